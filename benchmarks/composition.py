@@ -11,7 +11,7 @@ import time
 from fractions import Fraction
 from typing import Any, Final
 
-from hubbub.guarantees.privacy_loss import Coin, epsilon_together
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
 
 DELTA: Final = Fraction(1, 10**9)
 CASES: Final = ((50, "0.1", "1"), (500, "0.1", "1"), (50, "1", "0.1"), (500, "0.1", "0.1"), (1000, "0.01", "0.1"))
@@ -32,9 +32,9 @@ def theirs(many: int, epsilon: Fraction, rate: Fraction) -> float | None:
 
 def main() -> None:
     for many, epsilon, rate in CASES:
-        coins = [Coin(epsilon=Fraction(epsilon), rate=Fraction(rate))] * many
+        coins = [RandomizedResponsePair(epsilon=Fraction(epsilon), rate=Fraction(rate))] * many
         start = time.process_time()
-        found = epsilon_together(coins, DELTA)
+        found = composed_epsilon(coins, DELTA)
         ours_seconds = time.process_time() - start
         assert isinstance(found, Fraction)
         start = time.process_time()

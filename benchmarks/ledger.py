@@ -99,10 +99,10 @@ def fill(book: Ledger, asked: Charge, many: int, one: bool) -> None:
         for i in range(many):
             name = "town" if one else f"town-{i}"
             running = Running(page, name)
-            new = Entered(number=running.standing.reserved + 1, charge=asked)
-            admit(running.standing.together, new, name)
+            new = Entered(number=running.total.reserved + 1, charge=asked)
+            admit(running.total.stand_ins, new, name)
             body = {"nonce": f"{i:032x}", "charge": plain(asked), "source": "", "secret": f"{i:032x}"}
-            running.add(RESERVED, body, running.standing.followed_by(new))
+            running.add(RESERVED, body, running.total.followed_by(new))
 
 
 def knowing(folder: Path) -> None:

@@ -17,7 +17,7 @@ from hubbub.ledger.sketch import MOST, sketch
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
-from hubbub.tables.sketch import Chosen, Notice
+from hubbub.tables.sketch import Chosen, IdObserver
 
 ROWS: Final = 5_000_000
 LINES: Final = 500_000
@@ -59,7 +59,7 @@ def main() -> None:
             def tell(chosen: Chosen) -> None:
                 sketch(chosen, bytes(32))
 
-            noticing = table.observing_ids(Notice(turn=1, most=MOST, on_chosen=tell))
+            noticing = table.observing_ids(IdObserver(turn=1, most=MOST, on_chosen=tell))
             plain, told = [], []
             for _ in range(REPEATS):  # by turns, since other work on the machine moves both
                 plain.append(cpu(lambda table=table, question=question: table.count(question, SystemSource())))  # type: ignore[misc]

@@ -15,11 +15,11 @@ from typing import Any, Final
 from hubbub.channels.custom_curve import own_delta_at
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, DistributionalPrivacy
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.odometer import epsilon_so_far
-from hubbub.guarantees.privacy_loss import Coin, epsilon_together
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.exact import Infinite, lower, to_float, upper
@@ -105,8 +105,8 @@ def own_rows(name: str, channel: Channel, guarantee: object) -> Iterable[Row]:
     claim = checkable(guarantee)
     curve = loss_curve(claim)
     delta = Fraction(0) if isinstance(claim, CrowdBlending) else claim.delta
-    sampled = isinstance(channel, Thinned)
-    inner = channel.channel if isinstance(channel, Thinned) else channel
+    sampled = isinstance(channel, Subsampled)
+    inner = channel.channel if isinstance(channel, Subsampled) else channel
     # A step of a sampled curve is reached as crowds, and their samples, grow.
     where = [c for c in (*counts(inner), *((LARGE,) if sampled else ())) if not isinstance(curve.at(c), Infinite)]
     if delta:
@@ -167,13 +167,13 @@ def _bought(
             found = delta_at(Setting(theorem=SUPPRESSION, cases=(case,)), epsilon)
         # For everybody the laws themselves say it, at the class size that was found to be the worst.
         others = found.worst_class_size
-        exact = lower(exact_delta(Thinned(p, channel), others + 1, epsilon)) if own is None else found.delta
+        exact = lower(exact_delta(Subsampled(p, channel), others + 1, epsilon)) if own is None else found.delta
         yield name, said, short(exact), ratio(delta, exact), f"{others} others"
     elif delta:
-        exact = max(upper(exact_delta(Thinned(p, channel), count, epsilon)) for count in counts(channel))
+        exact = max(upper(exact_delta(Subsampled(p, channel), count, epsilon)) for count in counts(channel))
         yield name, said, short(exact), ratio(delta, exact) if exact else "**no delta needed**", ""
     else:
-        over = min(refuted(Thinned(p, channel), count, epsilon) for count in (*counts(channel), LARGE))
+        over = min(refuted(Subsampled(p, channel), count, epsilon) for count in (*counts(channel), LARGE))
         yield name, short(epsilon), short(epsilon / over), ratio(over, Fraction(1)), ""
 
 
@@ -193,7 +193,7 @@ def written() -> str:
         drawn = histogram(["a=x,y"], **words, sample=p)
         derived = drawn.promises()
         if not isinstance(derived[0].conclusion, DifferentialPrivacy):  # that is amplified in the next row
-            sampled += own_rows(f"{name}, its own", Thinned(p, spec.channel), derived[0].conclusion)
+            sampled += own_rows(f"{name}, its own", Subsampled(p, spec.channel), derived[0].conclusion)
         sampled += sampled_rows(name, drawn, derived, p)
     heading = ("channel", "claimed", "exact", "claimed / exact", "worst at")
     lines = [
@@ -245,9 +245,9 @@ def _mean_gap() -> str:
 def _many() -> Iterable[tuple[str, ...]]:
     delta = Fraction(1, 10**9)
     for many, epsilon, rate in ((50, "0.1", "1"), (500, "0.1", "1"), (50, "1", "0.1"), (500, "0.1", "0.1")):
-        coins = [Coin(epsilon=Fraction(epsilon), rate=Fraction(rate))] * many
+        coins = [RandomizedResponsePair(epsilon=Fraction(epsilon), rate=Fraction(rate))] * many
         basic = coins[0].most * many
-        chosen, exact = epsilon_so_far(coins, delta), epsilon_together(coins, delta)
+        chosen, exact = epsilon_so_far(coins, delta), composed_epsilon(coins, delta)
         assert isinstance(chosen, Fraction)
         assert isinstance(exact, Fraction)
         on = "" if rate == "1" else f", each on a sample of {rate}"

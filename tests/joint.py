@@ -14,7 +14,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from hubbub.audit.joint import HIGH, LOW, SLACK, Pair, bin_apart, delta, loss, outcomes, pair, together
+from hubbub.audit.joint import HIGH, LOW, SLACK, Pair, bin_apart, delta, joint_pair, loss, outcomes, pair
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import (
@@ -68,7 +68,7 @@ class Asked:
 def _law(asked: Asked, worlds: Iterable[tuple[float, tuple[int, ...]]], low: int, high: int) -> dict[object, float]:
     found: dict[object, float] = {}
     for weight, counts in worlds:
-        bins = [outcomes(asked.spec.whole_channel, count, low, high) for count in counts]
+        bins = [outcomes(asked.spec.sampled_channel, count, low, high) for count in counts]
         for several in product(*(one.items() for one in bins)):
             key = tuple(outcome for outcome, _ in several)
             found[key] = found.get(key, 0.0) + weight * math.prod(mass for _, mass in several)
@@ -109,15 +109,15 @@ def _mixed(asked: Asked, table: Table) -> dict[object, float]:
 
 
 def joint(releases: Sequence[Asked], one: Table, two: Table, *, flat: bool = False) -> Pair:
-    return together(_apart(asked, one, two, flat) for asked in releases)
+    return joint_pair(_apart(asked, one, two, flat) for asked in releases)
 
 
 def _apart(asked: Asked, one: Table, two: Table, flat: bool) -> Pair:
     if not _plain(asked, flat):
         return _mixed_apart(asked, one, two)
     first, second = (_counts([asked.bin(row) for row in table]) for table in (one, two))
-    pairs = (bin_apart(asked.spec.whole_channel, *each) for each in zip(first, second, strict=True))
-    return together(pairs)
+    pairs = (bin_apart(asked.spec.sampled_channel, *each) for each in zip(first, second, strict=True))
+    return joint_pair(pairs)
 
 
 @cache

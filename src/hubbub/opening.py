@@ -56,7 +56,7 @@ def open(
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
     from hubbub.engines.query import RowsMove, is_query, remarks
 
-    _say_who(person, rows_are_people)
+    _check_person_declared(person, rows_are_people)
     with interruptible():
         engine = opening.open_source(
             source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
@@ -73,7 +73,7 @@ def open(
         check_accepted(spec.bind(engine.columns()), accept_weak)
         return execute(spec, engine, books, dataset, other_people=other_people, reading=reading)
 
-    return Table(engine, person, carry_out, lambda by, **how: opening.looked(engine, by, person, **how))
+    return Table(engine, person, carry_out, lambda by, **how: opening.inspect(engine, by, person, **how))
 
 
 def open_graph(
@@ -126,7 +126,7 @@ def publish_ballots(
     return execute(spec, box, Ledger(ledger), dataset)
 
 
-def _say_who(person: str | None, rows_are_people: bool) -> None:
+def _check_person_declared(person: str | None, rows_are_people: bool) -> None:
     """Who is a person cannot be guessed from a table: twenty rows may be twenty people, or one."""
     if person is None and not rows_are_people:
         raise WrongUse(
@@ -152,10 +152,10 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     """
     name = os.fspath(source)
     if address(name):  # nothing of it but the last step of its path: before and after that there may be a secret
-        place = name.partition("://")[2]
+        path = name.partition("://")[2]
         if not name.startswith("sqlite:"):
-            place = re.split(r"[?;#]", place.rpartition("@")[2], maxsplit=1)[0]
-        name = place.rpartition("/")[2] if "/" in place else ""
+            path = re.split(r"[?;#]", path.rpartition("@")[2], maxsplit=1)[0]
+        name = path.rpartition("/")[2] if "/" in path else ""
     stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(name).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"

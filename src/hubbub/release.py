@@ -48,7 +48,7 @@ from hubbub.publication.staging import (
     publish,
 )
 from hubbub.report import report as page_of
-from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import picture
 from hubbub.serialization import manifest
 
@@ -78,18 +78,18 @@ def execute(
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.bind(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
-    place = ledger.reserve(dataset, charge(spec), source=data.identity())
+    reservation = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
 
     def drawn(why: BaseException) -> bool:
         return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
 
-    with abandon_on_failure(ledger, place, drawn), interruptible():
+    with abandon_on_failure(ledger, reservation, drawn), interruptible():
         if spec.people.person is not None:
-            notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
-            data = data.observing_ids(notice)
+            observer = ledger.observer(reservation, columns=tuple(data.columns()), other_people=other_people)
+            data = data.observing_ids(observer)
         result = _result(spec, data, noise)
-    return Release(spec, promised, result, place, noise.used or noise.chosen, _Publisher(), dict(reading))
+    return Release(spec, promised, result, reservation, noise.used or noise.chosen, _Publisher(), dict(reading))
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:
@@ -129,7 +129,7 @@ def save(
     form: str = "csv",
     report: bool = True,
     replace: bool = False,
-    heading: Heading = NOTHING_SAID,
+    heading: Heading = NO_HEADING,
 ) -> dict[str, str]:
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
     that others write (`parts`) is made now, in Parquet.
@@ -144,7 +144,7 @@ def save(
     place in the ledger is given up.
     """
     out = Path(folder)
-    ledger = Ledger(None if release.place is None else release.place.ledger)
+    ledger = Ledger(None if release.reservation is None else release.reservation.ledger)
     if replace:
         check_ours(out, ledger)
     else:
@@ -153,7 +153,7 @@ def save(
         check_free_for_parts(out, ledger, replace=replace)
     before = published(out, ledger) if replace else {}
     written = publish(stage(release, out, form=form, report=report, heading=heading))
-    new = {Path(place).name for place in written.values()}
+    new = {Path(path).name for path in written.values()}
     remove(out, {name: digest for name, digest in before.items() if name.partition("/")[0] not in new})
     return written
 
@@ -164,29 +164,29 @@ def stage(
     *,
     form: str = "csv",
     report: bool = True,
-    heading: Heading = NOTHING_SAID,
+    heading: Heading = NO_HEADING,
 ) -> Staged:
     """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     check_format(form)
-    place = release.place
-    if place is None:
+    reservation = release.reservation
+    if reservation is None:
         raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
-    ledger, out = Ledger(place.ledger), Path(folder)
-    hidden = out / f"{PREFIX}{place.nonce}"
+    ledger, out = Ledger(reservation.ledger), Path(folder)
+    hidden = out / f"{PREFIX}{reservation.nonce}"
     with (
-        abandon_on_failure(ledger, place, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
-        opened(out, place) as staged,
+        abandon_on_failure(ledger, reservation, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
+        opened(out, reservation) as staged,
     ):
         digests = _parts(release, staged)
         for sheet in () if digests else release.result.sheets():
             name = f"{sheet.name}.{form}"
             staged.add(name, partial(write, sheet, form))
             digests[name] = sha256(staged.path(name))
-        staged.draft(draft(release, digests, place))  # whatever fails from here on loses nothing
+        staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
         if report:
             with suppress(Exception):  # numbers without a page are better than none
                 digests[REPORT] = _page(release, staged, digests, heading)
-                staged.draft(draft(release, digests, place))
+                staged.draft(draft(release, digests, reservation))
         staged.sign(ledger)
     return staged
 
@@ -213,7 +213,7 @@ def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading:
 @contextmanager
 def abandon_on_failure(
     ledger: Ledger,
-    place: Reservation,
+    reservation: Reservation,
     drawn: Callable[[BaseException], bool],
     *,
     unless: Callable[[], bool] = lambda: False,
@@ -225,7 +225,7 @@ def abandon_on_failure(
         spent = True
         if not unless():
             with suppress(HubbubError):  # then it stays reserved, and counts as spent
-                ledger.abandon(place, drawn=drawn(error))
+                ledger.abandon(reservation, drawn=drawn(error))
                 spent = drawn(error)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(_STOPPED_SPENT if spent else _STOPPED_FREE) from None

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source, SystemSource
-from hubbub.numeric.exact import Exact, rational, to_text, whole
+from hubbub.numeric.exact import Exact, integer, rational, to_text
 from hubbub.protocol.option import said
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.comparison import compare as compare
@@ -96,7 +96,7 @@ def guarantee(
 
     Guarantee: that of :func:`hubbub.voting.guarantees.assurance.assurance`.
     """
-    m = whole(candidates, "`candidates`", least=2)
+    m = integer(candidates, "`candidates`", least=2)
     alpha = _coarseness(m, coarseness, observed, dirichlet, truncated=truncated)
     if ask == "voters" and voters is not None:
         raise WrongUse("`ask=voters` finds the number of voters; leave out `voters`, or ask for the promise")
@@ -111,11 +111,11 @@ def guarantee(
         rule,
         candidates=m,
         eta=share(eta, "`eta`"),
-        voters=None if voters is None else whole(voters, "`voters`", least=2),
+        voters=None if voters is None else integer(voters, "`voters`", least=2),
         margin=None if margin is None else read_margin(margin, "`margin`"),
         coarseness=alpha,
         utility_coarseness=None if worth is None else _at_most_one(worth, "`utility_coarseness`"),
-        points_range=whole(points_range, "`points_range`", least=1),
+        points_range=integer(points_range, "`points_range`", least=1),
         truncated=truncated,
         power=share(power, "`power`"),
         curve=curve,
@@ -128,9 +128,9 @@ def _coarseness(
     if sum(given is not None for given in (coarseness, observed, dirichlet)) > 1:
         raise WrongUse("`coarseness`, `observed` and `dirichlet` say the same thing in three ways; give one of them")
     if observed is not None:
-        return Fraction(1, whole(observed, "`observed`", least=1))
+        return Fraction(1, integer(observed, "`observed`", least=1))
     if dirichlet is not None:
-        return Fraction(1, possible_ballots(candidates, truncated=truncated) + whole(dirichlet, "`dirichlet`"))
+        return Fraction(1, possible_ballots(candidates, truncated=truncated) + integer(dirichlet, "`dirichlet`"))
     return None if coarseness is None else _at_most_one(coarseness, "`coarseness`")
 
 
@@ -187,7 +187,7 @@ def gain(
         if truth is None or voters is None:
             raise WrongUse("a gain is of a voter among others; add `truth`, her ranking, and `voters`, how many vote")
         given = _belief(belief, observed, ballots, candidates, truth, dirichlet=dirichlet, truncated=truncated)
-        names, many = given.candidates, whole(voters, "`voters`", least=2)
+        names, many = given.candidates, integer(voters, "`voters`", least=2)
         if margin is not None and rule not in KINDS:
             raise WrongUse(
                 f"{rule} has no margin; leave out `margin`, or choose repeated-plurality or approximate-runoff"
@@ -201,7 +201,7 @@ def gain(
             worth=None if utility is None else read_utility(utility, names),
             lies=tuple(read_ranking(each, names, truncated=given.truncated) for each in lie),
         )
-    tries = None if draws is None else whole(draws, "`draws`", least=2)
+    tries = None if draws is None else integer(draws, "`draws`", least=2)
     sure = share(confidence, "`confidence`")
     return answer(question, allowed, None if method == "auto" else method, draws=tries, confidence=sure, source=source)
 
@@ -248,7 +248,7 @@ def _observed(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ran
         ranking = read_ranking(ranked, names, truncated=truncated)
         if ranking in seen:
             raise WrongUse(f"`observed` names {ranked.strip()!r} twice; add up its ballots")
-        seen[ranking] = whole(times, f"the number of ballots {ranked.strip()!r}")
+        seen[ranking] = integer(times, f"the number of ballots {ranked.strip()!r}")
     return seen
 
 
@@ -292,7 +292,7 @@ def gain_map(
 
     Guarantee: that of :func:`hubbub.voting.manipulation.gain_map.gain_map`. `watch` may show how far it is.
     """
-    n, allowed = whole(voters, "`voters`", least=2), share(eta, "`eta`")
+    n, allowed = integer(voters, "`voters`", least=2), share(eta, "`eta`")
     labels, ends = _corners(corners)
     contests = []
     for name in (part.strip() for part in rules.split(",")):
@@ -302,7 +302,7 @@ def gain_map(
     return maps.gain_map(
         contests,
         n,
-        steps=whole(steps, "`steps`", least=2),
+        steps=integer(steps, "`steps`", least=2),
         corners=ends,
         labels=labels,
         polls=[_poll(each, labels) for each in poll],
@@ -329,5 +329,5 @@ def _poll(text: str, labels: tuple[str, str, str]) -> maps.Weights:
         if not colon or label not in votes:
             like = ",".join(f"{name}:{count}" for name, count in zip(labels, (30, 25, 15), strict=True))
             raise WrongUse(f"`poll` gives numbers of ballots, like {like}, not {part.strip()[:40]!r}")
-        votes[label] = whole(number, f"the number of ballots for {label} in `poll`")
+        votes[label] = integer(number, f"the number of ballots for {label} in `poll`")
     return votes[labels[0]], votes[labels[1]], votes[labels[2]]

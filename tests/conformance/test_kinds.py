@@ -795,7 +795,7 @@ def test_a_release_is_saved_with_its_certificate_and_entered(name: str, form: st
     written = save(made, tmp_path, form=form)
     assert set(written) == {"certificate", "report", *(sheet.name for sheet in made.result.sheets())}
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
-    assert done.whole, done.verdict
+    assert done.complete, done.verdict
     (record,) = Ledger().account("town").records
     assert record.files == {sha256(written["release"]): sha256(written["certificate"])}
 
@@ -835,10 +835,10 @@ def test_a_save_that_is_cut_short_is_given_up_or_can_be_finished(
 
 def _after(made: Release, out: Path) -> str:
     """What is left of a release that was cut short, once somebody has looked after it."""
-    assert made.place is not None
+    assert made.reservation is not None
     for hidden in unfinished(out):
         finish(hidden)
-    (record,) = Ledger().account(made.place.dataset).records
+    (record,) = Ledger().account(made.reservation.dataset).records
     visible = sorted(path.name for path in out.iterdir()) if out.exists() else []
     if not visible:
         assert (record.state, record.spent) == ("abandoned", made.drawn)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.opening import looked
-from hubbub.tables.inspection import Look
+from hubbub.engines.opening import inspect
+from hubbub.tables.inspection import Inspection
 from tests.conformance.openers import ENGINES, IN_LONG_RUNS, Opener, from_arrow, server_of
 
 DATABASES = [pytest.param(ENGINES[name], marks=server_of(name), id=name) for name in ENGINES if ":" not in name]
@@ -53,7 +53,7 @@ BINS = (
 )
 
 
-def roughly(found: Look) -> Look:
+def roughly(found: Inspection) -> Inspection:
     """Without the number of values, which is about so many."""
     return replace(found, columns=tuple(replace(each, values=None) for each in found.columns))
 
@@ -68,23 +68,23 @@ def roughly(found: Look) -> Look:
 def test_a_look_is_the_same_on_every_engine(opened: Opener, tmp_path: Path) -> None:
     table = people()
     here, there = from_arrow(table, tmp_path), opened(table, tmp_path)
-    whole, right = looked(there, (), None), looked(here, (), None)
+    whole, right = inspect(there, (), None), inspect(here, (), None)
     assert roughly(whole) == roughly(right)
     for each in whole.columns:
         differ = len(set(table.column(each.column).drop_null().to_pylist()))
         assert each.values == pytest.approx(differ, rel=0.2), each.column
     for by in BINS if opened is not ENGINES["spark connect"] else BINS[-1:]:  # which runs the same queries
-        assert looked(there, by, None) == looked(here, by, None), by
+        assert inspect(there, by, None) == inspect(here, by, None), by
     for where, person in (("age >= 30", None), ("figure >= 3 and town = Bath", "who"), ("town = nowhere", "who")):
         asked = {"where": where, "of": "age:0..20:1"}
-        found = looked(there, ("town=bath,York,Ely",), person, **asked)
-        known = looked(here, ("town=bath,York,Ely",), person, **asked)
+        found = inspect(there, ("town=bath,York,Ely",), person, **asked)
+        known = inspect(here, ("town=bath,York,Ely",), person, **asked)
         assert (found.met, found.measured, found.misses()) == (known.met, known.measured, known.misses()), where
         assert found.misses()
     told = {each.column: each.reads for each in whole.columns if each.reads}
     assert {name: told[name] for name in ("figure", "hired")} == {"figure": "numbers", "hired": "date=%m/%d/%Y"}
-    several = looked(there, ("age:0..100:10",), "who")
-    assert several.persons == looked(here, ("age:0..100:10",), "who").persons
+    several = inspect(there, ("age:0..100:10",), "who")
+    assert several.persons == inspect(here, ("age:0..100:10",), "who").persons
     assert several.persons is not None
     assert several.persons.nobody == 8
     assert not several.persons.once
@@ -96,4 +96,4 @@ def test_a_look_at_an_empty_table(opened: Opener, tmp_path: Path) -> None:
     table = people(0)
     here, there = from_arrow(table, tmp_path), opened(table, tmp_path)
     for by, person in (((), None), (("town",), "who"), (("age:0..100:10", "pay:0..2000:100"), "who")):
-        assert looked(there, by, person) == looked(here, by, person)
+        assert inspect(there, by, person) == inspect(here, by, person)

@@ -86,7 +86,7 @@ class Toy(Spec):
     def describe(self) -> Description:
         title, everybody = "How many people there are", "the people in the table"
         said = f"The number of {everybody}, with noise"
-        whom = {"person": self.unit.words, "sampling": "nobody: everybody is counted", "counts": everybody}
+        whom = {"person": self.unit.describe, "sampling": "nobody: everybody is counted", "counts": everybody}
         return Description(title=title, published=said, entry="the number of people", **whom)
 
     def to_json(self) -> dict[str, Plain]:

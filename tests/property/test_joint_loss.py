@@ -21,7 +21,7 @@ from hubbub.ledger import admission
 from hubbub.ledger.admission import Totals, totals
 from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.ledger import Ledger
-from hubbub.ledger.running_total import standing
+from hubbub.ledger.running_total import running_total_of
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.privacy_unit import Unit
 from tests.joint import Asked, Row, Table, broken
@@ -108,7 +108,7 @@ def entered(releases: list[Asked]) -> tuple[list[Asked], Totals, Totals] | None:
     if not admitted:
         return None
     spent = book.account(name).spent
-    return admitted, totals(spent), totals(standing(spent, len(spent)).together)
+    return admitted, totals(spent), totals(running_total_of(spent, len(spent)).stand_ins)
 
 
 def tables(releases: list[Asked]) -> list[Table]:

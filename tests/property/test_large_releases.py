@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
-from hubbub.kinds.histogram.sparse import shown_bins
+from hubbub.kinds.histogram.sparse import visible_bins
 from hubbub.kinds.points.mechanism import moved
 from hubbub.kinds.points.request import points
 from hubbub.noise.source import ScriptedSource
@@ -26,7 +26,7 @@ def test_bins_that_are_not_listed_are_those_that_listing_hides(table: dict[int, 
     codes = np.array(list(table), dtype=np.int64)
     source = ScriptedSource.from_label("none is drawn")
     published = channel.release(np.array(list(table.values()), dtype=np.int64), source)
-    found, out = shown_bins(codes, published, empty, TOTAL, source)
+    found, out = visible_bins(codes, published, empty, TOTAL, source)
     assert found.tolist() == sorted(code for code, count in table.items() if count >= k)
     assert out.values.tolist() == [table[code] for code in found.tolist()]
 

@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 from hubbub.channels.custom_curve import own_delta_at
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.numeric.exact import lower, upper
-from hubbub.plan.targets import Target, Want, largest_rate, meets, smallest_crowd
+from hubbub.plan.targets import Target, Want, largest_rate, reaches, smallest_crowd
 from hubbub.sampling.amplification import crowd_blending, delta_at
 from hubbub.sampling.sanitize import Blank, inside, outside
 
@@ -32,7 +32,7 @@ def test_a_mechanisms_own_curve_is_the_largest_over_all_classes(
     rate: Fraction, k: int, loss: Fraction, epsilon: Fraction, tagged: bool
 ) -> None:
     found = own_delta_at(k, loss, rate, epsilon, tagged=tagged)
-    channel = Thinned(rate, NoisyBelow(k, loss, tagged))
+    channel = Subsampled(rate, NoisyBelow(k, loss, tagged))
     sizes = {*range(1, 14), found.worst_class_size, found.worst_class_size + 1, found.worst_class_size + 2, 30, 60}
     truth = [exact_delta(channel, n, epsilon) for n in sorted(sizes) if n >= 1]
     assert all(lower(delta) <= found.delta for delta in truth)
@@ -120,8 +120,8 @@ def test_theorem_a1_holds_for_every_symmetric_mechanism(n: int, k: int, epsilon:
 def test_the_searches_of_a_plan_end_at_the_edge(rate: Fraction, epsilon: Fraction, digits: int, want: Want) -> None:
     goal = Target.of(want, epsilon, Fraction(1, 10**digits))
     k = smallest_crowd(goal, rate)
-    assert meets(goal, k, rate)
-    assert k == 2 or not meets(goal, k - 1, rate)
+    assert reaches(goal, k, rate)
+    assert k == 2 or not reaches(goal, k - 1, rate)
     most = largest_rate(goal, k)
     assert most >= rate - Fraction(1, 10**5)
-    assert meets(goal, k, most)
+    assert reaches(goal, k, most)

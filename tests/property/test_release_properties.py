@@ -23,7 +23,7 @@ from scipy import stats
 from hubbub.channels.catalogue import channel
 from hubbub.channels.estimate import interval
 from hubbub.channels.protocol import Channel, Published
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import ScriptedSource, Source
@@ -67,7 +67,7 @@ def test_a_sampled_release_has_exactly_the_law_of_the_thinned_channel(p: Fractio
     """Every way the words of the sample can fall, counted: the bits of one word for each binary digit of p."""
     digits = RATES[p]
     spec = histogram(["age:0..1:1"], crowd=2, sample=p, at_delta="0.9")
-    law = Thinned(p, spec.channel).law(count)
+    law = Subsampled(p, spec.channel).law(count)
     outcomes: Counter[tuple[int | None, str]] = Counter()
     for words in product(range(2**count), repeat=digits):
         release = counts(played(spec, Crowd(count, 1), ScriptedSource(words)))
@@ -114,7 +114,7 @@ def test_draws_of_a_sampled_release_follow_the_thinned_law(count: int, words: di
         (published.names[tag], value)
         for tag, value in zip(published.tags.tolist(), published.values.tolist(), strict=True)
     )
-    statistic, freedom = chi_square(outcomes, cells(Thinned(P, release.spec.channel), count))
+    statistic, freedom = chi_square(outcomes, cells(Subsampled(P, release.spec.channel), count))
     threshold = float(stats.chi2.isf(SIZE, freedom))
     assert statistic < threshold, f"n = {N}, chi-square = {statistic:.1f}, threshold = {threshold:.1f}"
 
@@ -123,7 +123,7 @@ def test_draws_of_a_sampled_release_follow_the_thinned_law(count: int, words: di
 @pytest.mark.parametrize("wrong", [P * Fraction(9, 10), P * Fraction(11, 10)], ids=str)
 def test_a_sample_at_another_rate_would_be_noticed(count: int, words: dict[str, Any], wrong: Fraction) -> None:
     made = histogram(["age:0..1:1"], **words).channel
-    right, other = cells(Thinned(P, made), count), cells(Thinned(wrong, made), count)
+    right, other = cells(Subsampled(P, made), count), cells(Subsampled(wrong, made), count)
     common = [outcome for outcome, mass in right.items() if N * mass > 20]
     distance = N * sum((other.get(outcome, 0.0) - right[outcome]) ** 2 / right[outcome] for outcome in common)
     power = float(stats.ncx2.sf(stats.chi2.isf(SIZE, len(common)), len(common), distance))
@@ -251,7 +251,7 @@ def test_intervals_of_releases_cover_the_count_they_are_for(count: int, words: d
     """One-sided: the misses among N bins are at most a binomial number with the stated chance, at the stated size."""
     coverage, bins = Fraction(9, 10), 20_000
     release = released(count, bins, ScriptedSource.from_label(f"covers {count} {words}"), coverage=coverage, **words)
-    shown = release.shown
+    shown = release.visible
     misses, many = int(np.count_nonzero(~covers(release, count) & shown)), int(np.count_nonzero(shown))
     most = int(stats.binom.isf(SIZE, many, float(1 - coverage)))
     assert misses <= most, f"n = {many}: {misses} misses, at most {most}"

@@ -85,14 +85,14 @@ def assert_table(table: CertifiedTable, floors: list[int]) -> None:
 def test_the_boundaries_are_the_sums_of_the_probabilities(epsilon: Fraction) -> None:
     law = sampler._one_sided(epsilon)
     terms = with_digits(lambda: [one_sided(epsilon, x) for x in range(law.quotients)])
-    assert_table(law.whole, with_digits(lambda: reference_boundaries(terms)))
+    assert_table(law.table, with_digits(lambda: reference_boundaries(terms)))
 
     law = sampler._both_sides(epsilon)
     assert law.base == 1
     # The infinite lower tail is what two halves and the middle leave: (1 - P(-M..M)) / 2.
     terms = with_digits(lambda: [two_sided(epsilon, x) for x in range(-law.quotients, law.quotients + 1)])
     beyond = with_digits(lambda: (1 - sum(terms, Decimal(0))) / 2)
-    assert_table(law.whole, with_digits(lambda: reference_boundaries([beyond, *terms])))
+    assert_table(law.table, with_digits(lambda: reference_boundaries([beyond, *terms])))
 
 
 @settings(max_examples=15, deadline=None)
@@ -100,7 +100,7 @@ def test_the_boundaries_are_the_sums_of_the_probabilities(epsilon: Fraction) -> 
 def test_quotient_and_remainder_multiply_to_the_law(epsilon: Fraction, data: st.DataObject) -> None:
     for law, pmf in ((sampler._one_sided(epsilon), one_sided), (sampler._both_sides(epsilon), two_sided)):
         assert law.rest is not None
-        assert law.whole.cells <= 8000
+        assert law.table.cells <= 8000
         assert law.rest.cells == law.base <= 8000
         quotient, remainder = data.draw(st.integers(0, law.quotients - 1)), data.draw(st.integers(0, law.base - 1))
         if pmf is one_sided:
@@ -109,10 +109,10 @@ def test_quotient_and_remainder_multiply_to_the_law(epsilon: Fraction, data: st.
             sign = data.draw(st.sampled_from((-1, 1)))
             cell, x = law.quotients + 1 + sign * (quotient + 1), sign * (1 + quotient * law.base + remainder)
         with precision(400), decimal.localcontext(prec=DIGITS):
-            product = cell_probability(law.whole, cell) * cell_probability(law.rest, remainder)
+            product = cell_probability(law.table, cell) * cell_probability(law.rest, remainder)
             assert abs(product / pmf(epsilon, x) - 1) < CLOSE
             if pmf is two_sided:
-                assert abs(cell_probability(law.whole, law.quotients + 1) / two_sided(epsilon, 0) - 1) < CLOSE
+                assert abs(cell_probability(law.table, law.quotients + 1) / two_sided(epsilon, 0) - 1) < CLOSE
 
 
 @settings(max_examples=30, deadline=None)
@@ -122,10 +122,10 @@ def test_beyond_has_the_probability_that_the_rest_leaves(epsilon: Fraction) -> N
     one, both = sampler._one_sided(epsilon), sampler._both_sides(epsilon)
     with precision(400), decimal.localcontext(prec=DIGITS):
         q, reach = q_of(epsilon), one.quotients * one.base
-        assert abs(cell_probability(one.whole, one.quotients) / q**reach - 1) < CLOSE
-        assert abs(cell_probability(both.whole, 0) / (q ** (1 + reach) / (1 + q)) - 1) < CLOSE
-        upper_tail = cell_probability(both.whole, 2 * both.quotients + 2)
-        assert abs(upper_tail / cell_probability(both.whole, 0) - 1) < CLOSE
+        assert abs(cell_probability(one.table, one.quotients) / q**reach - 1) < CLOSE
+        assert abs(cell_probability(both.table, 0) / (q ** (1 + reach) / (1 + q)) - 1) < CLOSE
+        upper_tail = cell_probability(both.table, 2 * both.quotients + 2)
+        assert abs(upper_tail / cell_probability(both.table, 0) - 1) < CLOSE
 
 
 # --- words are decided as the law says --------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_words_are_decided_like_a_scalar_bisection(epsilon: Fraction, words: lis
     floors = with_digits(lambda: reference_boundaries([beyond, *terms]))
     near = [floor + off for floor in floors[::7] for off in (-1, 1)]
     words = [word for word in words + near if 0 <= word < END and word not in floors]
-    cells = law.whole.sample_from(np.array(words, dtype=np.uint64), ScriptedSource())
+    cells = law.table.sample_from(np.array(words, dtype=np.uint64), ScriptedSource())
     assert cells.tolist() == reference_cells(floors, words)
 
     uncertain = data.draw(st.sampled_from(floors))
@@ -153,7 +153,7 @@ def test_words_are_decided_like_a_scalar_bisection(epsilon: Fraction, words: lis
     if uncertain < END:
         # Whatever follows an uncertain word, the cell is next to one of the boundaries that it touches.
         following = data.draw(st.lists(st.integers(0, END - 1), min_size=9, max_size=9))
-        cell = int(law.whole.sample_from(np.array([uncertain], dtype=np.uint64), ScriptedSource(following))[0])
+        cell = int(law.table.sample_from(np.array([uncertain], dtype=np.uint64), ScriptedSource(following))[0])
         assert same[0] <= cell <= same[-1] + 1
 
 
@@ -211,7 +211,7 @@ def test_beyond_the_table_a_fresh_geometric_is_added(epsilon: Fraction, times: i
     law = sampler._one_sided(epsilon)
     reach = law.quotients * law.base
     quotient, remainder = data.draw(st.integers(0, law.quotients - 1)), data.draw(st.integers(0, law.base - 1))
-    tail, last = [END - 1], [word_for(law.whole, quotient)]
+    tail, last = [END - 1], [word_for(law.table, quotient)]
     if law.rest is not None:
         tail.append(END // 3)  # a remainder is drawn there too, and does not count
         last.append(word_for(law.rest, remainder))
@@ -234,7 +234,7 @@ def test_within_the_table_every_value_is_where_it_belongs(epsilon: Fraction, dat
     x = data.draw(st.integers(-law.quotients * law.base, law.quotients * law.base))
     quotient, remainder = divmod(abs(x) - 1, law.base) if x else (-1, 0)
     cell = law.quotients + 1 + (quotient + 1) * (1 if x > 0 else -1)
-    script = [word_for(law.whole, cell)] + ([] if law.rest is None else [word_for(law.rest, remainder)])
+    script = [word_for(law.table, cell)] + ([] if law.rest is None else [word_for(law.rest, remainder)])
     assert two_sided_geometric(epsilon, 1, ScriptedSource(script)).tolist() == [x]
 
 

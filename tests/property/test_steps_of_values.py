@@ -215,13 +215,13 @@ def test_sums_that_doubles_cannot_hold_are_added_up_as_whole_numbers(monkeypatch
     people = pa.table({"x": pa.array([*range(-5, 300), None], pa.int64()), "fee": [Decimal("0.25")] * 306})
     engine = open_frame(people)
     asked: list[bool] = []
-    query = measured_sql.asked
+    query = measured_sql.measured_query
 
     def noted(*given: Any, very_many: bool = False, **words: Any) -> Query:
         asked.append(very_many)
         return query(*given, very_many=very_many, **words)
 
-    monkeypatch.setattr("hubbub.engines.duckdb.duckdb_engine.asked", noted)
+    monkeypatch.setattr("hubbub.engines.duckdb.duckdb_engine.measured_query", noted)
     for limit, ways in ((2**53, [False]), (305 * 100 + 1, [False]), (305 * 100, [False, True])):
         monkeypatch.setattr(measured_sql, "EXACT", limit)
         asked.clear()

@@ -140,9 +140,9 @@ def test_what_an_interval_is_for_is_covered_at_the_stated_rate(
     assert of_interval(done.spec) is stated
     assert done.facts()["counts"]["interval"] == stated.value
     missed = (done.low > truth) | ((done.high >= 0) & (done.high < truth))
-    shown = by_bin(done.shown)
+    shown = by_bin(done.visible)
     assert shown.sum() > RELEASES  # there is something to look at
-    for part, of in ((done.shown, shown), (~done.shown, np.full_like(shown, RELEASES))):
+    for part, of in ((done.visible, shown), (~done.visible, np.full_like(shown, RELEASES))):
         found = by_bin(missed & part)
         wrong = too_many(found, of)
         assert not wrong.size, f"bins {wrong}: {found[wrong]} of {of[wrong]} intervals miss, at most {1 - LEVEL} may"

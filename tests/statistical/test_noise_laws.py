@@ -214,9 +214,9 @@ def test_epsilon_fifty_given_the_first_word(name: str) -> None:
 
     def count(epsilon: Fraction) -> int:
         table, zero = (
-            (sampler._one_sided(epsilon).whole, 0)
+            (sampler._one_sided(epsilon).table, 0)
             if name == "one-sided"
-            else (sampler._both_sides(epsilon).whole, sampler._both_sides(epsilon).quotients + 1)
+            else (sampler._both_sides(epsilon).table, sampler._both_sides(epsilon).quotients + 1)
         )
         cells = table.sample_from(np.full(n, last), ScriptedSource.from_label(f"fifty {name} {epsilon}"))
         return int(np.count_nonzero(cells > zero))

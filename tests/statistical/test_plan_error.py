@@ -60,7 +60,7 @@ def errors(design: Design, shape: Shape, label: str) -> np.ndarray[tuple[int], n
     """The mean absolute error per bin of each of RUNS releases."""
     counts = np.tile(np.array(shape.counts(), dtype=np.int64), RUNS)
     rate = 1.0 if design.rate is None else float(design.rate)
-    out = design.spec.whole_channel.release(counts, ScriptedSource.from_label(label))
+    out = design.spec.sampled_channel.release(counts, ScriptedSource.from_label(label))
     hidden = np.array([name.startswith(SUPPRESSED) for name in out.names])[out.tags]
     told = np.where(hidden, 0.0, out.values / rate)
     found: np.ndarray[tuple[int], np.dtype[np.float64]] = np.abs(told - counts).reshape(RUNS, shape.bins).mean(axis=1)

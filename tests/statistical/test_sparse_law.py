@@ -18,8 +18,8 @@ from scipy import stats
 from hubbub.channels.catalogue import make
 from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.protocol import Channel
-from hubbub.channels.visibility import given_shown
-from hubbub.kinds.histogram.sparse import shown_bins
+from hubbub.channels.visibility import given_visible
+from hubbub.kinds.histogram.sparse import visible_bins
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball
 
@@ -46,7 +46,7 @@ def channel(name: str) -> Channel:
 
 def cells(name: str, bins: int) -> tuple[list[tuple[str, int]], NDArray[np.float64]]:
     """(tag, value) with the numbers of bins expected there; all that is expected less often is left out."""
-    law = given_shown(channel(name).law(0))
+    law = given_visible(channel(name).law(0))
     found = []
     for tag in law.tags:
         for value in range(80):
@@ -60,7 +60,7 @@ def drawn(name: str, empty: EmptyBins, bins: int) -> tuple[NDArray[np.int64], li
     """The codes that show a number, and what they show."""
     source = ScriptedSource.from_label(f"sparse {name}")
     hidden = make("exact-or-suppressed", k=1000).channel.release(np.full(TAKEN.size, 3), source)
-    codes, out = shown_bins(TAKEN, hidden, empty, bins + TAKEN.size, source)
+    codes, out = visible_bins(TAKEN, hidden, empty, bins + TAKEN.size, source)
     return codes, [(out.names[tag], int(value)) for tag, value in zip(out.tags.tolist(), out.values, strict=True)]
 
 

@@ -126,7 +126,7 @@ def test_a_sample_and_its_noise_stay_inside_the_bound_for_everybody(of: str) -> 
         sample = sample_counts(everybody, 200, source)
         cells = Cells((3, 4), np.arange(12), sample[:-1], int(sample[-1]))
         drawn = spec.method.draw(spec.setting, cells, source)
-        said = [spec.asked.scale * spec.method.answer(spec.setting, drawn, box) for box in boxes]
+        said = [spec.request.scale * spec.method.answer(spec.setting, drawn, box) for box in boxes]
         broken += any(abs(a - b) > c for a, b, c in zip(said, exact, bounds, strict=True))
     assert broken <= ALLOWED, f"n = {RUNS}: {broken} runs break the bound, at most {ALLOWED} may"
 

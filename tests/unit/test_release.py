@@ -74,7 +74,7 @@ def test_every_declared_bin_is_published_in_order_empty_ones_too() -> None:
         (None, "v", None, "suppressed", 0, 4),
     ]
     assert done.bins == 6
-    assert done.shown.tolist() == [True, False, False, False, False, False]
+    assert done.visible.tolist() == [True, False, False, False, False, False]
 
 
 def test_of_found_bins_only_shown_ones_are_left() -> None:

@@ -104,7 +104,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert {"release", "certificate", "report"} <= set(written)
     checked = hubbub.verify(written["certificate"])
     assert checked.passed
-    assert checked.whole  # our own key, and the files are there
+    assert checked.complete  # our own key, and the files are there
     assert checked.as_json()["verdict"] == checked.verdict
     told = hubbub.explain(written["certificate"])
     assert told.text == hubbub.explain(done).text
@@ -140,7 +140,7 @@ def test_a_release_prints_draws_and_saves_itself(tmp_path: Path) -> None:
     assert done.plot().html.startswith("<figure>")
     assert done.plot()._repr_html_() == done.plot().html
     written = done.save(tmp_path / "out", form="parquet")
-    assert hubbub.verify(written["certificate"]).whole
+    assert hubbub.verify(written["certificate"]).complete
     with pytest.raises(hubbub.Refused, match="in no ledger"):
         replace(done, publisher=None).save(tmp_path / "other")
 

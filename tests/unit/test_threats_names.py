@@ -207,7 +207,7 @@ def test_39_other_people_are_not_refused(town: Path, tmp_path: Path) -> None:
 
 
 def test_39_large_files_are_known_by_many_of_their_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_identity, "WHOLE", 1 << 16)
+    monkeypatch.setattr(engine_identity, "READ_IN_FULL", 1 << 16)
     monkeypatch.setattr(engine_identity, "_BLOCK", 1 << 10)
     place = tmp_path / "large"
     place.write_bytes(os.urandom(1 << 20))

@@ -16,7 +16,7 @@ from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.papers import staircase
 from hubbub.channels.papers.outliers import OutlierNoisy
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import CrowdBlending, OutlierPrivacy
 from hubbub.kinds.histogram.request import histogram
@@ -76,7 +76,7 @@ def test_certificate_ledger_and_account_agree_on_the_curve_of_unmarked_noise() -
     assert population.theorem.name == UNMARKED_NOISE
     assert UNMARKED in population.assumptions
     assert charge_of(spec).differential == population.conclusion
-    own = Thinned(Fraction(1, 10), NoisyBelow(20, Fraction(1)))
+    own = Subsampled(Fraction(1, 10), NoisyBelow(20, Fraction(1)))
     worst = own_delta_at(20, 1, "0.1", epsilon, tagged=False).worst_class_size + 1
     assert upper(exact_delta(own, worst, epsilon)) <= Fraction(1, 10**9)
     assert lower(exact_delta(own, worst, epsilon * Fraction(99, 100))) > Fraction(1, 10**9)
@@ -97,5 +97,5 @@ def test_the_own_promise_of_a_sampled_curve_is_thinned() -> None:
         (1, 0.0010045),
         (101, 0.1585651),
     ]
-    sampled = Thinned(Fraction(1, 10), Warped(read("1:0.01,101:1").curve))
+    sampled = Subsampled(Fraction(1, 10), Warped(read("1:0.01,101:1").curve))
     assert exact_delta(sampled, 1, own.curve.at(1) * Fraction(99, 100)) > 0  # type: ignore[operator]

@@ -54,7 +54,7 @@ class NoisyMean:
         return (
             ("ours, proved", short(self.found.scale)),
             ("the paper's", _plain(beside["paper_scale"])),
-            *((words, _plain(beside[name])) for name, words in _BESIDE.items()),
+            *((label, _plain(beside[name])) for name, label in _BESIDE.items()),
         )
 
     def sentences(self) -> tuple[str, ...]:

@@ -48,17 +48,17 @@ class _Values:
     def delta(self) -> Fraction:
         return a_delta(self.given.get("delta", "0"), "delta")
 
-    def whole(self, name: str, default: str | None = None) -> int:
+    def integer(self, name: str, default: str | None = None) -> int:
         return a_size(self.given[name] if name in self.given else default or self.text(name), name)
 
 
 def _differential(v: _Values) -> Guarantee:
-    words = {"add/remove": Neighbours.ADD_REMOVE, "replace": Neighbours.REPLACE}
+    relations = {"add/remove": Neighbours.ADD_REMOVE, "replace": Neighbours.REPLACE}
     which = v.given.get("neighbours", "add/remove")
-    if which not in words:
+    if which not in relations:
         raise WrongUse(f"neighbours are add/remove or replace, not {which[:20]!r}")
-    group = v.whole("group", "1")
-    return DifferentialPrivacy(epsilon=v.loss("epsilon"), delta=v.delta(), neighbours=words[which], group=group)
+    group = v.integer("group", "1")
+    return DifferentialPrivacy(epsilon=v.loss("epsilon"), delta=v.delta(), neighbours=relations[which], group=group)
 
 
 def _zero_knowledge(v: _Values) -> Guarantee:
@@ -66,8 +66,8 @@ def _zero_knowledge(v: _Values) -> Guarantee:
     if "rate" in v.given:
         aggregate = BernoulliSample(p=v.rate())
     else:
-        aggregate = RandomSample(k=v.whole("k"), n=v.whole("n") if "n" in v.given else None)
-    return ZeroKnowledge(epsilon=v.loss("epsilon"), delta=v.delta(), aggregate=aggregate, group=v.whole("group", "1"))
+        aggregate = RandomSample(k=v.integer("k"), n=v.integer("n") if "n" in v.given else None)
+    return ZeroKnowledge(epsilon=v.loss("epsilon"), delta=v.delta(), aggregate=aggregate, group=v.integer("group", "1"))
 
 
 _READERS: Final[Mapping[str, tuple[frozenset[str], Callable[[_Values], Guarantee]]]] = {
@@ -75,11 +75,11 @@ _READERS: Final[Mapping[str, tuple[frozenset[str], Callable[[_Values], Guarantee
     "zero-knowledge": (frozenset({"epsilon", "delta", "k", "n", "rate", "group"}), _zero_knowledge),
     "crowd-blending": (
         frozenset({"k", "epsilon"}),
-        lambda v: CrowdBlending(k=v.whole("k"), epsilon=v.loss("epsilon")),
+        lambda v: CrowdBlending(k=v.integer("k"), epsilon=v.loss("epsilon")),
     ),
     "simple-outlier": (
         frozenset({"k", "epsilon", "delta"}),
-        lambda v: SimpleOutlier(k=v.whole("k"), epsilon=v.loss("epsilon"), delta=v.delta()),
+        lambda v: SimpleOutlier(k=v.integer("k"), epsilon=v.loss("epsilon"), delta=v.delta()),
     ),
     "outlier": (
         frozenset({"curve", "delta"}),

@@ -103,7 +103,7 @@ class Point:
             theirs = numbers(epsilon=self.paper[0], delta=self.paper[1])
         if of.printed:
             theirs["printed"] = numbers(**of.printed)
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             **numbers(epsilon=found.epsilon, delta=found.delta),
             "worst_class_size": found.worst_class_size,
             "direction": found.direction,
@@ -113,14 +113,14 @@ class Point:
             "remarks": list(of.remarks),
         }
         if of.sharp_from is not None:
-            said["sharp"] = bool(found.epsilon >= of.sharp_from)
+            fields["sharp"] = bool(found.epsilon >= of.sharp_from)
         if of.constant is not None and isinstance(found.epsilon, Fraction):
-            said |= numbers(constant=rounded(found.epsilon / of.constant, up=True))
-        return said | ({"why": self.impossible} if self.impossible else {})
+            fields |= numbers(constant=rounded(found.epsilon / of.constant, up=True))
+        return fields | ({"why": self.impossible} if self.impossible else {})
 
     def rows(self) -> tuple[tuple[str, str, str], ...]:
         """(whose, epsilon, delta), for a table."""
-        rows = [("ours", *self._shown)]
+        rows = [("ours", *self._cells)]
         if self.paper is not None:
             rows.append(("the paper's, with exact tails", *_pair(*self.paper)))
         if self.of.printed:
@@ -128,7 +128,7 @@ class Point:
         return tuple(rows)
 
     @property
-    def _shown(self) -> tuple[str, str]:
+    def _cells(self) -> tuple[str, str]:
         return _pair(self.found.epsilon, self.found.delta)
 
     def sentences(self, spell: Spelling = in_python) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class Point:
         sentences = [f"Impossible: {self.impossible}."]
         if not self.impossible:
             sentences = [
-                of.promise(*self._shown),
+                of.promise(*self._cells),
                 f"Worst for somebody with {found.worst_class_size:,} others in their class, by {found.direction}; "
                 f"{found.theorem}.",
             ]

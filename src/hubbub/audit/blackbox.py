@@ -45,7 +45,7 @@ class Bound:
     swapped: bool  # whether the event is the likelier one in the second experiment
 
 
-def looks(runs: int) -> tuple[int, ...]:
+def look_sizes(runs: int) -> tuple[int, ...]:
     """After how many runs the outcomes are looked at; fixed beforehand, because each look costs confidence."""
     found = []
     at = min(_FIRST, runs)
@@ -74,7 +74,7 @@ def compare(
     claim, slack, sure = loss(epsilon, "`epsilon`"), rational(delta, "`delta`"), rational(confidence, "`confidence`")
     if not 0 < sure < 1 or runs < 100 or not 0 <= slack < 1:
         raise WrongUse("`confidence` and `delta` are between 0 and 1, and `runs` at least 100; change them")
-    plan = looks(runs)
+    plan = look_sizes(runs)
     heaps: list[Heap | None] = [None, None]
     best, done, events = Bound(Fraction(0), "", 0, 0, 0, False), 0, 0
     for stop in plan:
@@ -85,7 +85,7 @@ def compare(
             progress(done, runs)
         first, second = heaps
         assert first is not None and second is not None
-        found = _looked(first, second, slack, (1 - sure) / len(plan))
+        found = _best_bound(first, second, slack, (1 - sure) / len(plan))
         events = max(events, found[1])
         best = max(best, found[0], key=lambda bound: bound.epsilon)
         if best.epsilon > claim:
@@ -98,7 +98,7 @@ def compare(
         subject=subject,
         lower_bound=to_text(rounded(best.epsilon, up=False, digits=6)),
         confidence=to_text(sure),
-        notes=(power_words(claim, slack, sure, runs), f"{events:,} events were proposed on one half of the runs."),
+        notes=(power_sentence(claim, slack, sure, runs), f"{events:,} events were proposed on one half of the runs."),
         numbers={"runs": done, "event": best.event, "often": best.often, "seldom": best.seldom},
     )
 
@@ -119,7 +119,7 @@ def _verdict(best: Bound, claim: Loss, delta: Fraction, sure: Fraction, runs: in
     )
 
 
-def _looked(one: Heap, two: Heap, delta: Fraction, alpha: Fraction) -> tuple[Bound, int]:
+def _best_bound(one: Heap, two: Heap, delta: Fraction, alpha: Fraction) -> tuple[Bound, int]:
     """The best bound of one look: the first half of the runs chooses, the second confirms."""
     half = len(one) // 2
     chosen, number = _chosen(one.first(half), two.first(half), float(delta))
@@ -133,7 +133,7 @@ def _looked(one: Heap, two: Heap, delta: Fraction, alpha: Fraction) -> tuple[Bou
         if p > q:
             epsilon = lower((ball(p) / ball(q)).log())
             if epsilon > best.epsilon:
-                best = Bound(epsilon, event.words, often, seldom, left, swapped)
+                best = Bound(epsilon, event.describe, often, seldom, left, swapped)
     return best, number
 
 
@@ -172,7 +172,7 @@ def _wilson(x: float, n: int, z: float) -> float:
 
 def power(claim: float, delta: float, sure: float, runs: int) -> float:
     """About the smallest loss of two-sided geometric noise that so many runs refute nine times in ten."""
-    z = NormalDist().inv_cdf(1 - (1 - sure) / len(looks(runs)) / (2 * _EVENTS))
+    z = NormalDist().inv_cdf(1 - (1 - sure) / len(look_sizes(runs)) / (2 * _EVENTS))
     half, spread = runs // 2, 1.6449  # both counts are that far on the wrong side less than once in ten
     low, high = claim, claim + 50.0
     for _ in range(30):
@@ -184,7 +184,7 @@ def power(claim: float, delta: float, sure: float, runs: int) -> float:
     return high
 
 
-def power_words(claim: Loss, delta: Fraction, sure: Fraction, runs: int) -> str:
+def power_sentence(claim: Loss, delta: Fraction, sure: Fraction, runs: int) -> str:
     """What the black box could have seen."""
     if isinstance(claim, Infinite):
         return "An infinite epsilon cannot be refuted by counting."

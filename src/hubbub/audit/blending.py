@@ -19,7 +19,7 @@ from typing import TypeAlias
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
-from hubbub.numeric.exact import INFINITY, PRECISION, Infinite, Loss, ball, exp, precision, rational, to_text, whole
+from hubbub.numeric.exact import INFINITY, PRECISION, Infinite, Loss, ball, exp, integer, precision, rational, to_text
 
 Data: TypeAlias = tuple[int, ...]
 """kind -> number of people"""
@@ -197,7 +197,7 @@ def read(path: str | Path) -> tuple[Laws, tuple[str, ...]]:
         names = tuple(str(name) for name in given["kinds"])
         laws: dict[Data, Law] = {}
         for row in given["laws"]:
-            data = tuple(whole(count, "a number of people") for count in row["people"])
+            data = tuple(integer(count, "a number of people") for count in row["people"])
             if len(data) != len(names):
                 raise WrongUse(f"each data set has {len(names)} numbers, one for each kind; check {row['people']}")
             if data in laws:

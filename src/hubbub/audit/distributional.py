@@ -41,8 +41,8 @@ def of_channel(
     epsilon, exceeds the promised delta. Numbers that were not looked at are not proved, so nothing is called proved.
     """
     p = rational(rate, "`rate`")
-    worst, at, looked = arb(0), 0, list(others)
-    for n in looked:
+    worst, at, examined = arb(0), 0, list(others)
+    for n in examined:
         if isinstance(promise.epsilon, Infinite):
             break
         one, two = laws(channel, p, n)
@@ -50,7 +50,9 @@ def of_channel(
         if upper(delta) > upper(worst):
             worst, at = delta, n
     verdict: Verdict = Undecided(
-        f"with {looked[0]} to {looked[-1]} others the laws are as close as promised" if looked else "nobody was there"
+        f"with {examined[0]} to {examined[-1]} others the laws are as close as promised"
+        if examined
+        else "nobody was there"
     )
     if lower(worst) > promise.delta:
         witness = (("others", str(at)), ("exact_delta_at_least", to_text(rounded(worst, up=False, digits=6))))

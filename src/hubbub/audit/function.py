@@ -29,7 +29,7 @@ from hubbub.audit.replay import replay
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.noise.source import SystemSource
-from hubbub.numeric.exact import Exact, Infinite, loss, rational, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, integer, loss, rational, to_text
 
 SOURCE: Final = "source"
 _DRY: Final = 2  # runs before many are asked for
@@ -99,24 +99,24 @@ def audit(
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise WrongUse(f"the neighbours of a {played.value} game are a pair; see hubbub audit function --help")
     one, two = given
-    words: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "subject": name, "game": played}
+    options: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "subject": name, "game": played}
     often: dict[str, Any] = {"runs": runs, "confidence": confidence, "progress": progress}
     if played is Game.CROWD_BLENDING:
         return (_crowd(function, one, two, k, epsilon, often, name),)
     if played is Game.ZERO_KNOWLEDGE:
         if simulator is None:
             raise WrongUse("zero-knowledge compares with a simulator; name one with `simulator`")
-        return (compare(experiment(function, one), experiment(simulator, two), **words, **often),)
+        return (compare(experiment(function, one), experiment(simulator, two), **options, **often),)
     if played is Game.DISTRIBUTIONAL:
         if not callable(one) or not callable(two):
             raise WrongUse("the neighbours of a distributional game are two functions that draw tables; give such")
         left, right = (experiment(function, draw, drawn=True) for draw in (one, two))
-        return (compare(left, right, **words, **often),)
+        return (compare(left, right, **options, **often),)
     found: list[Finding] = []
     if takes_source(function) and distance is not None:
         frozen = replay(lambda data, source: function(data, source=source), one, two, distance=distance, game=played)
         found.append(replace(frozen, subject=name))
-    return (*found, compare(experiment(function, one), experiment(function, two), **words, **often))
+    return (*found, compare(experiment(function, one), experiment(function, two), **options, **often))
 
 
 def _game(game: str | Game) -> Game:
@@ -145,7 +145,7 @@ def _crowd(
     """
     if k is None:
         raise WrongUse("crowd-blending is with respect to a crowd; say how large with `k`")
-    crowd, people = whole(k, "`k`", least=1), list(rows)
+    crowd, people = integer(k, "`k`", least=1), list(rows)
     if not isinstance(person, int) or not 0 <= person < len(people):
         raise WrongUse("the neighbours of a crowd-blending game are a list of rows and the number of the person in it")
     kinds = Counter(map(_frozen, people))
@@ -154,9 +154,9 @@ def _crowd(
     alpha = (1 - rational(often["confidence"], "`confidence`")) / (1 + len(others))
     each_time = {**often, "confidence": 1 - alpha}
     rest = people[:person] + people[person + 1 :]
-    whole_table = experiment(function, people)
-    words: dict[str, Any] = {"epsilon": epsilon, "game": Game.CROWD_BLENDING, "subject": name, **each_time}
-    missed = compare(whole_table, experiment(function, rest), **words)
+    on_whole_table = experiment(function, people)
+    options: dict[str, Any] = {"epsilon": epsilon, "game": Game.CROWD_BLENDING, "subject": name, **each_time}
+    missed = compare(on_whole_table, experiment(function, rest), **options)
     claimed = f"({crowd}, {to_text(loss(epsilon, '`epsilon`'))})-crowd-blending"
     sure = to_text(Fraction(rational(often["confidence"], "`confidence`")))
     if not missed.refuted:
@@ -168,7 +168,7 @@ def _crowd(
             break
         swapped = list(people)
         swapped[person] = next(row for row in people if _frozen(row) == other)
-        if compare(whole_table, experiment(function, swapped), **words).refuted:
+        if compare(on_whole_table, experiment(function, swapped), **options).refuted:
             distinguishable += 1
         else:
             alike += kinds[other]

@@ -76,7 +76,7 @@ def lumped(p: Array, q: Array) -> Pair:
     return np.bincount(where, p).astype(float), np.bincount(where, q).astype(float)
 
 
-def together(pairs: Iterable[Pair]) -> Pair:
+def joint_pair(pairs: Iterable[Pair]) -> Pair:
     """Of independent releases."""
     p = q = np.ones(1)
     for one, two in pairs:
@@ -117,13 +117,13 @@ def of_sequence(
     Guarantee: `Refuted` only if at some count the joint laws are further apart than promised, by more than 1e-9.
     """
     assert not isinstance(promise.epsilon, Infinite), "nothing is promised"
-    epsilon, most, looked = float(promise.epsilon), float(promise.delta), tuple(counts)
-    worst, at = -math.inf, looked[0]
-    for count in looked:
-        excess = delta(together(bin_apart(channel, count, count - 1) for channel in channels), epsilon) - most
+    epsilon, most, examined = float(promise.epsilon), float(promise.delta), tuple(counts)
+    worst, at = -math.inf, examined[0]
+    for count in examined:
+        excess = delta(joint_pair(bin_apart(channel, count, count - 1) for channel in channels), epsilon) - most
         worst, at = max((worst, at), (excess, count))
     verdict: Verdict = Undecided(
-        f"at counts {looked[0]} to {looked[-1]} the joint laws are as close as promised, to nine digits"
+        f"at counts {examined[0]} to {examined[-1]} the joint laws are as close as promised, to nine digits"
     )
     if worst > SLACK:
         witness = (

@@ -30,7 +30,7 @@ _COORDINATES: Final = 50
 _BITS: Final = range(20, 64)  # multiples of 2^-20 .. 2^-63
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+>")  # how Python prints an object that says nothing of itself
 _LONG: Final = 300  # characters; a longer outcome is kept by its beginning and its digest
-_SHOWN: Final = 60
+_LONGEST: Final = 60
 _SIMPLE: Final = frozenset((int, float))
 
 
@@ -52,7 +52,7 @@ class Event(Protocol):
     """Something that an outcome has or has not."""
 
     @property
-    def words(self) -> str: ...
+    def describe(self) -> str: ...
 
     def happened(self, heap: Heap) -> Bools: ...
 
@@ -66,7 +66,7 @@ class AtLeast:
     below: bool = False
 
     @property
-    def words(self) -> str:
+    def describe(self) -> str:
         what = "the outcome" if self.coordinate == 0 else f"number {self.coordinate + 1} of it"
         return f"{what} is {'below' if self.below else 'at least'} {self.threshold:.6g}"
 
@@ -83,10 +83,10 @@ class OneOf:
     texts: frozenset[str]
 
     @property
-    def words(self) -> str:
-        shown = sorted(self.texts)[:3]
+    def describe(self) -> str:
+        first_texts = sorted(self.texts)[:3]
         more = f" or {len(self.texts) - 3} others" if len(self.texts) > 3 else ""
-        return f"the outcome is {' or '.join(text[:40] for text in shown)}{more}"
+        return f"the outcome is {' or '.join(text[:40] for text in first_texts)}{more}"
 
     def happened(self, heap: Heap) -> Bools:
         return np.array([text in self.texts for text in heap.texts], dtype=bool)
@@ -101,15 +101,15 @@ class OnLattice:
     off: bool
 
     @property
-    def words(self) -> str:
+    def describe(self) -> str:
         return f"the outcome is {'no' if self.off else 'a'} multiple of 2^-{self.bits}"
 
     def happened(self, heap: Heap) -> Bools:
         values = _column(heap, self.coordinate)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.ldexp(values, self.bits)
-            whole = np.isfinite(scaled) & (scaled == np.floor(scaled))
-        found: Bools = (~whole if self.off else whole) & np.isfinite(values)
+            integral = np.isfinite(scaled) & (scaled == np.floor(scaled))
+        found: Bools = (~integral if self.off else integral) & np.isfinite(values)
         return found
 
 
@@ -122,7 +122,7 @@ class Scored:
     below: bool
 
     @property
-    def words(self) -> str:
+    def describe(self) -> str:
         heavy = ", ".join(f"{weight:.3g}" for weight in self.weights[:4])
         more = ", ..." if len(self.weights) > 4 else ""
         return f"the score with weights {heavy}{more} is {'below' if self.below else 'at least'} {self.threshold:.6g}"
@@ -206,15 +206,19 @@ def _text(outcome: object) -> str:
     if isinstance(outcome, BaseException):
         return f"error {type(outcome).__name__}: {outcome}"
     try:
-        said = repr(outcome)
+        shown_text = repr(outcome)
     except ValueError:  # an integer of more digits than Python prints
-        said = hex(outcome) if isinstance(outcome, int) else ""
-    if not said or (not isinstance(outcome, str) and _ADDRESS.search(said)):
+        shown_text = hex(outcome) if isinstance(outcome, int) else ""
+    if not shown_text or (not isinstance(outcome, str) and _ADDRESS.search(shown_text)):
         raise WrongUse(
             f"a run returned something that cannot be written down (a {type(outcome).__name__}), and nothing would be "
             "seen of what it holds; return numbers, texts, or lists, dictionaries and frames of them"
         )
-    return said if len(said) <= _LONG else f"{said[:_SHOWN]}... {blake2b(said.encode()).hexdigest()}"
+    return (
+        shown_text
+        if len(shown_text) <= _LONG
+        else f"{shown_text[:_LONGEST]}... {blake2b(shown_text.encode()).hexdigest()}"
+    )
 
 
 def _column(heap: Heap, coordinate: int) -> Floats:

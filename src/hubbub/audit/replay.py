@@ -50,7 +50,7 @@ class Drawn:
     numbers: tuple[tuple[str, np.ndarray[Any, Any]], ...]
     words: int  # of noise that had been taken before
     sampled: bool = False  # whether it drew people, and not noise
-    thinned: bool = False  # whether it drew some of each count
+    subsampled: bool = False  # whether it drew some of each count
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Ran:
     """All that a run shows to somebody who sees everything but the data."""
 
     code: int
-    said: str
+    outcome: str
     shape: object
     numbers: tuple[float | int, ...]  # of the result
     drawn: tuple[Drawn, ...]
@@ -71,10 +71,10 @@ class _Frozen:
     def __init__(self, record: Record) -> None:
         self._record, self._at = record, 0
         self._rest = ScriptedSource.from_label("replay")
-        self.asked: list[int] = []
+        self.asked_counts: list[int] = []
 
     def words(self, n: int) -> Words:
-        self.asked.append(n)
+        self.asked_counts.append(n)
         given = self._record.requests[self._at] if self._at < len(self._record.requests) else b""
         self._at += 1
         return np.frombuffer(given, dtype=np.uint64).copy() if len(given) == 8 * n else self._rest.words(n)
@@ -163,7 +163,7 @@ def of_spec(
 def _ran(run: Run, data: Any, source: _Counting, shape: Callable[[Any], object]) -> Ran:
     out, err = io.StringIO(), io.StringIO()
     drawn: list[Drawn] = []
-    code, said, seen = 0, "", None
+    code, outcome, seen = 0, "", None
     numbers: tuple[float | int, ...] = ()
     with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -172,10 +172,10 @@ def _ran(run: Run, data: Any, source: _Counting, shape: Callable[[Any], object])
                 result = run(data, source)
             seen, numbers = shape(result), tuple(_numbers_of(result))
         except HubbubError as error:
-            code, said = error.exit_code, str(error)
+            code, outcome = error.exit_code, str(error)
         except Exception as error:  # whatever a function raises is something that it shows
-            code, said = 1, f"{type(error).__name__}: {error}"
-    output = (said, out.getvalue(), err.getvalue(), *(str(warning.message) for warning in warned))
+            code, outcome = 1, f"{type(error).__name__}: {error}"
+    output = (outcome, out.getvalue(), err.getvalue(), *(str(warning.message) for warning in warned))
     return Ran(code, "\n".join(output), seen, numbers, tuple(drawn), tuple(source.sizes))
 
 
@@ -185,7 +185,7 @@ def _watching(source: _Counting, drawn: list[Drawn]) -> Iterator[None]:
 
     inside: list[FrameType] = []  # the door that was entered
 
-    def look(frame: FrameType, event: str, _: object) -> None:
+    def trace(frame: FrameType, event: str, _: object) -> None:
         if event == "return" and inside and inside[-1] is frame:
             inside.clear()
         if event != "call" or inside:
@@ -214,7 +214,7 @@ def _watching(source: _Counting, drawn: list[Drawn]) -> Iterator[None]:
         )
 
     before = sys.getprofile()
-    sys.setprofile(look)
+    sys.setprofile(trace)
     try:
         yield
     finally:
@@ -254,7 +254,7 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
             moved = apart if moved is None else max(moved, apart)
         if apart > declared:
             return _too_far(f"what reaches {first.function}", apart, declared), moved
-        if first.thinned:
+        if first.subsampled:
             break  # a count more may take other words for its own coins, and what follows from them is not the same
     else:
         if len(one.drawn) != len(two.drawn):
@@ -262,12 +262,12 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
             return _not_alike("how often noise is drawn", None, *times), moved
     if one.code != two.code:
         return _not_alike("the exit code", None, str(one.code), str(two.code)), moved
-    if _without_numbers(one.said) != _without_numbers(two.said):
+    if _without_numbers(one.outcome) != _without_numbers(two.outcome):
         return _not_alike("messages", None, "some words", "others"), moved
     if one.shape != two.shape:
         return _not_alike("keys or columns of what comes out", None, "some", "others"), moved
     frozen = one.requests == two.requests
-    if added and frozen and one.requests and not any(place.numbers for place in one.drawn):
+    if added and frozen and one.requests and not any(draw.numbers for draw in one.drawn):
         both = list(zip(one.numbers, two.numbers, strict=False))
         if any(isfinite(a) != isfinite(b) for a, b in both):
             return _not_alike("whether the result is a number", None, "one", "the other"), moved
@@ -283,9 +283,9 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
     return Undecided(f"with the noise frozen, both runs look alike, and {near}"), moved
 
 
-def _not_alike(what: str, place: int | None, first: str, second: str) -> Refuted:
+def _not_alike(what: str, position: int | None, first: str, second: str) -> Refuted:
     witness = (("first", first), ("second", second))
-    at = () if place is None else (("place", str(place + 1)),)
+    at = () if position is None else (("place", str(position + 1)),)
     return Refuted(f"{what} depends on the data", (*at, *witness))
 
 
@@ -329,7 +329,7 @@ def _numbers_of(result: Any) -> Iterator[float | int]:
 
 
 def _notes(one: Ran, two: Ran) -> tuple[str, ...]:
-    if any(place.sampled or place.thinned for place in one.drawn):
+    if any(draw.sampled or draw.subsampled for draw in one.drawn):
         return ("People were drawn; what came after that was compared by its shape alone.",)
     if one.requests == two.requests:
         return ()

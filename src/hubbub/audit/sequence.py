@@ -65,7 +65,7 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
         why = total.crowd_blending.why or total.differential.why
         return _undecided(f"no theorem covers these releases together ({why}); the ledger would refuse them", "nothing")
     promise = total.differential.guarantee
-    channels = [each for each in (getattr(spec, "whole_channel", None) for spec in specs) if each is not None]
+    channels = [each for each in (getattr(spec, "sampled_channel", None) for spec in specs) if each is not None]
     one_partition = len({spec.composition().partition for spec in specs}) == 1
     if isinstance(promise, DifferentialPrivacy) and one_partition and len(channels) == len(specs):
         return of_sequence(channels, promise)

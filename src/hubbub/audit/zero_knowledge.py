@@ -25,13 +25,13 @@ from hubbub.numeric.exact import (
     Loss,
     ball,
     exp,
+    integer,
     lower,
     precision,
     rounded,
     to_float,
     to_text,
     upper,
-    whole,
 )
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
@@ -102,7 +102,7 @@ def simulate(
     The claim is that of Theorem A1 (a blank that is not counted) or A1' (a fair coin), for `claimed_rows` if somebody
     claims another number of rows than are drawn.
     """
-    n, k, t = whole(people, "`people`", least=2), whole(rows, "`rows`", least=1), whole(ones, "`ones`", least=1)
+    n, k, t = integer(people, "`people`", least=2), integer(rows, "`rows`", least=1), integer(ones, "`ones`", least=1)
     if not k <= n or not t <= n or k > _MOST_ROWS:
         raise WrongUse(f"`rows` and `ones` are at most `people`, and `rows` at most {_MOST_ROWS:,}; lower them")
     if (epsilon_dp is None) == (epsilon_zk is None):
@@ -128,7 +128,7 @@ def simulate(
             ones=t,
             epsilon=epsilon,
             claim=claim,
-            claimed_rows=k if claimed_rows is None else whole(claimed_rows, "`claimed_rows`"),
+            claimed_rows=k if claimed_rows is None else integer(claimed_rows, "`claimed_rows`"),
             coin=coin,
             mechanism=tuple(to_float(mine[x, 0] * peak, round_up=False) for x in range(k + 1)),
             simulator=tuple(to_float(each * peak, round_up=False) for each in sims),
@@ -213,7 +213,7 @@ def of_count(done: Simulated, subject: str = "a count from a secret sample") -> 
     )
 
 
-def shown_range(done: Simulated) -> tuple[int, int]:
+def visible_range(done: Simulated) -> tuple[int, int]:
     """Outcomes worth drawing: all but a thousandth of either law."""
     found = [x for x in range(done.rows + 1) if max(done.mechanism[x], done.simulator[x]) > max(done.mechanism) / 1000]
     return found[0], max(found[-1], ceil(found[0] + 1))

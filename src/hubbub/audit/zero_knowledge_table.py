@@ -14,7 +14,7 @@ from flint import arb, arb_mat
 
 from hubbub.audit.zero_knowledge import Simulated, weights
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, ball, exp, precision, to_float, whole
+from hubbub.numeric.exact import Exact, ball, exp, integer, precision, to_float
 from hubbub.sampling.sanitize import Blank, inside, outside
 
 _MOST: Final = 300_000  # people times outcomes that are looked at
@@ -35,7 +35,7 @@ def simulate_table(
     The laws of the first bin are for drawing; the distances are those of both bins together. The worst case is over all
     databases of two bins.
     """
-    n, k, t = whole(people, "`people`", least=2), whole(rows, "`rows`", least=1), whole(ones, "`ones`", least=1)
+    n, k, t = integer(people, "`people`", least=2), integer(rows, "`rows`", least=1), integer(ones, "`ones`", least=1)
     if not k < n or not t <= n or n * (k + 1) ** 2 > _MOST:
         raise WrongUse(
             f"`rows` is below `people`, `ones` at most that, and people times (rows + 1)^2 at most {_MOST:,}; lower one"
@@ -48,8 +48,8 @@ def simulate_table(
         if epsilon_zk is not None
         else outside(k, n, epsilon_dp or 0, blank=half_way)
     )
-    said = k if claimed_rows is None else whole(claimed_rows, "`claimed_rows`", least=1)
-    claim = spent.epsilon_zk if said == k else outside(said, n, spent.epsilon_dp, blank=half_way).epsilon_zk
+    claimed = k if claimed_rows is None else integer(claimed_rows, "`claimed_rows`", least=1)
+    claim = spent.epsilon_zk if claimed == k else outside(claimed, n, spent.epsilon_dp, blank=half_way).epsilon_zk
     with precision(_BITS):
         noise = _Noise(spent.epsilon_dp / 2, k)
         apart = {at: _apart(noise, n, at) for at in range(1, n + 1)}
@@ -61,7 +61,7 @@ def simulate_table(
             ones=t,
             epsilon=spent.epsilon_dp,
             claim=claim,
-            claimed_rows=said,
+            claimed_rows=claimed,
             coin=False,
             mechanism=_first_bin(mine, k),
             simulator=_first_bin(theirs, k),
@@ -111,5 +111,5 @@ def _apart(noise: _Noise, n: int, t: int) -> arb:
 def _first_bin(law: arb_mat, k: int) -> tuple[float, ...]:
     """About the law of the first bin among these outcomes."""
     sums = [sum((law[x, y] for y in range(k + 1)), arb(0)) for x in range(k + 1)]
-    whole_mass = sum(sums, arb(0))
-    return tuple(to_float(each / whole_mass, round_up=False) for each in sums)
+    total_mass = sum(sums, arb(0))
+    return tuple(to_float(each / total_mass, round_up=False) for each in sums)

@@ -28,9 +28,9 @@ SIGNATURE: Final = "signature"
 _ANY_FORMAT: Final = "hubbub certificate "
 
 
-def draft(release: Release, files: Mapping[str, str], place: Reservation) -> dict[str, Any]:
+def draft(release: Release, files: Mapping[str, str], reservation: Reservation) -> dict[str, Any]:
     """The certificate of a release that was written to files of these names and digests, not yet signed."""
-    return certificate(release, files, entry_of(place))
+    return certificate(release, files, entry_of(reservation))
 
 
 def sign(body: Mapping[str, Any], ledger: Ledger) -> bytes:
@@ -57,12 +57,17 @@ def signed_by(data: bytes, ledger: Ledger, form: str = _ANY_FORMAT) -> dict[str,
     return dict(body) if ours and signed(public, value, signed_bytes(body)) else None
 
 
-def entry_of(place: Reservation) -> dict[str, Plain]:
+def entry_of(reservation: Reservation) -> dict[str, Plain]:
     """The release's place in the ledger, as the certificate names it.
 
     Not by number: attempts that were given up because of the data are numbered too, and would be told.
     """
-    return {"id": place.identity, "dataset": place.dataset, "hash": place.hash, "nonce": place.nonce}
+    return {
+        "id": reservation.identity,
+        "dataset": reservation.dataset,
+        "hash": reservation.hash,
+        "nonce": reservation.nonce,
+    }
 
 
 def certificate(release: Release, files: Mapping[str, str], entry: Mapping[str, Plain]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import (
     Aggregate,
     BernoulliSample,
@@ -83,13 +83,13 @@ def explain(derivation: Derivation) -> str:
 def steps(derivation: Derivation) -> list[str]:
     """How a promise follows, theorem by theorem, numbered."""
     found = list(derivation.steps())
-    number = {id(step): place for place, step in enumerate(found, start=1)}
+    number = {id(step): position for position, step in enumerate(found, start=1)}
     lines = []
-    for place, step in enumerate(found, start=1):
+    for position, step in enumerate(found, start=1):
         used = [str(number[id(premise)]) for premise in step.premises]
         origin = f"from {_listed(used)}, by" if used else "by"
         whom = f" for {step.people}" if step.people is not None else ""
-        lines.append(f"{place}. {step.conclusion}{whom}: {origin} {step.theorem} ({step.theorem.source}).")
+        lines.append(f"{position}. {step.conclusion}{whom}: {origin} {step.theorem} ({step.theorem.source}).")
         lines.append(f"   {_meaning(step.conclusion, step.people)}")
     return lines
 
@@ -99,23 +99,23 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
 
     It says what a certificate says, to somebody who has never heard of epsilon.
     """
-    words = spec.describe()
+    description = spec.describe()
     lines = [
         "What was published",
-        f"  {words.published}.",
-        f"  The numbers count {words.counts}.",
-        *([f"  {words.intervals}."] if words.intervals else []),
-        f"  Who was sampled: {words.sampling}.",
-        f"  Who is a person: {words.person}.",
+        f"  {description.published}.",
+        f"  The numbers count {description.counts}.",
+        *([f"  {description.intervals}."] if description.intervals else []),
+        f"  Who was sampled: {description.sampling}.",
+        f"  Who is a person: {description.person}.",
         "",
         "What is promised",
     ]
     refused: dict[str, None] = {}
-    for step in asked_first(promises):
+    for step in requested_first(promises):
         explanation = meaning(step.conclusion, step.people)
         refused[explanation.not_promised] = None
         lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
-        lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))), by=4)
+        lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))), by=4)
         lines.append(f"    In numbers: {in_numbers(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
@@ -145,7 +145,7 @@ def _is_flat(guarantee: Guarantee) -> bool:
     return isinstance(guarantee, OutlierPrivacy) and guarantee.curve.is_flat
 
 
-def crowd_words(step: Derivation) -> str:
+def crowd_sentence(step: Derivation) -> str:
     """The k behind a zero-knowledge promise about people who were picked one by one; nothing for other promises."""
     if not isinstance(step.conclusion, ZeroKnowledge):
         return ""

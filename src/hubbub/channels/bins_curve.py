@@ -41,9 +41,9 @@ def sharpest(setting: Setting, delta: Exact, *, unmarked: bool = False) -> Ampli
 
 
 def _one(setting: Setting, case: Case, delta: Exact, unmarked: bool) -> Amplified:
-    alone = Setting(theorem=setting.theorem, cases=(case,))
+    single = Setting(theorem=setting.theorem, cases=(case,))
     if case.blending or case.crowd < 2 or not SMALLEST_RATE <= case.removal <= LARGEST_RATE or not _drawn(case):
-        return epsilon_at(alone, delta)
+        return epsilon_at(single, delta)
     found = custom_curve.own_epsilon_at(
         case.crowd, case.removal, case.rate, delta, tagged=not unmarked, own=None if case.own == case.rate else case.own
     )

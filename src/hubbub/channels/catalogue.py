@@ -23,7 +23,7 @@ from hubbub.channels.papers.staircase_calibrated import calibrated
 from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Reading, read
-from hubbub.numeric.exact import Exact, Infinite, loss, positive, rational, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, integer, loss, positive, rational, to_text
 
 Options = Mapping[str, Any]
 
@@ -228,7 +228,7 @@ def _value(hint: Any, text: object, what: str) -> Any:
     if not isinstance(text, str):
         raise WrongUse(f"{what} is written as text, like 20 or 1/3; check it")
     if int in kinds:
-        return whole(text, what)
+        return integer(text, what)
     if Infinite in kinds:
         return loss(text, what)
     if Curve in kinds:

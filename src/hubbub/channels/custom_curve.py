@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.indistinguishability import capped
 from hubbub.numeric.binomial import at_most, mass
 from hubbub.numeric.exact import Exact, Infinite, ball, exp, lower, positive, precision, rational, rounded, to_float
@@ -98,7 +98,7 @@ def own_delta_at(
         return bound
     here = rounded(Fraction(found.here), up=True)
     if p_t == p and (enough is None or found.elsewhere <= enough < here):
-        here = min(capped(exact_delta(Thinned(p, channel), found.others + 1, at)), here)
+        here = min(capped(exact_delta(Subsampled(p, channel), found.others + 1, at)), here)
     delta = max(here, rounded(Fraction(found.elsewhere), up=True))
     if delta >= bound.delta:
         return replace(bound, theorem=THEOREM)
@@ -119,14 +119,16 @@ def own_epsilon_at(
     bound = epsilon_at(_setting(channel, p, p_t), target)
     if bound.epsilon == 0:
         return bound
-    ask = partial(own_delta_at, k, epsilon, rate, tagged=tagged, own=own, enough=target)
+    delta_at = partial(own_delta_at, k, epsilon, rate, tagged=tagged, own=own, enough=target)
     if isinstance(bound.epsilon, Infinite):
         # Below the floor nothing helps marked noise; what is not marked has a floor of its own, looked for up to 50.
         top = Fraction(50)
-        if tagged or ask(top).delta > target:
+        if tagged or delta_at(top).delta > target:
             return bound
         bound = replace(bound, epsilon=top)
-    return _search(ask, lambda at: _work(channel, p, p_t, at), target, bound, _alone(channel.epsilon, p_t, target))
+    return _search(
+        delta_at, lambda at: _work(channel, p, p_t, at), target, bound, _single_crowd(channel.epsilon, p_t, target)
+    )
 
 
 def _setting(channel: NoisyBelow, rate: Fraction, own: Fraction) -> Setting:
@@ -134,7 +136,7 @@ def _setting(channel: NoisyBelow, rate: Fraction, own: Fraction) -> Setting:
     return Setting(theorem=BINS, cases=(case,))
 
 
-def _alone(epsilon: Fraction, own: Fraction, target: Fraction) -> Fraction:
+def _single_crowd(epsilon: Fraction, own: Fraction, target: Fraction) -> Fraction:
     """An epsilon below which somebody alone in the bin (n = 0) has a delta above the target already, or nearly."""
     with precision():
         g = exp(epsilon) - ball(target / own) * (exp(epsilon) + 1)
@@ -142,7 +144,7 @@ def _alone(epsilon: Fraction, own: Fraction, target: Fraction) -> Fraction:
 
 
 def _search(
-    ask: Callable[[Fraction], Amplified],
+    delta_at: Callable[[Fraction], Amplified],
     work: Callable[[Fraction], int],
     target: Fraction,
     bound: Amplified,
@@ -160,7 +162,7 @@ def _search(
         left -= work(tried)
         if left < 0:
             break
-        found = ask(tried)
+        found = delta_at(tried)
         gap = math.log(found.delta / target) if found.delta else -_FAR
         if found.delta <= target:
             high, best, below = tried, found, min(gap, -_NEAR)
@@ -199,7 +201,7 @@ def _scanned(channel: NoisyBelow, p: Fraction, own: Fraction, at: Fraction, boun
     if not _SMALLEST <= p <= 1 - _SMALLEST or own < _SMALLEST or at > _FARTHEST:
         return None  # floats do not reach so far
     scan = _Scan(channel, p, own, at)
-    most = _first_look(scan)
+    most = _first_count(scan)
     while most <= _MOST_OTHERS and most * _width(channel, p, most) <= _MOST_CELLS:
         found = scan.run(most, bound)
         if found is not None:
@@ -208,7 +210,7 @@ def _scanned(channel: NoisyBelow, p: Fraction, own: Fraction, at: Fraction, boun
     return None
 
 
-def _first_look(scan: _Scan) -> int:
+def _first_count(scan: _Scan) -> int:
     """Up to which class size to look first: twice the peak of marked noise, and more."""
     return 2 * (scan.k + math.ceil((scan.k - 1) * scan.q / scan.p / max(scan.g * scan.keep, 0.05))) + 40
 
@@ -216,7 +218,7 @@ def _first_look(scan: _Scan) -> int:
 def _work(channel: NoisyBelow, p: Fraction, own: Fraction, at: Fraction) -> int:
     if not _SMALLEST <= p <= 1 - _SMALLEST or own < _SMALLEST or at > _FARTHEST:
         return 0
-    most = _first_look(_Scan(channel, p, own, at))
+    most = _first_count(_Scan(channel, p, own, at))
     return min(most * _width(channel, p, most), _MOST_CELLS)
 
 
@@ -246,8 +248,8 @@ class _Scan:
     def run(self, most: int, bound: float) -> _Worst | None:
         """The worst of the class sizes 0 .. most, if it is proved that larger ones are no worse."""
         width = _width(self.channel, self.rate, most)
-        places = np.arange(width + 1)
-        away = np.abs(places[None, :] - places[: self.k, None])
+        positions = np.arange(width + 1)
+        away = np.abs(positions[None, :] - positions[: self.k, None])
         noise: Floats = math.tanh(self.eta / 2) * np.exp(-self.eta * away)  # m, v -> Pr[X = v - m]
         best, second, others, direction = 0.0, 0.0, 0, JOINING
         row = np.zeros(width + 2)
@@ -312,7 +314,7 @@ class _Scan:
         elif self.w:
             # S + f_epsilon(F(k-1), F(k-2)) is at most L(g') + kappa J(g' e^-epsilon)_+, with the names of Theorem A's
             # module, and both fall after their peaks.
-            near = _together(row, self.g_low * self.keep, self.k) / (1 + self.keep)
+            near = _joint_delta(row, self.g_low * self.keep, self.k) / (1 + self.keep)
             leaving = self.w * (_hidden(row, self.g_low, self.k) + near + 2 * lost)
         return (1 + 4 * _ROUNDING) * max(joining, leaving) + self.lost
 
@@ -343,10 +345,10 @@ def _over(more: Floats, less: Floats, g: float) -> Floats:
 
 def _hidden(row: Floats, r: float, k: int) -> float:
     """L_n(r): the counts below k together, the others one by one; raised."""
-    return _together(row, r, k) + float(_over(row[None, k:], row[None, k - 1 : -1], r)[0])
+    return _joint_delta(row, r, k) + float(_over(row[None, k:], row[None, k - 1 : -1], r)[0])
 
 
-def _together(row: Floats, r: float, k: int) -> float:
+def _joint_delta(row: Floats, r: float, k: int) -> float:
     """J_n(r)_+ = (F(k - 1) - r F(k - 2))_+; raised."""
     more, less = float(row[:k].sum()), r * float(row[: k - 1].sum())
     return max(more - less + _ROUNDING * (more + less), 0.0)

@@ -41,7 +41,7 @@ def never(names: tuple[str, ...]) -> EmptyBins:
     return EmptyBins(lambda: arb(0), draw)
 
 
-def shown_at(release: Callable[[ArrayLike, Source], Published], count: int) -> Callable[[int, Source], Published]:
+def published_at(release: Callable[[ArrayLike, Source], Published], count: int) -> Callable[[int, Source], Published]:
     """What bins of that count publish, given that they show a number: those that do not are drawn again."""
 
     def draw(size: int, source: Source) -> Published:
@@ -49,7 +49,7 @@ def shown_at(release: Callable[[ArrayLike, Source], Published], count: int) -> C
         left = size
         while left or not parts:
             out = release(np.full(2 * left + 8, count), source)
-            parts.append(out.at(np.flatnonzero(out.shown)[:left]))
+            parts.append(out.at(np.flatnonzero(out.visible)[:left]))
             left -= parts[-1].values.size
         values, tags = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "tags"))
         return Published(values, tags, parts[0].names)

@@ -70,12 +70,12 @@ def _searched(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -
     hidden = tag.startswith(SUPPRESSED)
 
     def reached(count: int) -> bool:  # grows with the count
-        more, whole = channel.tail(count, at, tag, up=True)
-        return not whole.is_zero() and not more <= tail * whole
+        more, total = channel.tail(count, at, tag, up=True)
+        return not total.is_zero() and not more <= tail * total
 
     def passed(count: int) -> bool:  # falls with the count, so it holds up to some count
-        less, whole = channel.tail(count, at, tag, up=False)
-        return not less <= tail * whole
+        less, total = channel.tail(count, at, tag, up=False)
+        return not less <= tail * total
 
     starts = channel.segments
     low, high = LARGEST_COUNT, 0

@@ -168,7 +168,7 @@ class Law:
         return _trimmed(found, tail - self.missing)
 
 
-def given_shown(law: Law) -> Law:
+def given_visible(law: Law) -> Law:
     """The outcomes that show a number, as they stand: their total is the chance of being shown."""
     if not any(tag.startswith(SUPPRESSED) for tag in law.tags):
         return law

@@ -89,13 +89,13 @@ class _Column:
             self._put(self.atoms, value, weight * mass)
 
     @staticmethod
-    def _put(row: dict[int, arb], place: int, mass: arb) -> None:
-        row[place] = row[place] + mass if place in row else mass
+    def _put(row: dict[int, arb], position: int, mass: arb) -> None:
+        row[position] = row[position] + mass if position in row else mass
 
     def laid_out(self, tag: str) -> tuple[Dense, list[Block], arb]:
         """The table, the closed tails beyond it, and a bound on what was cut."""
-        places = [*self.atoms, *(place for ramp in self.ramps.values() for place in ramp)]
-        first, last = min(places), max(places)
+        positions = [*self.atoms, *(position for ramp in self.ramps.values() for position in ramp)]
+        first, last = min(positions), max(positions)
         left, right = {s for s in self.endless if s > 0}, {s for s in self.endless if s < 0}
         first -= self._reach(left)
         last += self._reach(right)
@@ -112,8 +112,8 @@ class _Column:
             edge = _run(column, ramp, slope, first)
             if slope not in self.endless:
                 continue
-            at, alone = (first, len(left) == 1) if slope > 0 else (last, len(right) == 1)
-            if alone:
+            at, is_single = (first, len(left) == 1) if slope > 0 else (last, len(right) == 1)
+            if is_single:
                 lo, hi = (None, first - 1) if slope > 0 else (last + 1, None)
                 tails.append(Block(lo, hi, Weight(("mixed", object()), edge), -slope * at, slope, tag))
             else:

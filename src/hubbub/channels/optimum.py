@@ -97,7 +97,7 @@ def _constraints(curve: Curve, unit: Matrix) -> tuple[Any, Matrix, Any | None]:
     from scipy.sparse import coo_array, csr_array, vstack
 
     size = len(unit)
-    place = np.arange(size * size).reshape(size, size)
+    index = np.arange(size * size).reshape(size, size)
 
     def lines(left: Matrix, first: NDArray[np.intp], second: NDArray[np.intp]) -> Any:
         """left[i] x[first[i]] - x[second[i]], one row for each i."""
@@ -105,16 +105,16 @@ def _constraints(curve: Curve, unit: Matrix) -> tuple[Any, Matrix, Any | None]:
         columns, values = np.concatenate([first, second]), np.concatenate([left, np.full(len(left), -1.0)])
         return csr_array(coo_array((values, (np.concatenate([i, i]), columns)), shape=(len(left), size * size)))
 
-    sums = coo_array((unit.ravel(), (np.repeat(np.arange(size), size), place.ravel())), shape=(size, size * size))
+    sums = coo_array((unit.ravel(), (np.repeat(np.arange(size), size), index.ravel())), shape=(size, size * size))
     equal, private = [csr_array(sums)], []
     for c in range(1, size):
         loss = curve.at(c)
         if loss == 0:
-            equal.append(lines(np.ones(size), place[c], place[c - 1]))
+            equal.append(lines(np.ones(size), index[c], index[c - 1]))
         elif not isinstance(loss, Infinite):
             for one, other in ((c, c - 1), (c - 1, c)):
                 left = math.exp(-loss) * unit[one] / unit[other]
-                private.append(lines(left, place[one], place[other]))
+                private.append(lines(left, index[one], index[other]))
     constants = np.zeros(len(equal) * size)
     constants[:size] = 1
     return vstack(equal), constants, vstack(private) if private else None

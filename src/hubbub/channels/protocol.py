@@ -18,7 +18,7 @@ from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.empty_bins import EmptyBins
-from hubbub.channels.law import SUPPRESSED, Law, given_shown
+from hubbub.channels.law import SUPPRESSED, Law, given_visible
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
@@ -173,7 +173,7 @@ class Channel(Protocol):
 
     def chance_shown(self, count: int) -> arb:
         """A ball around the probability that a bin of so many shows a number."""
-        return given_shown(self.law(count)).total()
+        return given_visible(self.law(count)).total()
 
     def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:
         """(the chance of an outcome at least this high, or with `up` unset at most; the chance it is a part of).
@@ -181,7 +181,7 @@ class Channel(Protocol):
         For an outcome that shows a number both are of what is shown; for a hidden one, of everything.
         """
         hidden = tag.startswith(SUPPRESSED)
-        law = self.law(count) if hidden else given_shown(self.law(count))
+        law = self.law(count) if hidden else given_visible(self.law(count))
         mass = law.at_least(value, tag) if up else law.at_most(value, tag)
         return mass + ball(law.missing), arb(1) if hidden else law.total()
 

@@ -24,7 +24,7 @@ class Published:
         return (None if tag.startswith(SUPPRESSED) else int(self.values[i])), tag
 
     @property
-    def shown(self) -> NDArray[np.bool_]:
+    def visible(self) -> NDArray[np.bool_]:
         """Which bins show a number."""
         return ~np.array([name.startswith(SUPPRESSED) for name in self.names], dtype=bool)[self.tags]
 

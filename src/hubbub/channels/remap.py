@@ -132,7 +132,7 @@ def _outcomes(channel: Warped, n: int) -> Iterator[_Outcome]:
     losses = [channel.total_loss(c) for c in range(noisy + 1)]
     falls, rises = [exp(-loss) for loss in losses], [exp(loss) for loss in losses]
 
-    def shown(j: int, high: int, factor: arb) -> _Outcome:
+    def visible_outcome(j: int, high: int, factor: arb) -> _Outcome:
         here = channel.total_loss(j)
         fall, rise = exp(-here), exp(here)
         masses = [rises[c] * fall if c <= j else falls[c] * rise for c in range(noisy + 1)]
@@ -146,9 +146,9 @@ def _outcomes(channel: Warped, n: int) -> Iterator[_Outcome]:
 
     or_more = n if noisy == n else noisy + 1
     for j in range(first, or_more):
-        yield shown(j, j, channel.weight(j).value)
+        yield visible_outcome(j, j, channel.weight(j).value)
     if noisy == n and (channel.cap is None or max(n, first) <= channel.cap):
-        yield shown(max(n, first), _ENDLESS, _b(channel, max(n, first)))
+        yield visible_outcome(max(n, first), _ENDLESS, _b(channel, max(n, first)))
     for j in range(max(first, noisy + 1), n + 1):
         yield _outcome(j, j, arb(1), partial(_only, j), n)
 

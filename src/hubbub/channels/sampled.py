@@ -224,11 +224,11 @@ def _without_lower_limit(sample: RobustSample) -> RobustSample:
 
 def _secretly(sample: IndependentSample) -> Assumption:
     if isinstance(sample, BernoulliSample):
-        says = "each person was sampled independently with probability {p} and the sample is secret"
-        return Assumption("sampled-secretly", says, texts(p=sample.p))
+        sentence = "each person was sampled independently with probability {p} and the sample is secret"
+        return Assumption("sampled-secretly", sentence, texts(p=sample.p))
     rest = ", but for {exempt} with at most {highest}," if sample.exempt else ""
-    says = (
+    sentence = (
         f"each person was sampled independently, with a probability of at most {{high}}{rest} and the sample is secret"
     )
     given = texts(high=sample.high, exempt=sample.exempt, highest=sample.highest)
-    return Assumption("sampled-secretly-unevenly", says, given)
+    return Assumption("sampled-secretly-unevenly", sentence, given)

@@ -32,7 +32,7 @@ from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.thinned_curve import thinned
+from hubbub.guarantees.thinned_curve import subsampled_curve
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.numeric.binomial import at_most, masses
@@ -45,7 +45,7 @@ _THEOREM_A = "Theorem A: who was sampled is secret, and people of one bin are ex
 
 
 @dataclass(frozen=True, slots=True)
-class Thinned(Channel):
+class Subsampled(Channel):
     """Keep each person of the bin with probability p, secretly and independently; run `channel` on how many are left.
 
     Guarantee: differential privacy for the population, when one person is added or removed. If the channel loses at
@@ -91,7 +91,7 @@ class Thinned(Channel):
         f_m. For a curve that never decreases these are curve(c)-close, whatever m is.
         """
         found = [
-            Proof(thinned(proof.curve, self.p), f"{proof.reason}; {_MIXED}", self.p * proof.delta)
+            Proof(subsampled_curve(proof.curve, self.p), f"{proof.reason}; {_MIXED}", self.p * proof.delta)
             for proof in self.channel.proofs
             if proof.curve.is_monotone
         ]
@@ -145,18 +145,18 @@ def _law(channel: Channel, p: Fraction, count: int) -> Law:
         )
     lo, weights, left_out = masses(count, p, MISSING)
     if channel.exact_from is not None:
-        return _shown_from(channel.exact_from, p, count, lo, weights, left_out)
+        return _visible_from(channel.exact_from, p, count, lo, weights, left_out)
     return mixture(((weight, _inner(channel, m)) for m, weight in enumerate(weights, lo)), left_out)
 
 
-def _shown_from(k: int, p: Fraction, count: int, lo: int, weights: list[arb], left_out: Fraction) -> Law:
+def _visible_from(k: int, p: Fraction, count: int, lo: int, weights: list[arb], left_out: Fraction) -> Law:
     """Exact or suppressed: Pr[Bin(c, p) < k] on the hidden outcome, the binomial masses themselves from k on."""
     tags = (SUPPRESSED, "")
     if count < k:
         return point(0, SUPPRESSED, tags)
     hidden = Dense(0, (at_most(count, p, k - 1),), SUPPRESSED)
-    shown = Dense(max(lo, k), tuple(weights[max(k - lo, 0) :]), "")
-    return Law((), (hidden, shown) if shown.masses else (hidden,), tags, left_out)
+    visible = Dense(max(lo, k), tuple(weights[max(k - lo, 0) :]), "")
+    return Law((), (hidden, visible) if visible.masses else (hidden,), tags, left_out)
 
 
 @lru_cache(maxsize=8192)

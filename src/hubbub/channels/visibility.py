@@ -13,7 +13,7 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.channels.law import given_shown as given_shown
+from hubbub.channels.law import given_visible as given_visible
 from hubbub.channels.protocol import LARGEST_COUNT, Channel
 from hubbub.numeric.exact import ball
 
@@ -30,7 +30,7 @@ def hides(channel: Channel) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def chance_shown(channel: Channel, count: int) -> arb:
+def chance_visible(channel: Channel, count: int) -> arb:
     """A ball around the probability that a bin of so many shows a number; narrow relative to it where it is small."""
     return channel.chance_shown(count)
 
@@ -45,20 +45,20 @@ def steady_from(channel: Channel) -> int | None:
     if not hides(channel):
         return 0
     known = channel.exact_from if channel.steady_from is None else channel.steady_from
-    return _first_shown(channel) if known is None else known
+    return _first_visible(channel) if known is None else known
 
 
-def _first_shown(channel: Channel) -> int | None:
-    def shown(count: int) -> bool:
-        return bool(chance_shown(channel, count) >= 1 - ball(STEADY))
+def _first_visible(channel: Channel) -> int | None:
+    def is_visible(count: int) -> bool:
+        return bool(chance_visible(channel, count) >= 1 - ball(STEADY))
 
     high = 1
-    while not shown(high):
+    while not is_visible(high):
         high *= 2
         if high > min(_FAR, LARGEST_COUNT):
             return None
     low = high // 2
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if shown(middle) else (middle + 1, high)
+        low, high = (low, middle) if is_visible(middle) else (middle + 1, high)
     return low

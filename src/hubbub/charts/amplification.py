@@ -63,6 +63,6 @@ def message(rows: Rows) -> str:
 
 
 def _decades(deltas: list[float]) -> tuple[int, int]:
-    shown = [delta for delta in deltas if delta > 0] or [1.0]
-    top = min(math.ceil(math.log10(max(shown)) + 1e-9), 0)
-    return min(math.floor(math.log10(min(shown))), top - 1), top
+    positive = [delta for delta in deltas if delta > 0] or [1.0]
+    top = min(math.ceil(math.log10(max(positive)) + 1e-9), 0)
+    return min(math.floor(math.log10(min(positive))), top - 1), top

@@ -9,7 +9,7 @@ from typing import Final
 from hubbub.charts.chart import Chart, charted
 from hubbub.charts.lines import Axes, Series, drawn_lines
 from hubbub.charts.style import Rows
-from hubbub.charts.svg import Bar, Panel, Words, drawn
+from hubbub.charts.svg import Bar, ChartLabels, Panel, drawn
 
 ERROR: Final = "mean error of a published number, in people"
 
@@ -49,5 +49,5 @@ def _bars(points: Rows, title: str, subtitle: Sequence[str]) -> Chart:
         for point in best
         for error in [float(point["error"])]
     )
-    words = Words(title="Errors of designs", description=title, by="", numbers=ERROR)
-    return charted(partial(drawn, [Panel("", bars)], words, upright=False), title, subtitle)
+    labels = ChartLabels(title="Errors of designs", description=title, by="", numbers=ERROR)
+    return charted(partial(drawn, [Panel("", bars)], labels, upright=False), title, subtitle)

@@ -49,23 +49,23 @@ def drawn(flow: Flow, width: int, kind: str = "wide") -> str:
     left, right = (_room(column, width) for column in ends) if kind == "wide" else (2.0, 2.0)
     step = (width - left - right - bar) / max(1, len(flow.columns) - 1)
     heads, above, notes = _heads(flow, left + bar / 2, step, width)
-    placed = _placed(flow, left, above, step, _HIGH[kind])
+    columns = _stacks(flow, left, above, step, _HIGH[kind])
     shades = _shades(flow)
-    parts = [heads, *_bands(flow, placed, shades, bar)]
-    for stack in placed:
+    parts = [heads, *_bands(flow, columns, shades, bar)]
+    for stack in columns:
         parts += [_rect(pile, bar, shades[name], f"{name}: {pile.ballots:,}") for name, pile in stack.items()]
-    bottom = max(pile.top + pile.tall for stack in placed for pile in stack.values())
+    bottom = max(pile.top + pile.tall for stack in columns for pile in stack.values())
     if kind == "wide":
-        words, low = _beside(flow, placed, bar, left, right, step)
+        labels, low = _beside(flow, columns, bar, left, right, step)
         deep = max(bottom, low) + 8
     else:
-        words, deep = _below(flow, shades, width, bottom + 18)
+        labels, deep = _below(flow, shades, width, bottom + 18)
     for line in (line for note in notes for line in wrapped(note, width)):
-        words += text_lines(0, deep + TEXT, [line], "quiet")
+        labels += text_lines(0, deep + TEXT, [line], "quiet")
         deep += LINE
     heading = f"<title>How ballots moved from round to round</title><desc>{html.escape(flow.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(deep + 4)}"'
-    return f'<svg class="chart flow {kind}" {size} role="img">{heading}{"".join([*parts, words])}</svg>'
+    return f'<svg class="chart flow {kind}" {size} role="img">{heading}{"".join([*parts, labels])}</svg>'
 
 
 def _shades(flow: Flow) -> dict[str, str]:
@@ -75,13 +75,13 @@ def _shades(flow: Flow) -> dict[str, str]:
     return shades | dict.fromkeys(flow.plain, 'class="{} plain"')
 
 
-def _said(name: str, ballots: float) -> str:
+def _label(name: str, ballots: float) -> str:
     return f"{name} {ballots:,}"
 
 
 def _room(column: FlowColumn, width: int) -> float:
     """Pixels for the names beside a column."""
-    longest = max((text_length(_said(name, ballots), bold=True) for name, ballots in column.piles), default=0)
+    longest = max((text_length(_label(name, ballots), bold=True) for name, ballots in column.piles), default=0)
     return min(longest + 10, _LABELS * width)
 
 
@@ -109,35 +109,35 @@ def _fits(text: str, room: float) -> bool:
     return all(text_length(word) <= room for word in text.split()) and len(wrapped(text, room)) <= _MOST_LINES
 
 
-def _placed(flow: Flow, left: float, above: float, step: float, high: float) -> list[dict[str, _Pile]]:
+def _stacks(flow: Flow, left: float, above: float, step: float, high: float) -> list[dict[str, _Pile]]:
     """Column by column: pile -> where it is."""
-    place = {name: i for i, name in enumerate(flow.order)}
+    order = {name: i for i, name in enumerate(flow.order)}
     most = max(sum(ballots for _, ballots in column.piles) for column in flow.columns) or 1
     gaps = _GAP * (max(len(column.piles) for column in flow.columns) - 1)
     scale = max(high - gaps, high / 2) / most
-    placed = []
+    stacks = []
     for i, column in enumerate(flow.columns):
         stack, y = {}, above
-        for name, ballots in sorted(column.piles, key=lambda pile: place[pile[0]]):
+        for name, ballots in sorted(column.piles, key=lambda pile: order[pile[0]]):
             stack[name] = _Pile(left + i * step, y, ballots * scale, ballots)
             y += ballots * scale + _GAP
-        placed.append(stack)
-    return placed
+        stacks.append(stack)
+    return stacks
 
 
-def _bands(flow: Flow, placed: Sequence[Mapping[str, _Pile]], shades: Mapping[str, str], bar: float) -> list[str]:
-    place = {name: i for i, name in enumerate(flow.order)}
+def _bands(flow: Flow, stacks: Sequence[Mapping[str, _Pile]], shades: Mapping[str, str], bar: float) -> list[str]:
+    order = {name: i for i, name in enumerate(flow.order)}
 
     def key(link: FlowLink) -> tuple[int, int]:
-        return place[link.origin], place[link.target]
+        return order[link.origin], order[link.target]
 
     out = []
     for column in range(len(flow.columns) - 1):
         here = sorted((link for link in flow.links if link.column == column), key=key)
-        starts = {name: pile.top for name, pile in placed[column].items()}
-        ends = {name: pile.top for name, pile in placed[column + 1].items()}
+        starts = {name: pile.top for name, pile in stacks[column].items()}
+        ends = {name: pile.top for name, pile in stacks[column + 1].items()}
         for link in here:
-            source, target = placed[column][link.origin], placed[column + 1][link.target]
+            source, target = stacks[column][link.origin], stacks[column + 1][link.target]
             thick = source.tall * link.ballots / source.ballots
             x0, x1 = source.x + bar, target.x
             out.append(_band(x0, starts[link.origin], x1, ends[link.target], thick, link, shades[link.origin]))
@@ -156,26 +156,26 @@ def _band(x0: float, y0: float, x1: float, y1: float, thick: float, link: FlowLi
 
 
 def _rect(pile: _Pile, bar: float, shade: str, label: str) -> str:
-    place = f'x="{px(pile.x)}" y="{px(pile.top)}" width="{bar}" height="{px(max(pile.tall, 0.6))}"'
-    return f"<rect {shade.format('pile')} {place}><title>{html.escape(label)}</title></rect>"
+    box = f'x="{px(pile.x)}" y="{px(pile.top)}" width="{bar}" height="{px(max(pile.tall, 0.6))}"'
+    return f"<rect {shade.format('pile')} {box}><title>{html.escape(label)}</title></rect>"
 
 
 def _beside(
-    flow: Flow, placed: Sequence[Mapping[str, _Pile]], bar: float, left: float, right: float, step: float
+    flow: Flow, stacks: Sequence[Mapping[str, _Pile]], bar: float, left: float, right: float, step: float
 ) -> tuple[str, float]:
     """Names and numbers at both ends, numbers where they fit in between; and how far down they reach."""
     parts, low = [], 0.0
-    sides = ((placed[0], -6.0, left - 6, "end"), (placed[-1], bar + 6, right - 6, "start"))
-    for stack, shift, room, anchor in sides if len(placed) > 1 else sides[1:]:
+    sides = ((stacks[0], -6.0, left - 6, "end"), (stacks[-1], bar + 6, right - 6, "start"))
+    for stack, shift, room, anchor in sides if len(stacks) > 1 else sides[1:]:
         free = -math.inf
         for name, pile in stack.items():
             bold = name == flow.winner
-            lines = wrapped(_said(name, pile.ballots), room, bold=bold)
+            lines = wrapped(_label(name, pile.ballots), room, bold=bold)
             top = max(pile.middle - LINE * len(lines) / 2, free)
             parts.append(text_lines(pile.x + shift, top + TEXT, lines, "bold" if bold else "", anchor=anchor))
             free = top + LINE * len(lines)
         low = max(low, free)
-    for stack in placed[1:-1]:
+    for stack in stacks[1:-1]:
         for pile in stack.values():
             label = f"{pile.ballots:,}"
             if pile.tall >= LINE and text_length(label) * _SMALL < step - bar - 10:

@@ -52,7 +52,7 @@ def _drawn(
         f"{start + i}</text>"
         for i in range(0, len(first), max(1, len(first) // 6))
     )
-    said = f'<text class="quiet" x="{_LEFT}" y="{floor + 30}">{html.escape(axis)}</text>'
+    caption = f'<text class="quiet" x="{_LEFT}" y="{floor + 30}">{html.escape(axis)}</text>'
     key = (
         f'<rect class="bar" x="{_LEFT}" y="3" width="12" height="12"/><text x="{_LEFT + 17}" y="{TEXT + 1}">'
         f"{html.escape(names[0])}</text>"
@@ -61,4 +61,4 @@ def _drawn(
     )
     heading = f"<title>{html.escape(title)}</title><desc>{html.escape(f'{names[0]} and {names[1]}, by {axis}')}</desc>"
     size = f'viewBox="0 0 {width} {floor + _BELOW}"'
-    return f'<svg class="chart {kind}" {size} role="img">{heading}{key}{bars}{line}{base}{ticks}{said}</svg>'
+    return f'<svg class="chart {kind}" {size} role="img">{heading}{key}{bars}{line}{base}{ticks}{caption}</svg>'

@@ -80,22 +80,24 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
             free = x + half + 6
     parts.append(f'<line class="axis" x1="{px(left)}" y1="{px(bottom)}" x2="{px(right)}" y2="{px(bottom)}"/>')
 
-    def place(point: tuple[float, float]) -> tuple[float, float]:
+    def to_pixels(point: tuple[float, float]) -> tuple[float, float]:
         return left + across.at(point[0]) * (right - left), bottom - up.at(point[1]) * axes.high
 
-    for level, said in axes.rules:
+    for level, label in axes.rules:
         y = bottom - up.at(level) * axes.high
         parts.append(f'<line class="rule" x1="{px(left)}" y1="{px(y)}" x2="{px(right)}" y2="{px(y)}"/>')
-        parts.append(text_lines(left + 4, y - 5, [said], "quiet"))
+        parts.append(text_lines(left + 4, y - 5, [label], "quiet"))
     for i, each in enumerate(series):
         if each.band:
             ends = [(x, *ends) for (x, _), ends in zip(each.points, each.band, strict=True)]
-            around = [place((x, low)) for x, low, _ in ends] + [place((x, high)) for x, _, high in reversed(ends)]
+            around = [to_pixels((x, low)) for x, low, _ in ends] + [
+                to_pixels((x, high)) for x, _, high in reversed(ends)
+            ]
             corners = " ".join(f"{px(x)},{px(y)}" for x, y in around)
             parts.append(f'<polygon class="band f{i % KINDS}" points="{corners}"/>')
-        parts.append(_line(each, i % KINDS, [place(point) for point in each.points]))
+        parts.append(_line(each, i % KINDS, [to_pixels(point) for point in each.points]))
     if axes.ring is not None:
-        x, y = place(axes.ring)
+        x, y = to_pixels(axes.ring)
         parts.append(f'<circle class="ring" cx="{px(x)}" cy="{px(y)}" r="11"/>')
     below = wrapped(axes.x, right - left)
     parts.append(text_lines(left + (right - left) / 2, bottom + 38, below, "quiet", anchor="middle"))
@@ -116,13 +118,13 @@ def axes_of(series: Sequence[Series], axes: Axes) -> tuple[Axis, Axis]:
     return across, up
 
 
-def _line(series: Series, kind: int, places: Sequence[tuple[float, float]]) -> str:
-    path = " ".join(f"{px(x)},{px(y)}" for x, y in places)
+def _line(series: Series, kind: int, points: Sequence[tuple[float, float]]) -> str:
+    path = " ".join(f"{px(x)},{px(y)}" for x, y in points)
     style = f"series s{kind}{' wide-line' if series.broad else ''}{' dashed' if series.dashed else ''}"
-    parts = [f'<polyline class="{style}" points="{path}"/>'] if len(places) > 1 and series.line else []
-    if series.marks or len(places) == 1:
+    parts = [f'<polyline class="{style}" points="{path}"/>'] if len(points) > 1 and series.line else []
+    if series.marks or len(points) == 1:
         size = 5.5 - 0.6 * kind  # marks that coincide show one in the other
-        for i, (x, y) in enumerate(places):
+        for i, (x, y) in enumerate(points):
             label = f"<title>{html.escape(series.labels[i])}</title>" if series.labels else ""
             parts.append(f'<g>{label}<circle class="mark s{kind}" cx="{px(x)}" cy="{px(y)}" r="{px(size)}"/></g>')
     return "".join(parts)

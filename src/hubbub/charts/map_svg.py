@@ -30,25 +30,25 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
     """The map as one SVG element of this width."""
     left_end, right_end, bottom, top = of.box
     ticks_up = _ticks(bottom, top, 5)
-    left = max(text_length(_said(tick, ticks_up)) for tick in ticks_up) + 10
+    left = max(text_length(_tick_label(tick, ticks_up)) for tick in ticks_up) + 10
     long = width - left - 8
     high = min(max(long * (top - bottom) * of.tall / (right_end - left_end), long / 5), long * _TALLEST)
     parts = _squares(of, left, _ABOVE, long, high)
     parts.append(_dots(of, left, _ABOVE, long, high))
     parts.append(_outlines(of, left, _ABOVE, long, high))
-    place = f'x="{px(left)}" y="{_ABOVE}" width="{px(long)}" height="{px(high)}"'
-    parts.append(f'<rect class="frame" {place}/>')
+    box = f'x="{px(left)}" y="{_ABOVE}" width="{px(long)}" height="{px(high)}"'
+    parts.append(f'<rect class="frame" {box}/>')
     ticks = _ticks(left_end, right_end, max(4, int(long / 110)))
     for tick in ticks:
         x = left + long * (tick - left_end) / (right_end - left_end)
-        said = _said(tick, ticks)
-        fits = x + text_length(said) / 2 <= width
+        label = _tick_label(tick, ticks)
+        fits = x + text_length(label) / 2 <= width
         parts.append(
-            text_lines(x if fits else width, _ABOVE + high + TEXT + 3, [said], "quiet", "middle" if fits else "end")
+            text_lines(x if fits else width, _ABOVE + high + TEXT + 3, [label], "quiet", "middle" if fits else "end")
         )
     for tick in ticks_up:
         y = _ABOVE + high * (top - tick) / (top - bottom)
-        parts.append(text_lines(left - 6, y + 4, [_said(tick, ticks_up)], "quiet", anchor="end"))
+        parts.append(text_lines(left - 6, y + 4, [_tick_label(tick, ticks_up)], "quiet", anchor="end"))
     below = _ABOVE + high + TEXT + LINE + 4
     parts.append(text_lines(left + long / 2, below, [of.columns[0]], "quiet", anchor="middle"))
     parts.append(text_lines(0, TEXT - 2, [of.columns[1]], "quiet"))
@@ -83,11 +83,11 @@ def _squares(of: Map, x: float, y: float, long: float, high: float) -> list[str]
 
 def _dots(of: Map, x: float, y: float, long: float, high: float) -> str:
     left, right, bottom, top = of.box
-    places = (
+    shapes = (
         f"M{px(x + long * (across - left) / (right - left))} {px(y + high * (top - up) / (top - bottom))}h0"
         for across, up in of.dots
     )
-    return f'<path class="dots" d="{"".join(places)}"/>'
+    return f'<path class="dots" d="{"".join(shapes)}"/>'
 
 
 def _outlines(of: Map, x: float, y: float, long: float, high: float) -> str:
@@ -97,13 +97,13 @@ def _outlines(of: Map, x: float, y: float, long: float, high: float) -> str:
     left, right, bottom, top = of.box
     paths = []
     for ring in of.outlines:
-        places = (
+        shapes = (
             f"{px(long * (across - left) / (right - left))} {px(high * (top - up) / (top - bottom))}"
             for across, up in ring
         )
-        paths.append(f"M{'L'.join(places)}z")
-    place = f'x="{px(x)}" y="{px(y)}" width="{px(long)}" height="{px(high)}"'
-    return f'<svg {place}><path class="outline" d="{"".join(paths)}"/></svg>'
+        paths.append(f"M{'L'.join(shapes)}z")
+    box = f'x="{px(x)}" y="{px(y)}" width="{px(long)}" height="{px(high)}"'
+    return f'<svg {box}><path class="outline" d="{"".join(paths)}"/></svg>'
 
 
 def _legend(of: Map, x: float, y: float, long: float) -> tuple[str, float]:
@@ -136,7 +136,7 @@ def _ticks(least: float, most: float, many: int) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
-def _said(tick: float, ticks: Sequence[float]) -> str:
+def _tick_label(tick: float, ticks: Sequence[float]) -> str:
     """A tick with as many decimals as the steps between them need."""
     step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(tick) or 1.0
     return f"{tick:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"

@@ -73,9 +73,9 @@ def _delta_message(worst: Mapping[str, Any]) -> str:
 
 def _decades(rows: Rows, worst: float) -> tuple[int, int]:
     """The powers of ten at the ends of a logarithmic axis: (bottom, top)."""
-    shown = [float(row[key]) for row in rows for key in ("claimed_delta", "exact_delta") if row[key]]
-    top = math.ceil(math.log10(max(shown)) + 0.1)
-    least = min(delta for delta in shown if delta >= worst * 10.0**-DECADES)
+    positive = [float(row[key]) for row in rows for key in ("claimed_delta", "exact_delta") if row[key]]
+    top = math.ceil(math.log10(max(positive)) + 0.1)
+    least = min(delta for delta in positive if delta >= worst * 10.0**-DECADES)
     return max(math.floor(math.log10(least) - 0.1), top - DECADES - 1), top
 
 

@@ -25,7 +25,7 @@ $body
 """
 )
 
-ALONE: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+CONTENT_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What a page that stands alone may do: look as it says, and nothing else."""
 
 
@@ -34,12 +34,12 @@ def skeleton(*, title: str, body: str, first: str = "", head: str = "", last: st
     return _PAGE.substitute(title=title, body=body, first=first, head=head, last=last)
 
 
-def alone(*, title: str, body: str, style: str, generator: str = "") -> str:
+def standalone_page(*, title: str, body: str, style: str, generator: str = "") -> str:
     """A page in one file."""
     return skeleton(
         title=title,
         body=body,
-        first=f'<meta http-equiv="Content-Security-Policy" content="{ALONE}">\n',
+        first=f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n',
         head=f'<meta name="generator" content="{generator}">' if generator else "",
         last=f"<style>{style}</style>\n",
     )

@@ -36,7 +36,7 @@ class Bar:
     value: float | None
     low: float
     high: float | None
-    words: str
+    value_text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ChartLabels:
     """What a drawing says beside its labels: for somebody who cannot see it, and at its axes."""
 
     title: str
@@ -57,18 +57,18 @@ class Words:
     numbers: str
 
 
-def responsive(panels: Sequence[Panel], words: Words, *, upright: bool) -> str:
+def responsive(panels: Sequence[Panel], labels: ChartLabels, *, upright: bool) -> str:
     """A drawing for wide pages and one for narrow ones, of which the style shows one."""
-    return "\n".join(drawn(panels, words, width, upright=upright, kind=kind) for kind, width in WIDTHS.items())
+    return "\n".join(drawn(panels, labels, width, upright=upright, kind=kind) for kind, width in WIDTHS.items())
 
 
-def drawn(panels: Sequence[Panel], words: Words, width: int, *, upright: bool, kind: str = "wide") -> str:
+def drawn(panels: Sequence[Panel], labels: ChartLabels, width: int, *, upright: bool, kind: str = "wide") -> str:
     """The panels as one SVG element of this width. Upright bars are for labels with an order of their own."""
     scale = _scale([bar for panel in panels for bar in panel.bars])
     abreast = max(1, min(len(panels), width // _PANEL)) if len(panels) > 1 else 1
     room = (width - 24 * (abreast - 1)) / abreast
     high = _HIGH["one" if len(panels) == 1 else "several"]
-    draw = partial(_upright, scale, words, high) if upright else partial(_lying, scale, words)
+    draw = partial(_upright, scale, labels, high) if upright else partial(_lying, scale, labels)
     parts, top = [], 2.0
     for start in range(0, len(panels), abreast):
         tallest = 0.0
@@ -81,7 +81,7 @@ def drawn(panels: Sequence[Panel], words: Words, width: int, *, upright: bool, k
             parts.append(f'<g transform="translate({px(x)} {px(top)})">{title}{_moved(body, 0, above)}</g>')
             tallest = max(tallest, above + tall)
         top += tallest + 18
-    described = f"<title>{html.escape(words.title)}</title><desc>{html.escape(words.description)}</desc>"
+    described = f"<title>{html.escape(labels.title)}</title><desc>{html.escape(labels.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(top - 16)}"'
     return f'<svg class="chart {kind}" {size} role="img">{described}{"".join(parts)}</svg>'
 
@@ -111,8 +111,8 @@ class _Scale:
 
 def _scale(bars: Iterable[Bar]) -> _Scale:
     """It holds 0 and all that is shown, with intervals as far as they end; what is hidden may lie beyond."""
-    shown = [bar for bar in bars if bar.value is not None]
-    ends = [end for bar in shown for end in (bar.value, bar.low, bar.high) if end is not None]
+    visible = [bar for bar in bars if bar.value is not None]
+    ends = [end for bar in visible for end in (bar.value, bar.low, bar.high) if end is not None]
     parts = any(end % 1 for end in ends)
     return _Scale(min([0.0, *ends]), max([1.0, *ends]), parts)
 
@@ -136,13 +136,13 @@ def _tick(value: float) -> str:
 # --- bars -------------------------------------------------------------------------------------------------------
 
 
-def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+def _lying(scale: _Scale, labels: ChartLabels, bars: Sequence[Bar], width: float) -> tuple[str, float]:
     """One bar below the other, each with its label beside or above it and its number at its end."""
     longest = max(text_length(bar.label) for bar in bars)
     beside = longest <= 0.4 * width
     below, above = (any(ends) for ends in zip(*(_beyond(bar, scale) for bar in bars), strict=True))
     left = (longest + 10 if beside else 0.0) + below * _ARROW
-    right = max(text_length(_said(bar, scale)) for bar in bars) + 8 + above * _ARROW
+    right = max(text_length(_bar_text(bar, scale)) for bar in bars) + 8 + above * _ARROW
     length = width - left - right
     parts, y = [], 0.0
     for bar in bars:
@@ -162,7 +162,7 @@ def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tu
         inside += _arrow(bar, (left, y + _BAR / 2), (-1, 0)) if under else ""
         inside += _arrow(bar, (left + length, y + _BAR / 2), (1, 0)) if over else ""
         at = left + max(end, high, scale.at(0, length)) + 5 + over * _ARROW
-        inside += text_lines(at, y + _BAR / 2 + 4, [_said(bar, scale)], "hidden" if bar.value is None else "")
+        inside += text_lines(at, y + _BAR / 2 + 4, [_bar_text(bar, scale)], "hidden" if bar.value is None else "")
         parts.append(f"<g><title>{html.escape(_label(bar))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
     grid, ticks = [], scale.ticks(max(3, int(length / 90)))
@@ -170,12 +170,12 @@ def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tu
         x = left + scale.at(tick, length)
         grid.append(_line("grid", x, -3, x, y))
         grid.append(text_lines(x, y + TEXT, [_tick(tick)], "quiet", anchor="middle" if x > 20 else ""))
-    parts.append(text_lines(left + length / 2, y + TEXT + LINE, [words.numbers], "quiet", anchor="middle"))
+    parts.append(text_lines(left + length / 2, y + TEXT + LINE, [labels.numbers], "quiet", anchor="middle"))
     zero = left + scale.at(0, length)
     return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + TEXT + LINE + 4
 
 
-def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+def _upright(scale: _Scale, labels: ChartLabels, high: float, bars: Sequence[Bar], width: float) -> tuple[str, float]:
     """Bars side by side; of their labels as many as fit, slanted, and always the last, which may be no number."""
     ticks = scale.ticks(4)
     every = max(1, math.ceil(len(bars) * _APART / (width - 50)))
@@ -186,8 +186,8 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
     thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0 + _ARROW
-    thin = " thin" if step < 12 else ""
-    parts = [text_lines(0, TEXT, [words.numbers], "quiet")]
+    narrow = " thin" if step < 12 else ""
+    parts = [text_lines(0, TEXT, [labels.numbers], "quiet")]
     for tick in ticks:
         y = top + high - scale.at(tick, high)
         parts.append(_line("grid", left, y, width, y))
@@ -196,11 +196,11 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
         x = left + i * step + (step - thick) / 2
         start, end = _span(bar, scale, high)
         low, upper = _interval(bar, scale, high)
-        kind = f"gap{thin}" if bar.value is None else "bar"
-        place = f'x="{px(x)}" y="{px(top + high - end)}" width="{px(thick)}" height="{px(end - start)}"'
-        inside = f'<rect class="{kind}" {place}/>'
+        kind = f"gap{narrow}" if bar.value is None else "bar"
+        box = f'x="{px(x)}" y="{px(top + high - end)}" width="{px(thick)}" height="{px(end - start)}"'
+        inside = f'<rect class="{kind}" {box}/>'
         if bar.value is not None and low < upper:
-            inside += _line(f"line{thin}", x + thick / 2, top + high - low, x + thick / 2, top + high - upper)
+            inside += _line(f"line{narrow}", x + thick / 2, top + high - low, x + thick / 2, top + high - upper)
         under, over = _beyond(bar, scale)
         inside += _arrow(bar, (x + thick / 2, top + high), (0, 1), thick) if under else ""
         inside += _arrow(bar, (x + thick / 2, top), (0, -1), thick) if over else ""
@@ -213,8 +213,8 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
         turned = f'transform="translate({px(x if level else x + 3)} {px(y)}){"" if level else " rotate(-40)"}"'
         parts.append(f'<text {turned} text-anchor="{"middle" if level else "end"}">{html.escape(bars[i].label)}</text>')
     deep = top + high + (22 if level else 18 + max(reach.values()) * math.sin(_SLANT))
-    if words.by:
-        lines = wrapped(words.by, width)
+    if labels.by:
+        lines = wrapped(labels.by, width)
         parts.append(text_lines(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
         deep += LINE * len(lines)
     return "".join(parts), deep
@@ -251,9 +251,9 @@ def _arrow(bar: Bar, at: tuple[float, float], to: tuple[int, int], room: float =
     return f'<path class="arrow{" pale" if bar.value is None else ""}" d="{path}Z"/>'
 
 
-def _said(bar: Bar, scale: _Scale) -> str:
+def _bar_text(bar: Bar, scale: _Scale) -> str:
     if bar.value is not None:
-        return bar.words
+        return bar.value_text
     return f"hidden, up to {plain(bar.high)}" if bar.high is not None and bar.high > scale.most else "hidden"
 
 
@@ -261,7 +261,7 @@ def _label(bar: Bar) -> str:
     """What stands beside the pointer."""
     ends = f"{plain(bar.low)} " + ("or more" if bar.high is None else f"to {plain(bar.high)}")
     exact = bar.value is not None and bar.low == bar.high == bar.value
-    return f"{bar.label}: {'hidden' if bar.value is None else bar.words}" + ("" if exact else f", {ends}")
+    return f"{bar.label}: {'hidden' if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")
 
 
 # --- text and lines ---------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def wrapped(text: str, width: float, *, bold: bool = False) -> list[str]:
 def text_lines(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: str = "") -> str:
     named = (f' {name}="{value}"' for name, value in (("class", kind), ("text-anchor", anchor)) if value)
     spans = [(f'x="{px(x)}" y="{px(y + i * LINE)}"', html.escape(line)) for i, line in enumerate(lines)]
-    inside = "".join(f"<tspan {place}>{line}</tspan>" for place, line in spans)
+    inside = "".join(f"<tspan {attributes}>{line}</tspan>" for attributes, line in spans)
     return f"<text{''.join(named)}>{inside}</text>"
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from hubbub.charts.chart import Chart, charted
 from hubbub.charts.flow_svg import drawn as drawn_flow
-from hubbub.charts.svg import Bar, Panel, Words, drawn
+from hubbub.charts.svg import Bar, ChartLabels, Panel, drawn
 from hubbub.protocol.drawing import Flow
 
 
@@ -16,5 +16,5 @@ def transfers_chart(flow: Flow, *, title: str, subtitle: Sequence[str]) -> Chart
     if len(flow.columns) > 1:
         return charted(partial(drawn_flow, flow), title, subtitle)
     bars = tuple(Bar(name, ballots, ballots, ballots, f"{ballots:,}") for name, ballots in flow.columns[0].piles)
-    words = Words(title="Ballots", description=flow.description or title, by="", numbers="ballots")
-    return charted(partial(drawn, [Panel("", bars)], words, upright=False), title, subtitle)
+    labels = ChartLabels(title="Ballots", description=flow.description or title, by="", numbers="ballots")
+    return charted(partial(drawn, [Panel("", bars)], labels, upright=False), title, subtitle)

@@ -70,9 +70,9 @@ def _meant(error: click.UsageError) -> str | None:
     """Of an option that is not there, those whose names have its name in them: what was meant, most likely."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return None
-    asked = error.option_name.lstrip("-")
+    option = error.option_name.lstrip("-")
     every = [name for param in error.ctx.command.params for name in param.opts if name.startswith("--")]
-    near = [f"'{name}'" for name in every if asked in name.lstrip("-").split("-")]
+    near = [f"'{name}'" for name in every if option in name.lstrip("-").split("-")]
     return f"no such option '{error.option_name}'. Did you mean {' or '.join(near)}?" if near else None
 
 
@@ -132,35 +132,37 @@ def confirm_weak(spec: Spec, yes: bool) -> None:
     found = weaknesses(spec)
     if not found:
         return
-    said = weak_sentence(found)
+    sentence = weak_sentence(found)
     if yes:
-        say(f"Note: {said}.")
+        print_text(f"Note: {sentence}.")
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise WrongUse(f"{said}; choose a stronger promise, or confirm this one with `yes=True`")
-    say(f"{said[:1].upper()}{said[1:]}.")
+        raise WrongUse(f"{sentence}; choose a stronger promise, or confirm this one with `yes=True`")
+    print_text(f"{sentence[:1].upper()}{sentence[1:]}.")
     if not click.confirm("Publish it all the same?", err=True):
         raise WrongUse("nothing was published, and nothing is spent; choose a stronger promise")
 
 
-def options(command: Command, asked: Sequence[Option]) -> Command:
+def options(command: Command, declared: Sequence[Option]) -> Command:
     """The options that somebody can be asked for, as flags; what comes first has none."""
-    for option in reversed(asked):
+    for option in reversed(declared):
         if option.first:
             command = click.argument(option.name, metavar=option.metavar, nargs=-1 if option.many else 1)(command)
             continue
-        words: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
-        words["required"] = option.required
+        options: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
+        options["required"] = option.required
         if option.choices:
-            words |= {"type": click.Choice(option.choices), "metavar": None}
+            options |= {"type": click.Choice(option.choices), "metavar": None}
         elif option.metavar is None:
-            words |= {"is_flag": True, "default": False}
+            options |= {"is_flag": True, "default": False}
         elif option.many:
-            words |= {"multiple": True, "default": ()}
+            options |= {"multiple": True, "default": ()}
         elif option.parts > 1:
-            words |= {"nargs": option.parts}
-        shown = option.default is not None
-        command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=shown, **words)(command)
+            options |= {"nargs": option.parts}
+        has_default = option.default is not None
+        command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=has_default, **options)(
+            command
+        )
     return command
 
 
@@ -206,7 +208,7 @@ def print_json(value: Mapping[str, object]) -> None:
     click.echo(text)
 
 
-def shown(text: str) -> str:
+def display(text: str) -> str:
     """A stranger's word on one line, with every sign spelt out that does not show: none can act on a terminal.
 
     >>> print(shown("a" + chr(27) + "[2Jb" + chr(10) + "c"))
@@ -219,7 +221,7 @@ def shown(text: str) -> str:
 
 def _by_lines(text: str) -> str:
     """Words of ours, with whatever stands in them, on the lines that we made."""
-    return "\n".join(map(shown, text.split("\n")))
+    return "\n".join(map(display, text.split("\n")))
 
 
 def echo(text: str = "") -> None:
@@ -227,7 +229,7 @@ def echo(text: str = "") -> None:
     click.echo(_by_lines(text))
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Words beside the result."""
     click.echo(_by_lines(text), err=True)
 
@@ -311,14 +313,14 @@ def watched(items: Sequence[Item], what: str) -> Iterator[Item]:
 
     with_bar = Progress(console=Console(stderr=True), transient=True)
     task = with_bar.add_task(what, total=len(items))
-    begun, shown = time.monotonic(), False
+    begun, displayed = time.monotonic(), False
     try:
         for done, item in enumerate(items):
             with_bar.update(task, completed=done)
-            if not shown and time.monotonic() - begun > PATIENCE:
+            if not displayed and time.monotonic() - begun > PATIENCE:
                 with_bar.start()
-                shown = True
+                displayed = True
             yield item
     finally:
-        if shown:
+        if displayed:
             with_bar.stop()

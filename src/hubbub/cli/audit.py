@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Commands, examples, json_option, options, page, print_json, say, shown, table, waiting, watched
+from hubbub.cli import (
+    Commands,
+    display,
+    examples,
+    json_option,
+    options,
+    page,
+    print_json,
+    print_text,
+    table,
+    waiting,
+    watched,
+)
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.protocol.channel_options import OPTIONS
 
@@ -45,16 +57,16 @@ def _done(findings: Sequence[Finding], as_json: bool, extra: dict[str, Any] | No
 
 def _print_finding(found: Finding) -> None:
     console = page()
-    console.print(f"{shown(found.subject)}, claimed: {shown(found.claimed)}", style="bold", soft_wrap=True)
-    console.print(f"{found.game.value} game, {found.depth.value}: {shown(found.sentence())}", soft_wrap=True)
+    console.print(f"{display(found.subject)}, claimed: {display(found.claimed)}", style="bold", soft_wrap=True)
+    console.print(f"{found.game.value} game, {found.depth.value}: {display(found.sentence())}", soft_wrap=True)
     for each in found.determined[:FEW]:
         key = ", ".join(f"{name}={value}" for name, value in each.key)
         size = f"{each.low}" if each.low == each.high else f"{each.low} to {each.high}"
-        console.print(f"  {shown(each.table)}: {shown(key)} is {size}: {shown(each.because)}", soft_wrap=True)
+        console.print(f"  {display(each.table)}: {display(key)} is {size}: {display(each.because)}", soft_wrap=True)
     if len(found.determined) > FEW:
         console.print(f"  and {len(found.determined) - FEW:,} more; --json has all of them.")
     for note in found.notes:
-        console.print(f"  {shown(note)}", soft_wrap=True)
+        console.print(f"  {display(note)}", soft_wrap=True)
 
 
 # --- exact ----------------------------------------------------------------------------------------------------------
@@ -87,9 +99,9 @@ def channel(name: str, counts: str | None, as_json: bool, **given: Any) -> None:
     from hubbub.cli.channel.command import read_counts
 
     made = make(name, **given)
-    looked = None if counts is None else read_counts(counts)
+    counts_given = None if counts is None else read_counts(counts)
     with waiting("Comparing laws"):
-        found = timed(lambda: of_channel(made.channel, counts=looked))
+        found = timed(lambda: of_channel(made.channel, counts=counts_given))
     _done([found], as_json)
 
 
@@ -124,7 +136,7 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
 
     from hubbub.audit.blending import listed, of_table, read
     from hubbub.audit.finding import timed
-    from hubbub.numeric.exact import loss, whole
+    from hubbub.numeric.exact import integer, loss
 
     names: tuple[str, ...]
     if file == EXAMPLE:
@@ -135,7 +147,7 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
     else:
         given, names = read(file)
         laws = dict(given)
-    crowd, level = whole(k, "--k", least=1), loss(epsilon, "--epsilon")
+    crowd, level = integer(k, "--k", least=1), loss(epsilon, "--epsilon")
     with waiting("Looking at every data set"):
         found = timed(lambda: of_table(laws, crowd, level, names, subject=file))
     _done([found], as_json)
@@ -195,11 +207,11 @@ def function(function: str, as_json: bool, **given: Any) -> None:
 
 def _at(curve: str, crowd: str | None) -> Any:
     from hubbub.guarantees.curve import read
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
 
     if crowd is None:
         raise WrongUse("--curve gives a loss for each crowd; say with --crowd how many people are like the person")
-    return read(curve).curve.at(whole(crowd, "--crowd", least=1))
+    return read(curve).curve.at(integer(crowd, "--crowd", least=1))
 
 
 def _progress() -> Callable[[int, int], None]:
@@ -207,7 +219,7 @@ def _progress() -> Callable[[int, int], None]:
 
     def show_progress(done: int, of: int) -> None:
         if sys.stderr.isatty():
-            say(f"{done:,} of at most {of:,} runs of each")
+            print_text(f"{done:,} of at most {of:,} runs of each")
 
     return show_progress
 
@@ -238,7 +250,7 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
     from hubbub.numeric.exact import positive
     from hubbub.numeric.limits import a_crowd, a_size
 
-    words = {
+    options = {
         "values": a_size(given["values"], "--values", least=1),
         "count": given["count"],
         "total": given["total"],
@@ -247,7 +259,7 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
     }
     crowd = a_crowd(k, "--k")
     with waiting("Subtracting tables from each other"):
-        found = timed(lambda: of_files(files, crowd, **words))
+        found = timed(lambda: of_files(files, crowd, **options))
     _done([found], as_json)
 
 
@@ -283,9 +295,9 @@ def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: b
     if two_valued and two_bins:
         raise WrongUse("--two-valued is about a count and --table about a table; keep one of them")
     size = (given["people"], given["rows"], given["ones"])
-    words = {name: given[name] for name in ("epsilon_dp", "epsilon_zk", "claimed_rows")}
+    claims = {name: given[name] for name in ("epsilon_dp", "epsilon_zk", "claimed_rows")}
     with waiting("Working out both laws"):
-        done = simulate_table(*size, **words) if two_bins else simulate(*size, coin=two_valued, **words)
+        done = simulate_table(*size, **claims) if two_bins else simulate(*size, coin=two_valued, **claims)
         what = "a table of two bins" if two_bins else "a count"
         found = timed(lambda: of_count(done, f"{what} from a secret sample"))
     if out is not None:
@@ -297,11 +309,11 @@ def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: b
 
 
 def _laws_page(done: Simulated) -> str:
-    from hubbub.audit.zero_knowledge import shown_range
+    from hubbub.audit.zero_knowledge import visible_range
     from hubbub.charts.laws import two_laws
     from hubbub.charts.page import page as one_page
 
-    low, high = shown_range(done)
+    low, high = visible_range(done)
     title = "The release beside a simulator that does not know the person"
     names = ("the release", "the simulator")
     parts = (done.mechanism[low : high + 1], done.simulator[low : high + 1])
@@ -353,7 +365,7 @@ def _print_story(found: Story) -> None:
     for sentence in found.sentences:
         console.print(sentence)
     console.print()
-    table([(label, said) for label, _, said in found.bars], ["", found.axis])
+    table([(label, text) for label, _, text in found.bars], ["", found.axis])
     console.print(f"\n{found.protects}")
 
 

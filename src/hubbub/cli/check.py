@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import echo, examples, json_option, page, print_json, shown, waiting
+from hubbub.cli import display, echo, examples, json_option, page, print_json, waiting
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
 
 if TYPE_CHECKING:
-    from hubbub.tables.inspection import Cells, Look, Persons
+    from hubbub.tables.inspection import Cells, Inspection, Persons
 
 PRIVATE: Final = (
     "Private: this is about the people in the table as they are, for you alone; publish none of it, and no bins made "
@@ -31,8 +31,8 @@ _FEW: Final = 50  # values of a column that is proposed
 
 
 def _form(command: Any) -> Any:
-    for flags, takes, words, more in reversed(FORM):
-        command = click.option(*flags, metavar=takes, help=words, **more)(command)
+    for flags, takes, text, more in reversed(FORM):
+        command = click.option(*flags, metavar=takes, help=text, **more)(command)
     return command
 
 
@@ -67,11 +67,11 @@ def check(
     next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
     A table of a database is looked at where it is: FILE is then its address, with --table.
     """
-    from hubbub.engines.opening import look_at
+    from hubbub.engines.opening import open_inspection
 
     try:
         with waiting("Looking"), interruptible():
-            found = look_at(file, by, person, where=where, of=of, **how)
+            found = open_inspection(file, by, person, where=where, of=of, **how)
     except (WrongUse, Refused):
         if not as_json:
             _first_line(file, how)
@@ -114,11 +114,11 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
     if names or marks:
         echo(PRIVATE)
     if names:
-        echo(f"The first line has {len(names):,} cells: {', '.join(map(shown, names[:_COLUMNS]))}")
+        echo(f"The first line has {len(names):,} cells: {', '.join(map(display, names[:_COLUMNS]))}")
         if twice := repeated(names):
             echo(f"{names[twice[0]]!r} is there {len(twice)} times: columns {', '.join(str(i + 1) for i in twice)}")
-    for place, line in marks:
-        echo(f"A quotation mark that opens a cell on line {line:,} of {shown(place)} does not close as it should.")
+    for address, line in marks:
+        echo(f"A quotation mark that opens a cell on line {line:,} of {display(address)} does not close as it should.")
 
 
 def _tall_cells(file: str, how: dict[str, Any]) -> None:
@@ -130,15 +130,15 @@ def _tall_cells(file: str, how: dict[str, Any]) -> None:
     with suppress(HubbubError):
         if kind(file) not in (".csv", ".tsv", ".txt"):
             return
-        for place, many, line, lines in tall(file, form(**{each: how[each] for each in _CSV})):
+        for address, many, line, lines in tall(file, form(**{each: how[each] for each in _CSV})):
             echo(
-                f"{many:,} {'cell runs' if many == 1 else 'cells run'} over several lines in {shown(place)}, the longest "
+                f"{many:,} {'cell runs' if many == 1 else 'cells run'} over several lines in {display(address)}, the longest "
                 f"over {lines:,} from line {line:,} on. If rows of other people stand in it, two stray quotation marks "
                 "took them for one cell: remove the marks."
             )
 
 
-def _sentences(found: Look) -> Iterator[str]:
+def _sentences(found: Inspection) -> Iterator[str]:
     yield f"{found.rows:,} rows are read."
     for rule, many in found.left_out:
         yield f"{many:,} records are left out: {rule}."
@@ -152,7 +152,7 @@ def _sentences(found: Look) -> Iterator[str]:
     if found.met:
         who = "rows" if found.persons is None else "people"
         yield f"{found.met:,} {who} meet the condition."
-    yield from map(shown, found.misses())
+    yield from map(display, found.misses())
 
 
 def _of_people(persons: Persons) -> Iterator[str]:
@@ -171,8 +171,8 @@ def _of_people(persons: Persons) -> Iterator[str]:
 
 def _of_bins(cells: Cells, rows: int) -> Iterator[str]:
     sentences = [
-        f"{many:,} {words} ({_percent(many / max(rows, 1))})"
-        for many, words in (
+        f"{many:,} {text} ({_percent(many / max(rows, 1))})"
+        for many, text in (
             (cells.missing, "missing"),
             (cells.unreadable, "cannot be read as declared"),
             (cells.outside, "in no listed bin"),
@@ -181,8 +181,8 @@ def _of_bins(cells: Cells, rows: int) -> Iterator[str]:
     ]
     yield f"{cells.spec}: {', '.join(sentences) or 'every cell is read and in a bin'}."
     if cells.shapes:
-        looks = ", ".join(f"{shape} ({many:,})" for shape, many in cells.shapes)
-        yield f"  Unreadable ones look like {looks}; 9 is any digit, x any letter."
+        shapes = ", ".join(f"{shape} ({many:,})" for shape, many in cells.shapes)
+        yield f"  Unreadable ones look like {shapes}; 9 is any digit, x any letter."
     if cells.unreadable and cells.reads is not None:
         how = f"with {cells.reads} after the bins" if _suffix(cells) else "as they are"
         yield f"  Nearly all can be read {how}."
@@ -192,14 +192,14 @@ def _percent(share: float) -> str:
     return "100 %" if share == 1 else "below 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
 
 
-def _draw(found: Look) -> None:
+def _draw(found: Inspection) -> None:
     from rich.table import Table as Rows
 
     console = page()
     if not any(cells.spec for cells in found.columns):
         grid = Rows("column", "missing", "values", "could be read as", box=None, pad_edge=False)
         for cells in found.columns[:_COLUMNS]:
-            grid.add_row(shown(cells.column), f"{cells.missing:,}", f"about {cells.values:,}", cells.reads or "")
+            grid.add_row(display(cells.column), f"{cells.missing:,}", f"about {cells.values:,}", cells.reads or "")
         console.print(grid)
         if len(found.columns) > _COLUMNS:
             console.print(f"and {len(found.columns) - _COLUMNS:,} more columns.")
@@ -221,7 +221,7 @@ def _suffix(cells: Cells) -> str:
     return f",{cells.reads}" if cells.reads not in (None, "numbers", "dates", "boolean") else ""
 
 
-def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], how: dict[str, Any]) -> str | None:
+def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ...], how: dict[str, Any]) -> str | None:
     """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
     specs = [_mended(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
     if not by:
@@ -233,21 +233,21 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
     from hubbub.kinds.histogram.request import KIND
     from hubbub.tables.bins import Discovered, parse
 
-    words = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]
+    parts = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]
     for name, value in how.items():
-        words += [f"--{name.replace('_', '-')}", value] if value is not None else []
+        parts += [f"--{name.replace('_', '-')}", value] if value is not None else []
     if is_address(file) and " " in (how["table"] or ""):
-        words += ["--dataset", "people"]  # a query has no name of its own
-    words += ["--person", person] if person else ["--rows-are-people"]
-    words += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
+        parts += ["--dataset", "people"]  # a query has no name of its own
+    parts += ["--person", person] if person else ["--rows-are-people"]
+    parts += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
     for spec in specs:
-        words += ["--by", spec]
+        parts += ["--by", spec]
     if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
-        words += ["--encoding", "cp1252"]
+        parts += ["--encoding", "cp1252"]
     # What can be added to later: a table of crowds would close the dataset to every other one.
     found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
     promise = ["--epsilon", "1", *(["--delta", "1e-9"] if found_bins else [])]
-    return " ".join(map(shlex.quote, [*words, *promise, "--out", "out/"]))
+    return " ".join(map(shlex.quote, [*parts, *promise, "--out", "out/"]))
 
 
 def _mended(spec: str, cells: Cells) -> str:

@@ -75,7 +75,7 @@ def demo(out: str, as_json: bool) -> None:
                     str(homes),
                     str(friends_page),
                 ],
-                "look_at": salaries.LOOK_AT,
+                "look_at": salaries.READING_HINT,
                 "open_first": town.files["report"],
                 "try_next": following,
             }
@@ -98,16 +98,16 @@ def _prepare(folder: Path) -> None:
 def _print_town(town: Story) -> None:
     from rich.table import Table
 
-    from hubbub.certificate.explanation import crowd_words, meaning
+    from hubbub.certificate.explanation import crowd_sentence, meaning
     from hubbub.demo import millbrook
-    from hubbub.guarantees.asked import asked_first
+    from hubbub.guarantees.asked import requested_first
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")
     console.print(
         f"{millbrook.RESIDENTS:,} residents; counted are those in a fresh secret sample, one in "
         f"{round(1 / float(millbrook.SAMPLE))}, by department and salary. A count below {millbrook.CROWD} is hidden. "
-        f"The {_LARGEST} largest of {town.shown} published numbers:\n"
+        f"The {_LARGEST} largest of {town.visible_bins} published numbers:\n"
     )
     table = Table(box=None, pad_edge=False)
     for heading in ("department", "salary"):
@@ -117,16 +117,16 @@ def _print_town(town: Story) -> None:
     for labels, value, low, high in town.largest(_LARGEST):
         table.add_row(*labels, f"{value:,}", f"{low:,} and {high:,}")
     console.print(table)
-    hidden = town.counts.bins - town.shown
+    hidden = town.counts.bins - town.visible_bins
     console.print(
         f"\n{hidden} of {town.counts.bins} bins are hidden. The {millbrook.FERRY} people of the ferry and the "
         f"{millbrook.MANAGERS} managers may look for themselves as long as they like: their bins look like the empty "
         "ones.\n"
     )
-    for step in asked_first(town.release.promises):
+    for step in requested_first(town.release.promises):
         explanation = meaning(step.conclusion, step.people)  # what is not promised is in the report
-        said = "\n".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
-        console.print(f"Promised, {step.conclusion}: {said}")
+        text = "\n".join(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))))
+        console.print(f"Promised, {step.conclusion}: {text}")
         console.print()
     console.print("Do not take its word for it: this works every number of the promises out again, without the data.\n")
     certificate = town.files["certificate"]
@@ -174,7 +174,7 @@ def _print_network(network: Network) -> None:
     console.print(
         f"{friends.PEOPLE:,} people live in {friends.STREETS} streets, and friends vote alike. Somebody who knows who "
         f"lives where guesses everybody's party: from counts of each street, private with epsilon = "
-        f"{gossip.EPSILON_OF_STREETS}, or from {gossip.ASKED} random people.\n"
+        f"{gossip.EPSILON_OF_STREETS}, or from {gossip.SAMPLED_PEOPLE} random people.\n"
     )
     console.print(f"{network.guessed.sentence()}.\n")
     console.print("So the town publishes its network with a promise of the second kind:\n")
@@ -204,8 +204,8 @@ def _print_files(town: Story, network: Network, drawn: list[Path], following: li
     console = page()
     console.print("5. What to look at", style="bold")
     console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
-    console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
-    console.print(f"Then open {network.files['chart']}. {gossip.LOOK_AT}")
+    console.print(f"Then open {drawn[0]}. {salaries.READING_HINT}")
+    console.print(f"Then open {network.files['chart']}. {gossip.READING_HINT}")
     console.print(f"Last, open {friends}: the same in the paper's own numbers.")
     console.print("\nThen publish something else about Millbrook:")
     for command in following:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.cli import page, print_json, shown, verdict
+from hubbub.cli import display, page, print_json, verdict
 
 if TYPE_CHECKING:
     from hubbub.ledger.dry_run import Trial
@@ -54,22 +54,22 @@ def _facts(spec: Spec, found: Trial) -> dict[str, Any]:
 
 def _print(spec: Spec, found: Trial) -> None:
     from hubbub.certificate.explanation import meaning
-    from hubbub.guarantees.asked import asked_first
+    from hubbub.guarantees.asked import requested_first
     from hubbub.guarantees.brief import in_brief
     from hubbub.protocol.weakness import weaknesses
 
     console, described = page(), spec.describe()
-    console.print(verdict(f"This can be published: {shown(described.title)}. Nothing was read, drawn or spent.\n"))
-    console.print(f"{shown(described.published)}.")
+    console.print(verdict(f"This can be published: {display(described.title)}. Nothing was read, drawn or spent.\n"))
+    console.print(f"{display(described.published)}.")
     for column, rule in described.public:
-        console.print(f"Public: {shown(column)}: {shown(rule)}.")
-    console.print(f"A person: {shown(described.person)}.")
+        console.print(f"Public: {display(column)}: {display(rule)}.")
+    console.print(f"A person: {display(described.person)}.")
     if (error := _error(spec)) is not None:
         console.print(f"A bin of {_EXAMPLE:,} people would be off by about {error:,.3g}.")
     for weakness in weaknesses(spec):
         console.print(f"Weak: {weakness}.")
     console.print()
-    for step in asked_first(spec.promises()):
+    for step in requested_first(spec.promises()):
         console.print(f"Promise ({in_brief(step.conclusion)}): {meaning(step.conclusion, step.people).promised}")
     console.print(f"\nLedger: this would be release {found.releases + 1} of {found.dataset}.", soft_wrap=True)
     for cap, left in found.left_after.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, table, waiting
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, print_text, table, waiting
 from hubbub.cli.release import command, graph_given, reading_options, two_columns
 from hubbub.errors import WrongUse
 
@@ -82,23 +82,23 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     from hubbub.numeric.limits import a_loss, a_size
 
     size = _size(given["vertices"], given["max_degree"])
-    asked = listed(of)
+    requested = listed(of)
     epsilon = positive(a_loss(given["epsilon"], "--epsilon"), "--epsilon")
     how = None
     if given["samples"] is not None:
         explore = None if given["explore"] is None else a_size(given["explore"], "--explore")
         how = sampling(size, a_size(given["samples"], "--samples"), explore)
-    elif any(each.sampled for each in asked):
+    elif any(each.sampled for each in requested):
         raise WrongUse("zero-knowledge is with respect to a number of random people; say how many with --samples")
     bound: Fraction | None = None
     if given["average_at_most"] is not None:
         bound = rational(given["average_at_most"], "--average-at-most")
-        if not 0 < bound <= size.max_degree or not {Statistic.EDGES, Statistic.AVERAGE_DEGREE} & set(asked):
+        if not 0 < bound <= size.max_degree or not {Statistic.EDGES, Statistic.AVERAGE_DEGREE} & set(requested):
             raise WrongUse(
                 "--average-at-most is above 0, at most --max-degree, and for --of average-degree or edges; change one"
             )
     with waiting("Working it out"):
-        found = planned(size, asked, epsilon, how, bound)
+        found = planned(size, requested, epsilon, how, bound)
     if as_json:
         print_json(found.as_json())
     else:
@@ -144,8 +144,8 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     from hubbub.numeric.exact import rational
     from hubbub.numeric.limits import a_size
 
-    asked = listed(of)
-    wrong = [each.value for each in asked if not each.sampled]
+    requested = listed(of)
+    wrong = [each.value for each in requested if not each.sampled]
     if wrong:
         raise WrongUse(f"{wrong[0]} has no sampler; ask for some of {ALL}")
     confidence = rational(given["confidence"], "--confidence")
@@ -161,12 +161,12 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     explore = None if given["explore"] is None else a_size(given["explore"], "--explore")
     how = sampling(size, a_size(given["samples"], "--samples"), explore)
     with waiting("Walking"):
-        found = estimates(read, size, asked, how, confidence, SystemSource())
+        found = estimates(read, size, requested, how, confidence, SystemSource())
     if as_json:
         print_json({"private": False, "warning": NOT_PRIVATE, "estimates": [each.as_json() for each in found]})
         return
-    table([[*each.words()] for each in found], ["", "by", "estimate", f"between ({given['confidence']})"])
-    say(f"\n{NOT_PRIVATE}")
+    table([[*each.cells()] for each in found], ["", "by", "estimate", f"between ({given['confidence']})"])
+    print_text(f"\n{NOT_PRIVATE}")
 
 
 @graph.command("preview", epilog=examples("hubbub graph preview millbrook --out private.html"))
@@ -187,22 +187,22 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
     from hubbub.kinds.graph.preview import WARNING, degrees
     from hubbub.report.picture import picture
 
-    place = Path(out)
-    if place.suffix.lower() != ".html":
-        raise WrongUse(f"--out must be a page that ends in .html, not {place.name[:60]!r}; rename it")
+    path = Path(out)
+    if path.suffix.lower() != ".html":
+        raise WrongUse(f"--out must be a page that ends in .html, not {path.name[:60]!r}; rename it")
     with waiting("Reading"):
         drawn = degrees(read_graph(file, given))
     text = page_of("Private: degrees before a release", picture(drawn), above=[WARNING], below=[])
     try:
-        place.touch(mode=0o600)
-        place.write_text(text, encoding="utf-8")
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
     except OSError:
-        raise WrongUse(f"--out must be a file that can be written, not {str(place)[:200]!r}; choose another") from None
+        raise WrongUse(f"--out must be a file that can be written, not {str(path)[:200]!r}; choose another") from None
     if as_json:
-        print_json({"private": True, "warning": WARNING, "page": str(place)})
+        print_json({"private": True, "warning": WARNING, "page": str(path)})
     else:
-        page().print(f"Written, for you alone: {place}", soft_wrap=True)
-        say(WARNING)
+        page().print(f"Written, for you alone: {path}", soft_wrap=True)
+        print_text(WARNING)
 
 
 def read_graph(file: str, given: dict[str, Any]) -> Graph:

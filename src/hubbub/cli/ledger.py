@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, shown
+from hubbub.cli import Command, Commands, display, examples, json_option, page, print_json
 from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 def policy(dataset: str, ledger: str | None, no_caps: bool, as_json: bool, **caps: str | None) -> None:
     """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them."""
     from hubbub.ledger.policy import Policy
-    from hubbub.numeric.exact import rational, whole
+    from hubbub.numeric.exact import integer, rational
 
     given = {name: value for name, value in caps.items() if value is not None}
     if given and no_caps:
@@ -92,7 +92,7 @@ def policy(dataset: str, ledger: str | None, no_caps: bool, as_json: bool, **cap
             dataset,
             Policy(
                 **{
-                    name: whole(text, "--crowd", least=2) if name == "crowd" else rational(text, _flag(name))
+                    name: integer(text, "--crowd", least=2) if name == "crowd" else rational(text, _flag(name))
                     for name, text in given.items()
                 }  # type: ignore[arg-type]
             ),
@@ -101,7 +101,7 @@ def policy(dataset: str, ledger: str | None, no_caps: bool, as_json: bool, **cap
     if as_json:
         print_json({"dataset": dataset, "policy": _policy(account)})
     else:
-        page().print(f"{dataset}: {_policy_words(account)}.", soft_wrap=True)
+        page().print(f"{dataset}: {_policy_text(account)}.", soft_wrap=True)
 
 
 def _flag(name: str) -> str:
@@ -196,8 +196,8 @@ def finish(folder: str, as_json: bool) -> None:
         print_json({"finished": done})
     elif not as_json:
         for written in done:
-            for place in written.values():
-                page().print(f"Written: {place}", soft_wrap=True)
+            for path in written.values():
+                page().print(f"Written: {path}", soft_wrap=True)
     if failed:
         raise failed[0]
 
@@ -281,8 +281,8 @@ _TABLE = {
 
 
 def _totals(account: Account) -> dict[str, Total]:
-    together = account.totals
-    return {} if together is None else {name: getattr(together, name) for name in _NOTIONS}
+    totals = account.totals
+    return {} if totals is None else {name: getattr(totals, name) for name in _NOTIONS}
 
 
 def _spent(account: Account) -> dict[str, Any]:
@@ -317,7 +317,7 @@ def _left(account: Account) -> dict[str, str]:
     return left(account.policy, account.totals)
 
 
-def _policy_words(account: Account) -> str:
+def _policy_text(account: Account) -> str:
     caps = _policy(account)
     if not caps:
         return "no cap on what may be spent"
@@ -354,24 +354,24 @@ def _state(record: Record) -> str:
 def _print_account(account: Account) -> None:
     console = page()
     for each in account.records:
-        console.print(f"Release {each.release.number}: {shown(each.release.charge.what)}", soft_wrap=True)
+        console.print(f"Release {each.release.number}: {display(each.release.charge.what)}", soft_wrap=True)
         console.print(f"  {each.entry.time}, {_state(each)}", soft_wrap=True)
         for promise in each.release.charge.promises:
             console.print(f"  {promise}", soft_wrap=True)
         for file in each.derived:
             console.print(
-                f"  computed from it, at no cost: {shown(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
+                f"  computed from it, at no cost: {display(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
             )
-    if (said := _TABLE.get(_table(account))) is not None:
-        console.print(said, soft_wrap=True)
+    if (sentence := _TABLE.get(_table(account))) is not None:
+        console.print(sentence, soft_wrap=True)
     if account.apart:
         console.print(f"Declared to be other people than {', '.join(account.apart)}.", soft_wrap=True)
     console.print("\nAll releases together:")
     for name, total in _totals(account).items():
-        said = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"
+        sentence = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"
         more = f"; {total.why}" if total.guarantee is not None and total.why else ""
         if name not in ("population", "adaptive") or total.guarantee is not None:
-            console.print(f"- {_NOTIONS[name]}: {said}{more}", soft_wrap=True)
-    console.print(f"\nThe policy: {_policy_words(account)}.", soft_wrap=True)
+            console.print(f"- {_NOTIONS[name]}: {sentence}{more}", soft_wrap=True)
+    console.print(f"\nThe policy: {_policy_text(account)}.", soft_wrap=True)
     for name, value in _left(account).items():
         console.print(f"- left of {name.replace('_', ' ')}: {value}", soft_wrap=True)

@@ -13,11 +13,11 @@ from hubbub import plan as planning
 from hubbub.cli import Commands, examples, json_option, options, page, print_json, question, table, waiting
 from hubbub.errors import WrongUse, in_shell
 from hubbub.plan import Coarsenings, Design, Planned, Refinements
-from hubbub.plan.one_number import ASKS
+from hubbub.plan.one_number import TARGETS
 from hubbub.plan.planned import FILE, OUT
 from hubbub.protocol.option import Option, options_of
 
-_SHOWN: Final = 12  # designs in the table
+_ROWS_LISTED: Final = 12  # designs in the table
 _PLANNED: Final = tuple(replace(option, required=False) for option in options_of(planning.release))  # but for cubes
 _WHAT, _NOISE = options_of(planning.ask)
 _COMMAND: Final = (
@@ -45,8 +45,8 @@ def _plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **gi
         return
     if want is None:
         raise click.MissingParameter(ctx=ctx, param_hint="'--want'", param_type="option")
-    if ask not in ("designs", *ASKS):
-        raise WrongUse(f"`ask` must be one of designs, {', '.join(ASKS)}, not {ask[:40]!r}")
+    if ask not in ("designs", *TARGETS):
+        raise WrongUse(f"`ask` must be one of designs, {', '.join(TARGETS)}, not {ask[:40]!r}")
     if ask != "designs":
         numbers = {name: given[name] for name in ("epsilon", "delta", "k", "rate", "noise_below")}
         answer = planning.ask(ask, want, **numbers)
@@ -116,12 +116,12 @@ def _print_plan(found: Planned, given: dict[str, Any]) -> None:
     chart, file, out, person = given["chart"], given["file"], given["out"], given["person"]
     console = page()
     console.print(f"{found.title}: {found.meaning}", style="bold")
-    rows = [(*row[:3], f"{row[3]}, {row[4]}") for row in found.rows()[:_SHOWN]]
+    rows = [(*row[:3], f"{row[3]}, {row[4]}") for row in found.rows()[:_ROWS_LISTED]]
     table(rows, ["design", "sampled", "error per bin", "people, bins hidden"])
-    if len(found.designs) > _SHOWN:
-        console.print(f"and {len(found.designs) - _SHOWN} more with larger errors (--json lists them).")
-    words, *others = found.sentences(in_shell)
-    console.print(f"\n{words}\n")
+    if len(found.designs) > _ROWS_LISTED:
+        console.print(f"and {len(found.designs) - _ROWS_LISTED} more with larger errors (--json lists them).")
+    first, *others = found.sentences(in_shell)
+    console.print(f"\n{first}\n")
     console.print(found.command(found.best, file=file, out=out, person=person), soft_wrap=True)
     silent = person is None and not given["rows_are_people"]
     invented = [*([FILE] if file == FILE else []), *(["--rows-are-people (or --person COLUMN)"] if silent else [])]
@@ -149,10 +149,10 @@ def _draw(found: Planned, path: str) -> None:
         for design in found.designs
     ]
     title = f"The best design is {found.best.expected.error:.3g} people off per bin: {_kind(found.best)}"
-    asked = found.request
-    allowed = f", delta {short(asked.delta)}" if asked.delta else ""
-    wanted = asked.curve or f"epsilon {short(asked.epsilon)}{allowed}"
-    about = f"{asked.want.value} privacy, {wanted}; {found.title.partition(' privacy for ')[2]}"
+    request = found.request
+    allowed = f", delta {short(request.delta)}" if request.delta else ""
+    wanted = request.curve or f"epsilon {short(request.epsilon)}{allowed}"
+    about = f"{request.want.value} privacy, {wanted}; {found.title.partition(' privacy for ')[2]}"
     designs_chart(rows, title=title, subtitle=[about, "a hidden bin is read as 0"]).save(path)
 
 

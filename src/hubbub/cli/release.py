@@ -14,13 +14,13 @@ from hubbub.cli import (
     Command,
     Commands,
     confirm_weak,
+    display,
     examples,
     json_option,
     options,
     page,
     print_json,
-    say,
-    shown,
+    print_text,
     verdict,
     waiting,
     yes_option,
@@ -77,21 +77,23 @@ def release() -> None:
 def command(kind: Kind, name: str | None = None) -> click.Command:
     """The command of a kind: its own options, and those that every release of such data has."""
 
-    def run(file: str, as_json: bool, compare: bool = False, **words: Any) -> None:
-        _release(kind, file, as_json, compare, words)
+    def run(file: str, as_json: bool, compare: bool = False, **options: Any) -> None:
+        _release(kind, file, as_json, compare, options)
 
-    asked: Callable[..., None] = json_option(run)
+    command: Callable[..., None] = json_option(run)
     if kind.compare is not None:
-        asked = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(asked)
-    asked = _of_any(asked)
-    asked = _of_a_table(asked) if kind.data == "table" else reading_options(asked)
+        command = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(
+            command
+        )
+    command = _of_any(command)
+    command = _of_a_table(command) if kind.data == "table" else reading_options(command)
     made = click.command(name or kind.name, help=in_shell(kind.help), epilog=examples(*kind.examples))
-    return made(click.argument("file")(options(asked, kind.options)))
+    return made(click.argument("file")(options(command, kind.options)))
 
 
-def _with(command: Command, *asked: tuple[str, str, str]) -> Command:
-    for flag, takes, words in reversed(asked):
-        command = click.option(flag, metavar=takes, help=words)(command)
+def _with(command: Command, *extra: tuple[str, str, str]) -> Command:
+    for flag, takes, text in reversed(extra):
+        command = click.option(flag, metavar=takes, help=text)(command)
     return command
 
 
@@ -122,7 +124,7 @@ def _of_a_table(command: Command) -> Command:
     command = click.option(
         "--other-people", is_flag=True, help="Declare that these are not the people of a dataset with the same ids."
     )(command)
-    for flags, takes, words, more in reversed(
+    for flags, takes, text, more in reversed(
         (
             (("--person",), "COLUMN", "The column that says who a row is about.", {}),
             (("--rows-are-people",), None, "Each row is another person.", {"is_flag": True}),
@@ -135,7 +137,7 @@ def _of_a_table(command: Command) -> Command:
             ),
         )
     ):
-        command = click.option(*flags, metavar=takes, help=words, **more)(command)
+        command = click.option(*flags, metavar=takes, help=text, **more)(command)
     return command
 
 
@@ -173,34 +175,34 @@ class _Opened(NamedTuple):
     dataset: str | None
 
 
-def _opened(kind: Kind, file: str, words: dict[str, Any]) -> _Opened:
-    """Open what the release is of. What is said about opening is taken out of `words`, and for a table the person
+def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
+    """Open what the release is of. What is said about opening is taken out of `options`, and for a table the person
     column is put there."""
     from hubbub.opening import named_after
 
-    named = {name: words.pop(name) for name in ("dataset", "ledger")}
+    named = {name: options.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
         from hubbub.engines.query import RowsMove, is_query, remarks
         from hubbub.opening import open as open_table
 
-        given = {name: words.pop(name) for name in _TABLE}
+        given = {name: options.pop(name) for name in _TABLE}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
         for remark in remarks(given["table"]):
-            say(f"Note: {remark}.")
-        words["person"] = people.person
+            print_text(f"Note: {remark}.")
+        options["person"] = people.person
         name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
         return _Opened(people.publish, people.engine, name)
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
-    reading = {name: words.pop(name) for name in ("header", "vertex_file")}
-    network = open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named)
+    reading = {name: options.pop(name) for name in ("header", "vertex_file")}
+    network = open_graph(graph_given(file), columns=two_columns(options.pop("columns")), **reading, **named)
     return _Opened(network.publish, network.links, named["dataset"] or named_after(file))
 
 
-def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
+def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.capabilities import TakesLong
     from hubbub.publication.files import check_format
@@ -209,13 +211,13 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.report.heading import heading
 
     out, form, replace, date, yes, explained, dry_run = (
-        words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
+        options.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
     )
-    ledger = Ledger(words["ledger"])
-    opened = _opened(kind, file, words)
-    spec = kind.ask(**words)
+    ledger = Ledger(options["ledger"])
+    opened = _opened(kind, file, options)
+    spec = kind.ask(**options)
     check_format(form)
-    said = heading(date)
+    dated = heading(date)
     bound = spec.bind(opened.data.columns())
     if dry_run:
         if opened.dataset is None:
@@ -223,12 +225,12 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
         dry_run_answer(bound, ledger, opened.dataset, opened.data.identity(), as_json=as_json)
         return
     confirm_weak(bound, yes)
-    with prepared(Path(out), spec.size_hint(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
+    with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
-            say(ahead)
+            print_text(ahead)
         with waiting("Counting"):
             done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-            written = save(done, out, form=form, replace=replace, heading=said)
+            written = save(done, out, form=form, replace=replace, heading=dated)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
 
@@ -243,8 +245,8 @@ def answer(
 ) -> None:
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
-        say(f"Note: {remark}.")
-    _say_if_weak_together(done)
+        print_text(f"Note: {remark}.")
+    _warn_if_weak_in_total(done)
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
@@ -257,14 +259,18 @@ def answer(
                 page().print(in_shell(note))
 
 
-def _say_if_weak_together(done: Release) -> None:
+def _warn_if_weak_in_total(done: Release) -> None:
     """Each release of a series may promise enough, and all of them together little: that is said whenever it is so."""
     from hubbub.numeric.format import short
     from hubbub.protocol.weakness import LARGEST_EPSILON
 
-    if done.place is not None and done.place.together is not None and done.place.together > LARGEST_EPSILON:
-        name, loss = done.place.dataset, short(done.place.together, 3)
-        say(
+    if (
+        done.reservation is not None
+        and done.reservation.together is not None
+        and done.reservation.together > LARGEST_EPSILON
+    ):
+        name, loss = done.reservation.dataset, short(done.reservation.together, 3)
+        print_text(
             f"Note: all releases of {name} together promise little: epsilon = {loss} is above {LARGEST_EPSILON}. See "
             "hubbub ledger show, and cap what is still to come with hubbub ledger policy."
         )
@@ -272,26 +278,26 @@ def _say_if_weak_together(done: Release) -> None:
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
-    from hubbub.guarantees.asked import asked_first
+    from hubbub.guarantees.asked import requested_first
 
     return {
         **written,
-        "dataset": done.place.dataset if done.place else None,
+        "dataset": done.reservation.dataset if done.reservation else None,
         **done.result.facts(),
-        "guarantees": [about(step.conclusion, step.people) for step in asked_first(done.promises)],
+        "guarantees": [about(step.conclusion, step.people) for step in requested_first(done.promises)],
     }
 
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_words, meaning
-    from hubbub.guarantees.asked import asked_first
+    from hubbub.certificate.explanation import crowd_sentence, meaning
+    from hubbub.guarantees.asked import requested_first
     from hubbub.guarantees.brief import in_brief
 
     console = page()
-    promises = list(asked_first(done.promises))
+    promises = list(requested_first(done.promises))
     brief = f", with {in_brief(promises[0].conclusion)}" if promises else ""
-    console.print(verdict(f"Published: {shown(done.spec.describe().title)}{brief}.\n"))
+    console.print(verdict(f"Published: {display(done.spec.describe().title)}{brief}.\n"))
     grid, total = done.result.display(_FIRST), len(done)
     console.print(_rows(grid))
     if total > len(grid.rows):
@@ -299,11 +305,11 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    console.print(f"A person: {shown(done.spec.describe().person)}.\n")
+    console.print(f"A person: {display(done.spec.describe().person)}.\n")
     for step in promises:
         read = meaning(step.conclusion, step.people)
         known = (
-            " ".join(filter(None, (read.crowd, crowd_words(step))))
+            " ".join(filter(None, (read.crowd, crowd_sentence(step))))
             if step.conclusion.notion == "zero-knowledge"
             else ""
         )
@@ -312,20 +318,20 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
         _print_details(done, promises)
     if written:
         console.print(f"\nFiles: {', '.join(written.values())}", soft_wrap=True)
-    if done.place is not None:
-        console.print(f"Ledger: release {done.place.release} of {done.place.dataset}.", soft_wrap=True)
-        console.print(f"Next: {_check_command(done.place.ledger, written)}", soft_wrap=True)
+    if done.reservation is not None:
+        console.print(f"Ledger: release {done.reservation.release} of {done.reservation.dataset}.", soft_wrap=True)
+        console.print(f"Next: {_check_command(done.reservation.ledger, written)}", soft_wrap=True)
 
 
 def _print_details(done: Release, promises: Sequence[Derivation]) -> None:
     """What the numbers of a promise are, and what nobody promises."""
-    from hubbub.certificate.explanation import crowd_words, in_numbers, meaning
+    from hubbub.certificate.explanation import crowd_sentence, in_numbers, meaning
 
     console = page()
     for step in promises:
         read = meaning(step.conclusion, step.people)
-        more = " ".join(filter(None, (read.crowd, crowd_words(step))))
-        console.print(f"\nIn numbers: {shown(in_numbers(step))}. {more}".rstrip())
+        more = " ".join(filter(None, (read.crowd, crowd_sentence(step))))
+        console.print(f"\nIn numbers: {display(in_numbers(step))}. {more}".rstrip())
         console.print(f"Not promised: {read.not_promised}")
 
 
@@ -344,9 +350,9 @@ def _rows(grid: DisplayTable) -> Rows:
 
     table = Rows(box=None, pad_edge=False)
     for name in grid.keys:
-        table.add_column(shown(name), max_width=32)
+        table.add_column(display(name), max_width=32)
     for name in grid.numbers:
         table.add_column(name, justify="right")
     for keys, numbers, _ in grid.rows:
-        table.add_row(*("(missing)" if key is None else shown(key) for key in keys), *map(shown, numbers))
+        table.add_row(*("(missing)" if key is None else display(key) for key in keys), *map(display, numbers))
     return table

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import click
 
-from hubbub.cli import examples, say
+from hubbub.cli import examples, print_text
 from hubbub.errors import WrongUse
 
 _NEEDED = ("jinja2", "multipart", "starlette", "uvicorn")
@@ -34,8 +34,8 @@ def studio(folder: str, example: bool, ledger: str | None, port: int, no_browser
     from hubbub.studio.server import serve
 
     def print_link(link: str) -> None:
-        say("The studio is open on this machine alone. This link works once, in one browser:")
+        print_text("The studio is open on this machine alone. This link works once, in one browser:")
         click.echo(link)
-        say("Stop it with Ctrl-C.")
+        print_text("Stop it with Ctrl-C.")
 
     serve(folder, ledger=ledger, example=example, port=port, browser=not no_browser, announce=print_link)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say, shown, verdict
+from hubbub.cli import display, examples, json_option, page, print_json, print_text, verdict
 from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def verify(
     if as_json:
         print_json(done.as_json())
     else:
-        _print_verdict(done, enough=done.passed and (done.whole or certificate_only), explained=explained)
+        _print_verdict(done, enough=done.passed and (done.complete or certificate_only), explained=explained)
     if not done.passed:
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
-    if not done.whole and not certificate_only:
+    if not done.complete and not certificate_only:
         raise CheckFailed(
             "the numbers follow, but that is not enough: "
             + "; ".join(done.lacking)
@@ -117,7 +117,7 @@ def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: boo
     ):
         console.print(f"\n{title}")
         for text in texts:
-            console.print(f"- {shown(text)}", soft_wrap=True)
+            console.print(f"- {display(text)}", soft_wrap=True)
 
 
 @click.command("explain", epilog=examples("hubbub explain hubbub-demo/certificate.json"))
@@ -139,5 +139,5 @@ def explain(certificate: str, as_json: bool) -> None:
     width = min(console.width, 100)
     for line in found.text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
-        console.print(textwrap.fill(shown(line), width, subsequent_indent=indent), soft_wrap=True)
-    say("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")
+        console.print(textwrap.fill(display(line), width, subsequent_indent=indent), soft_wrap=True)
+    print_text("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

@@ -18,7 +18,7 @@ import numpy as np
 
 from hubbub.certificate.certificate import about
 from hubbub.charts.page import page
-from hubbub.charts.svg import Bar, Panel, Words, responsive
+from hubbub.charts.svg import Bar, ChartLabels, Panel, responsive
 from hubbub.demo.friends import PEOPLE, STREETS, Friends, friends
 from hubbub.graphs.attack import Guesses, guesses
 from hubbub.graphs.distances import edges_away, facts
@@ -32,11 +32,11 @@ OF: Final = ("average-degree",)
 MAX_DEGREE: Final = 25  # declared, like the next; nobody has as many friends
 AVERAGE_AT_MOST: Final = 8
 EPSILON_OF_STREETS: Final = "0.5"
-ASKED: Final = isqrt(PEOPLE)  # random people: what they tell, a release may tell
+SAMPLED_PEOPLE: Final = isqrt(PEOPLE)  # random people: what they tell, a release may tell
 
 _RUNS: Final = 10
 
-LOOK_AT: Final = (
+READING_HINT: Final = (
     "The private counts of the streets give most votes away, almost as many as exact ones would. What so few "
     "random people tell is all that a zero-knowledge release may tell; ask more of them, and they tell more, so k "
     "counts as much as epsilon."
@@ -69,7 +69,7 @@ class Story:
             **self.release.result.facts(),
             "guarantees": [about(step.conclusion, step.people) for step in self.release.promises],
             "guessed": self.guessed.as_json(),
-            "look_at": LOOK_AT,
+            "look_at": READING_HINT,
         }
 
 
@@ -89,13 +89,13 @@ def write(folder: Path) -> Path:
 def publish(folder: Path, books: Path, source: Source) -> Story:
     """Attack the streets, and release the network as anybody would."""
     links, town = write(folder), _town()
-    guessed = guesses(town.party, town.street, EPSILON_OF_STREETS, ASKED, source, runs=_RUNS)
+    guessed = guesses(town.party, town.street, EPSILON_OF_STREETS, SAMPLED_PEOPLE, source, runs=_RUNS)
     made = open_graph(links, ledger=books).statistics(
         OF,
         vertices=PEOPLE,
         max_degree=MAX_DEGREE,
         average_at_most=AVERAGE_AT_MOST,
-        samples=ASKED,
+        samples=SAMPLED_PEOPLE,
         epsilon=1,
     )
     chart = folder / "votes.html"
@@ -105,24 +105,24 @@ def publish(folder: Path, books: Path, source: Source) -> Story:
 
 def try_next(folder: Path, books: Path) -> str:
     """One more release of the network: who has how many friends."""
-    words = f"--of degree-histogram --vertices {PEOPLE} --max-degree {MAX_DEGREE} --epsilon 1"
-    places = {"--ledger": books, "--out": folder / "degrees"}
-    where = " ".join(f"{flag} {shlex.quote(str(place))}" for flag, place in places.items())
-    return f"hubbub graph release {shlex.quote(str(folder / 'friends.csv'))} {words} {where}"
+    arguments = f"--of degree-histogram --vertices {PEOPLE} --max-degree {MAX_DEGREE} --epsilon 1"
+    paths = {"--ledger": books, "--out": folder / "degrees"}
+    where = " ".join(f"{flag} {shlex.quote(str(path))}" for flag, path in paths.items())
+    return f"hubbub graph release {shlex.quote(str(folder / 'friends.csv'))} {arguments} {where}"
 
 
 def _page(guessed: Guesses) -> str:
     """The attack as bars, on a page that opens without a network and runs no code."""
     shares = {
         "always the largest party": guessed.prior,
-        f"{ASKED} random people": guessed.sampled,
+        f"{SAMPLED_PEOPLE} random people": guessed.sampled,
         f"private counts (epsilon {EPSILON_OF_STREETS})": guessed.private,
         "exact counts": guessed.exact,
     }
     bars = tuple(Bar(name, 100 * share, 100 * share, 100 * share, f"{share:.0%}") for name, share in shares.items())
     title = "Your street gives your vote away, even through differential privacy"
-    said = f"{guessed.sentence()}."
-    words = Words(title=title, description=said, by="", numbers="votes guessed rightly, in percent")
+    sentence = f"{guessed.sentence()}."
+    labels = ChartLabels(title=title, description=sentence, by="", numbers="votes guessed rightly, in percent")
     invented = f"The {PEOPLE:,} people of these {STREETS} streets are invented."
-    chart = responsive([Panel("", bars)], words, upright=False)
-    return page(title, chart, above=[said], below=[LOOK_AT, invented])
+    chart = responsive([Panel("", bars)], labels, upright=False)
+    return page(title, chart, above=[sentence], below=[READING_HINT, invented])

@@ -115,14 +115,14 @@ class Story:
         return self.release.result
 
     @property
-    def shown(self) -> int:
-        return int(self.counts.shown.sum())
+    def visible_bins(self) -> int:
+        return int(self.counts.visible.sum())
 
     def largest(self, most: int) -> list[tuple[tuple[str, ...], int, int, int]]:
         """(labels, published number, interval) of the largest published numbers."""
         counts = self.counts
-        shown = np.flatnonzero(counts.shown)
-        first = shown[np.argsort(-counts.published.values[shown], kind="stable")[:most]]
+        visible = np.flatnonzero(counts.visible)
+        first = visible[np.argsort(-counts.published.values[visible], kind="stable")[:most]]
         names = [tuple("(missing)" if text is None else text for text in texts) for texts in labels(counts, first)]
         values, low, high = (array[first].tolist() for array in (counts.published.values, counts.low, counts.high))
         return list(zip(names, values, low, high, strict=True))
@@ -211,11 +211,12 @@ def publish(folder: Path) -> Story:
 def try_next(folder: Path) -> list[str]:
     """Two more releases, which may follow the first: one draws a fresh secret sample, one adds noise to every count."""
     start = f"hubbub release {KIND.name} {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
-    asked = {
+    options = {
         "departments": f"--by department --crowd {CROWD} --sample {SAMPLE}",
         "ages": "--by age:0..100:10,null --epsilon 1",
     }
     books = shlex.quote(str(folder / "ledger" / "ledger.db"))
     return [
-        f"{start} {words} --ledger {books} --out {shlex.quote(str(folder / name))}" for name, words in asked.items()
+        f"{start} {arguments} --ledger {books} --out {shlex.quote(str(folder / name))}"
+        for name, arguments in options.items()
     ]

@@ -28,9 +28,9 @@ def homes() -> pa.Table:
     parts = [np.column_stack([along, 350 * np.sin(along / 700) + rng.normal(0, 280, _TOWN)])]
     parts += [rng.normal((east, north), 220, (people, 2)) for east, north, people in _VILLAGES]
     parts.append(rng.uniform(-HALF, HALF, (_FARMS, 2)))
-    places = np.concatenate(parts)
-    places = rng.permutation(places[np.all(np.abs(places) < HALF, axis=1)]).round(1)
-    return pa.table({"resident": 1 + np.arange(len(places)), "east": places[:, 0], "north": places[:, 1]})
+    points = np.concatenate(parts)
+    points = rng.permutation(points[np.all(np.abs(points) < HALF, axis=1)]).round(1)
+    return pa.table({"resident": 1 + np.arange(len(points)), "east": points[:, 0], "north": points[:, 1]})
 
 
 def write(folder: Path) -> Path:

@@ -203,7 +203,7 @@ def error(made: Channel, people: int) -> float:
     return total
 
 
-LOOK_AT: Final = (
+READING_HINT: Final = (
     "Look at the left column first: plain noise gives the managers away, the others hardly or not at all. Then at the "
     "right one: of those, the warped channel disturbs ordinary salaries least, and large crowds no more than plain "
     "noise does."

@@ -38,9 +38,9 @@ def without_secrets(url: str) -> str:
     if url.startswith(_SQLITE):
         return url
     scheme, mark, rest = url.partition("://")
-    user, at, place = rest.rpartition("@")
-    place = re.split(r"[?;#]", place, maxsplit=1)[0]
-    return f"{scheme}{mark}{re.split(r'[:?;#/]', user, maxsplit=1)[0]}{at}{place}"
+    user, at, host = rest.rpartition("@")
+    host = re.split(r"[?;#]", host, maxsplit=1)[0]
+    return f"{scheme}{mark}{re.split(r'[:?;#/]', user, maxsplit=1)[0]}{at}{host}"
 
 
 def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:

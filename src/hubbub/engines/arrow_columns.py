@@ -26,15 +26,15 @@ def gathered(
     schema: pa.Schema, batches: Iterable[pa.RecordBatch], count: int
 ) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
     """The first and the last `count` columns as numbers, and the labels in between."""
-    places = (0, *range(len(schema) - count, len(schema)))
-    parts: tuple[list[pa.Array], ...] = tuple([] for _ in places)
+    indices = (0, *range(len(schema) - count, len(schema)))
+    parts: tuple[list[pa.Array], ...] = tuple([] for _ in indices)
     found: tuple[list[str | None], ...] = tuple([] for _ in range(1, len(schema) - count))
     for batch in batches:
-        for part, place in zip(parts, places, strict=True):
-            part.append(batch.column(place))
+        for part, index in zip(parts, indices, strict=True):
+            part.append(batch.column(index))
         for i, labels in enumerate(found, 1):
             labels += batch.column(i).to_pylist()
-    kinds = [schema.field(i).type for i in places]
+    kinds = [schema.field(i).type for i in indices]
     return [numbers(pa.chunked_array(part, kind)) for part, kind in zip(parts, kinds, strict=True)], found
 
 

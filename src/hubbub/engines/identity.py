@@ -17,9 +17,11 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
 
-WHOLE: Final = 16 << 20  # bytes: up to here all of them are read, and never more (benchmarks/ledger.py has the cost)
+READ_IN_FULL: Final = (
+    16 << 20
+)  # bytes: up to here all of them are read, and never more (benchmarks/ledger.py has the cost)
 _BLOCK: Final = 1 << 18
-_BLOCKS: Final = WHOLE // _BLOCK  # of a larger file, evenly spaced, its first and last among them
+_BLOCKS: Final = READ_IN_FULL // _BLOCK  # of a larger file, evenly spaced, its first and last among them
 _HARMLESS: Final = ("RANGE", "GENERATE_SERIES", "UNNEST", "REPEAT", "SUMMARY")  # functions that read nothing
 
 Ask = Callable[[str], Sequence[tuple[Any, ...]]]
@@ -31,7 +33,7 @@ def digest(path: str) -> str:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         hasher = hashlib.sha256(size.to_bytes(8, "big"))
-        if size <= WHOLE:
+        if size <= READ_IN_FULL:
             for block in iter(lambda: file.read(_BLOCK), b""):
                 hasher.update(block)
         else:
@@ -64,13 +66,13 @@ def of_files(paths: Iterable[str], tables: Mapping[str, Sequence[str]] | None = 
     return Identity(parts=tuple(parts))
 
 
-def of_relation(ask: Ask, relation: str, catalog: str) -> Identity:
+def of_relation(query: Ask, relation: str, catalog: str) -> Identity:
     """Of a table or view, by its name in SQL, in a database whose name is `catalog`."""
-    bases = {name: os.path.realpath(path) for name, path in ask(_DATABASES) if path and os.path.isfile(path)}
-    tables = {f"{base}.{schema}.{table}": (base, schema, table) for base, schema, table in ask(_TABLES)}
+    bases = {name: os.path.realpath(path) for name, path in query(_DATABASES) if path and os.path.isfile(path)}
+    tables = {f"{base}.{schema}.{table}": (base, schema, table) for base, schema, table in query(_TABLES)}
     read: dict[str, set[str]] = {}
-    files = set(_files(ask, relation))
-    for leaf in _leaves(json.loads(ask(f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation}")[-1][1])):
+    files = set(_files(query, relation))
+    for leaf in _leaves(json.loads(query(f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation}")[-1][1])):
         base, schema, table = tables.get(leaf.get("Table", ""), ("", "", ""))
         if base in bases:
             read.setdefault(bases[base], set()).add(table if schema == "main" else f"{schema}.{table}")
@@ -99,14 +101,14 @@ def _leaves(plan: Any) -> Iterator[dict[str, str]]:
         yield from _leaves(node.get("children", []))
 
 
-def _files(ask: Ask, relation: str) -> Iterator[str]:
+def _files(query: Ask, relation: str) -> Iterator[str]:
     """Files whose names stand in the definition of a view, or of what that uses."""
     known: dict[str, list[str]] = {}
-    for name, sql in ask(_DEFINITIONS):
+    for name, sql in query(_DEFINITIONS):
         known.setdefault(name.lower(), []).append(sql)
     waiting, seen = [relation], {relation}
     while waiting:
-        for word in _words(waiting.pop()):
+        for word in _identifiers(waiting.pop()):
             for sql in known.get(word.lower(), []):
                 if sql not in seen:
                     seen.add(sql)
@@ -114,7 +116,7 @@ def _files(ask: Ask, relation: str) -> Iterator[str]:
             yield from (match for match in (glob(word) or [word]) if os.path.isfile(match))
 
 
-def _words(sql: str) -> Iterator[str]:
+def _identifiers(sql: str) -> Iterator[str]:
     """Every name and every text in it."""
     for found in re.finditer(r"""'((?:[^']|'')*)'|"((?:[^"]|"")*)"|([^\W\d]\w*)""", sql):
         text, quoted, plain = found.groups()

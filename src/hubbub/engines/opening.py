@@ -9,7 +9,7 @@ from typing import Any
 
 from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.duckdb import duckdb_engine
-from hubbub.engines.duckdb.inspection import look
+from hubbub.engines.duckdb.inspection import inspect_table
 from hubbub.engines.files import files, frames
 from hubbub.engines.files.csv_form import form
 from hubbub.engines.spark import spark_engine
@@ -21,7 +21,7 @@ from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import Engine
-from hubbub.tables.inspection import Look
+from hubbub.tables.inspection import Inspection
 
 
 def open_source(
@@ -37,7 +37,7 @@ def open_source(
     as usual."""
     share = _share(unreadable)
     how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
-    if how.said and not (isinstance(source, str | os.PathLike) and not is_address(source)):
+    if how.is_declared and not (isinstance(source, str | os.PathLike) and not is_address(source)):
         raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
     if not is_text(table or ""):
         raise WrongUse("the name of a table is text in UTF-8; check how it was typed")
@@ -58,7 +58,7 @@ def open_source(
     return frames.open_frame(source, unreadable=share)
 
 
-def look_at(
+def open_inspection(
     source: object,
     specs: Sequence[str],
     person: str | None,
@@ -66,21 +66,21 @@ def look_at(
     where: str | None = None,
     of: str | None = None,
     **how: Any,
-) -> Look:
+) -> Inspection:
     """A private look at a table for its steward; `how` it is opened, as above."""
-    return looked(open_source(source, **how), specs, person, where=where, of=of)
+    return inspect(open_source(source, **how), specs, person, where=where, of=of)
 
 
-def looked(
+def inspect(
     table: Engine, specs: Sequence[str], person: str | None, *, where: str | None = None, of: str | None = None
-) -> Look:
+) -> Inspection:
     """The same of a table that is open."""
     axes = tuple(parse(spec) for spec in specs)
     if not isinstance(table, duckdb_engine.DuckDB | Portable):
         raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
     rule = None if where is None else parse_condition(where)
     ranged = None if of is None else (of, measured(of))
-    return look(table, specs, axes, person, SystemSource(), where=rule, of=ranged)
+    return inspect_table(table, specs, axes, person, SystemSource(), where=rule, of=ranged)
 
 
 def _share(value: Exact) -> Fraction:

@@ -24,7 +24,7 @@ ONE_SELECT: Final = (
 )
 
 
-NAMES_ALONE: Final = "a table of this database is asked for by the name of a table or a view; make a view of the query"
+NAMES_ONLY: Final = "a table of this database is asked for by the name of a table or a view; make a view of the query"
 
 
 class RowsMove(UserWarning):
@@ -52,8 +52,8 @@ def called(query: str) -> set[str]:
     ['Odd', 'nextval']
     """
     # A comment in a comment may stand before the bracket: then every word may be a function.
-    words = re.findall(_NAME, query) if "/*" in query else _CALL.findall(query)
-    return {word[1:-1].replace('""', '"') if word[0] in '"`' else word.lower() for word in words}
+    names = re.findall(_NAME, query) if "/*" in query else _CALL.findall(query)
+    return {word[1:-1].replace('""', '"') if word[0] in '"`' else word.lower() for word in names}
 
 
 def remarks(table: str | None) -> tuple[str, ...]:
@@ -64,8 +64,8 @@ def remarks(table: str | None) -> tuple[str, ...]:
     """
     if table is None or not is_query(table):
         return ()
-    words = _LITERALS.sub(" ", table).lower()
-    found = [what for sign, what in _MOVING if sign.search(words)]
+    plain_text = _LITERALS.sub(" ", table).lower()
+    found = [what for sign, what in _MOVING if sign.search(plain_text)]
     if not found:
         return ()
     return (

@@ -82,7 +82,7 @@ def guesses(
 def _majorities(labels: Ints, communities: Ints, groups: int, kinds: int, drawn: Ints) -> NDArray[np.intp]:
     """Each community's most frequent label among those drawn; where nobody was drawn, that of all of them."""
     known = drawn[communities[drawn] >= 0]
-    places = communities[known] * kinds + labels[known]
-    counts = np.bincount(places, minlength=groups * kinds).reshape(groups, kinds)
+    positions = communities[known] * kinds + labels[known]
+    counts = np.bincount(positions, minlength=groups * kinds).reshape(groups, kinds)
     overall = np.bincount(labels[drawn], minlength=kinds).argmax()
     return np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), overall)

@@ -31,13 +31,13 @@ def facts(graph: Graph) -> Facts:
     odd = np.flatnonzero(degrees & 1)
     touched = np.zeros(count, dtype=np.bool_)
     touched[label[odd]] = True
-    alone = graph.vertices - graph.listed
+    isolated = graph.vertices - graph.listed
     return Facts(
         vertices=graph.vertices,
         edges=graph.edges,
-        components=count + alone,
+        components=count + isolated,
         odd=int(odd.size),
-        even_components=count - int(touched.sum()) + alone,
+        even_components=count - int(touched.sum()) + isolated,
         largest_degree=int(degrees.max()) if degrees.size else 0,
     )
 

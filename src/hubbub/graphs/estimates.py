@@ -45,7 +45,7 @@ class Estimate:
             "explores": self.sampling.s if self.of.explores else 1,
         }
 
-    def words(self) -> tuple[str, str, str, str]:
+    def cells(self) -> tuple[str, str, str, str]:
         """What, how, how much, within what."""
         low, high = rounded(self.low, up=False, digits=4), rounded(self.high, up=True, digits=4)
         within = f"{float(low):,.6g} to {float(high):,.6g}"

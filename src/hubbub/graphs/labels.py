@@ -40,11 +40,11 @@ def from_columns(one: Any, other: Any, known: Any = None, vertices: int | None =
     if pa.types.is_integer(columns[0].type):
         ends = [pc.min_max(column).as_py() for column in columns if len(column)]
         low, high = min((e["min"] for e in ends), default=0), max((e["max"] for e in ends), default=-1)
-        places = high - low + 1
-        if places <= _SPREAD * sum(map(len, columns)) + _SMALL:
+        span = high - low + 1
+        if span <= _SPREAD * sum(map(len, columns)) + _SMALL:
             found = [_integers(column, low) for column in columns]
             del columns, one, other, known
-            return _by_table(found, low, places, vertices)
+            return _by_table(found, low, span, vertices)
     return _by_hash(columns, vertices)
 
 
@@ -123,22 +123,22 @@ def _integers(column: Any, low: int) -> Numbers:
     return out
 
 
-def _by_table(found: list[Numbers], low: int, places: int, vertices: int | None) -> Graph:
+def _by_table(found: list[Numbers], low: int, span: int, vertices: int | None) -> Graph:
     one, other, *known = found
-    if not known and vertices is not None and low >= 0 and low + places <= vertices and low < places:
+    if not known and vertices is not None and low >= 0 and low + span <= vertices and low < span:
         shift = np.int32(low)
-        return simple(one + shift if low else one, other + shift if low else other, vertices, low + places)
-    there = np.zeros(places, dtype=np.bool_)
+        return simple(one + shift if low else one, other + shift if low else other, vertices, low + span)
+    present = np.zeros(span, dtype=np.bool_)
     for column in known or (one, other):
-        there[column] = True
-    count = int(there.sum())
+        present[column] = True
+    count = int(present.sum())
     if known:
         if count < known[0].size:
             raise Refused(TWICE)
-        if not (there[one].all() and there[other].all()):
+        if not (present[one].all() and present[other].all()):
             raise Refused(STRANGER)
-    if count < places:
-        number = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    if count < span:
+        number = np.cumsum(present, dtype=np.int32) - np.int32(1)
         one, other = number[one], number[other]
     return with_vertices(simple(one, other, count), vertices)
 

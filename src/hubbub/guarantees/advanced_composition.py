@@ -17,7 +17,7 @@ from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, 
 from hubbub.guarantees.indistinguishability import total_delta
 from hubbub.guarantees.neighbours import one_relation
 from hubbub.guarantees.odometer import epsilon_of, epsilon_so_far
-from hubbub.guarantees.privacy_loss import Coin, epsilon_together
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import INFINITY, Infinite, Loss
 
 KOV: Final = "Kairouz, Oh, Viswanath, The composition theorem for differential privacy, ICML 2015"
@@ -49,11 +49,11 @@ def differential_beforehand(
     of the exact convolution of their losses, rounded up, and never above the sum
     (:mod:`hubbub.guarantees.privacy_loss`).
     """
-    given, coins = _given(derivations, rates, BEFOREHAND)
-    epsilon = epsilon_together(coins, at_delta)
+    given, pairs = _given(derivations, rates, BEFOREHAND)
+    epsilon = composed_epsilon(pairs, at_delta)
     if isinstance(epsilon, Infinite):
         raise Refused(f"{BEFOREHAND}: the deltas of the releases alone come to more than the delta asked for; raise it")
-    return _step(derivations, given, coins, BEFOREHAND, epsilon, at_delta, (FIXED,))
+    return _step(derivations, given, pairs, BEFOREHAND, epsilon, at_delta, (FIXED,))
 
 
 def differential_so_far(
@@ -67,11 +67,11 @@ def differential_so_far(
     delta = `at_delta` + sum of delta_j (:mod:`hubbub.guarantees.odometer`). In particular all releases that a cap on
     this number admits are (cap, delta)-DP together.
     """
-    given, coins = _given(derivations, rates, SO_FAR)
-    epsilon = epsilon_so_far(coins, at_delta)
-    delta = total_delta((at_delta, *(coin.rate * coin.delta for coin in coins)))
-    assumptions = (FIXED_DELTAS,) if any(coin.delta for coin in coins) else ()
-    return _step(derivations, given, coins, SO_FAR, epsilon, delta, assumptions)
+    given, pairs = _given(derivations, rates, SO_FAR)
+    epsilon = epsilon_so_far(pairs, at_delta)
+    delta = total_delta((at_delta, *(pair.rate * pair.delta for pair in pairs)))
+    assumptions = (FIXED_DELTAS,) if any(pair.delta for pair in pairs) else ()
+    return _step(derivations, given, pairs, SO_FAR, epsilon, delta, assumptions)
 
 
 def differential_of_sums(
@@ -104,32 +104,32 @@ def differential_of_sums(
 
 def _given(
     derivations: Sequence[Derivation], rates: Sequence[Fraction] | None, theorem: Theorem
-) -> tuple[list[DifferentialPrivacy], list[Coin]]:
+) -> tuple[list[DifferentialPrivacy], list[RandomizedResponsePair]]:
     if not derivations:
         raise WrongUse(f"{theorem} is about at least one release, and none was given; give them all")
     given = [premise.concluding(DifferentialPrivacy, theorem) for premise in derivations]
     sampled = any(rate < 1 for rate in rates or ())
     if one_relation(given, theorem).number_is_public and sampled:
         raise Refused(f"{theorem} takes samples of people chosen one by one under add/remove alone; state it for that")
-    coins = []
+    pairs = []
     for each, rate in zip(given, rates or [Fraction(1)] * len(given), strict=True):
         if isinstance(each.epsilon, Infinite):
             raise Refused(f"{theorem}: {each} promises nothing, and so do all together; leave it out")
-        coins.append(Coin(epsilon=each.epsilon, delta=each.delta, rate=rate))
-    return given, coins
+        pairs.append(RandomizedResponsePair(epsilon=each.epsilon, delta=each.delta, rate=rate))
+    return given, pairs
 
 
 def _step(
     premises: Sequence[Derivation],
     given: Sequence[DifferentialPrivacy],
-    coins: Sequence[Coin],
+    pairs: Sequence[RandomizedResponsePair],
     theorem: Theorem,
     epsilon: Loss,
     delta: Fraction,
     assumptions: tuple[Assumption, ...],
 ) -> Derivation:
     assert epsilon is not INFINITY
-    sampled = (FRESH,) if any(coin.rate < 1 for coin in coins) else ()
+    sampled = (FRESH,) if any(pair.rate < 1 for pair in pairs) else ()
     return Derivation(
         conclusion=DifferentialPrivacy(
             epsilon=epsilon,

@@ -169,9 +169,9 @@ def includes(larger: Aggregate, smaller: Aggregate) -> bool:
             return smaller.k <= larger.k and larger.n in (None, smaller.n)
         case BernoulliSample() | RobustSample(), BernoulliSample() | RobustSample():
             outer, inner = robust(larger), robust(smaller)
-            nobody_stands_out = inner.highest <= outer.high
+            nobody_outlying = inner.highest <= outer.high
             rates = inner.high <= outer.high and inner.highest <= outer.highest
-            return nobody_stands_out or (rates and inner.exempt <= outer.exempt)
+            return nobody_outlying or (rates and inner.exempt <= outer.exempt)
         case ExplorationSample(), ExplorationSample():
             return smaller.k <= larger.k and smaller.s <= larger.s
         case NeighbourhoodSample(), NeighbourhoodSample():

@@ -9,7 +9,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import Whose
 
 
-def asked_first(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
+def requested_first(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
     """The promises with the one that was asked for first, the others as they were derived.
 
     A secret sample is drawn so that nothing is told beyond such a sample. One loss for every crowd is differential

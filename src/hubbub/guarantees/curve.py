@@ -24,7 +24,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import INFINITY, Exact, Infinite, Loss, loss, positive, rational, to_text, whole
+from hubbub.numeric.exact import INFINITY, Exact, Infinite, Loss, integer, loss, positive, rational, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def _parse(text: str) -> Curve:
             start, colon, value = part.partition(":")
             if not colon:
                 raise WrongUse(f"a step of a curve is written CROWD:LOSS, like 101:1, not {part[:40]!r}")
-            levels.append(_step(whole(start, "the crowd size of a step", least=1), value))
+            levels.append(_step(integer(start, "the crowd size of a step", least=1), value))
         return Curve(tuple(levels))
     if "slope:" in text:
         base, _, rest = text.partition("slope:")

@@ -43,7 +43,7 @@ def _groups(group: int) -> str:
     return f", groups of {group}" if group > 1 else ""
 
 
-def _standing(count: int) -> int:
+def _positive_count(count: int) -> int:
     return size(count, "the count of a bin in which somebody stands")
 
 
@@ -68,7 +68,7 @@ class DifferentialPrivacy:
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
         """The same for every bin; nothing under replacement, which may tell how many people there are."""
-        _standing(count)
+        _positive_count(count)
         return (INFINITY, NEVER) if self.neighbours is Neighbours.REPLACE else (self.epsilon, self.delta)
 
     def __str__(self) -> str:
@@ -129,7 +129,7 @@ class CrowdBlending:
         this bin's own law by epsilon as well, so removal costs at most epsilon either way. Conversely these losses
         suffice, because k people of one bin are a crowd.
         """
-        return (self.epsilon if _standing(count) < self.k else INFINITY), NEVER
+        return (self.epsilon if _positive_count(count) < self.k else INFINITY), NEVER
 
     def __str__(self) -> str:
         return f"({self.k}, {to_text(self.epsilon)})-crowd-blending"
@@ -161,7 +161,7 @@ class OutlierPrivacy:
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
         """epsilon(count)."""
-        return self.curve.at(_standing(count)), self.delta
+        return self.curve.at(_positive_count(count)), self.delta
 
     def __str__(self) -> str:
         return f"{_pair(f'[{self.curve}]', self.delta)}-outlier"

@@ -58,11 +58,11 @@ class Assumption:
     """What has to be so: an identifier, a sentence with places in it, and what goes there."""
 
     id: str
-    says: str
+    sentence: str
     given: tuple[Number, ...] = ()
 
     def __str__(self) -> str:
-        return self.says.format(**dict(self.given))
+        return self.sentence.format(**dict(self.given))
 
 
 STATED: Final = Theorem("stated", "stated", "the caller")

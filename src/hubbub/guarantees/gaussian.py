@@ -31,7 +31,7 @@ from typing import Final
 from flint import arb, fmpz_poly
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.privacy_loss import Coin, LossLaw, laws
+from hubbub.guarantees.privacy_loss import LossLaw, RandomizedResponsePair, laws
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import INFINITY, Loss, ball, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import gaussian_delta, masses, normal, ripple, tail
@@ -147,7 +147,7 @@ def distance(noises: Sequence[GaussianNoise], k2: Fraction) -> Fraction:
 # --- together with other releases --------------------------------------------------------------------------------
 
 
-def epsilon_with(coins: Sequence[Coin], noises: Sequence[GaussianNoise], delta: Fraction) -> Loss:
+def epsilon_with(coins: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction) -> Loss:
     """An epsilon with which geometric and Gaussian releases together are (epsilon, delta)-close, rounded up.
 
     Guarantee: the losses of the coins are convolved with that of the one normal pair of Lemma C, every loss rounded up
@@ -168,7 +168,9 @@ def _price(noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction) -> fl
     return 2 * float(_shift(k2, sum(noise.moved for noise in noises)).mid()) + far * math.sqrt(distance(noises, k2))
 
 
-def _with(coins: Sequence[Coin], noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction) -> Loss:
+def _with(
+    coins: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction
+) -> Loss:
     with precision():
         shift = _shift(k2, sum(noise.moved for noise in noises))
         goal = delta / upper(shift.exp())
@@ -180,7 +182,7 @@ def _with(coins: Sequence[Coin], noises: Sequence[GaussianNoise], delta: Fractio
         return INFINITY if worst == INFINITY else worst + rounded(upper(2 * shift), up=True, digits=_DIGITS)
 
 
-def _step(coins: Sequence[Coin], square: Fraction) -> Fraction:
+def _step(coins: Sequence[RandomizedResponsePair], square: Fraction) -> Fraction:
     """A step that is small beside the normal loss and divides twice the epsilons, where they have one divisor."""
     wanted = rounded(Fraction(math.isqrt(math.ceil(square * 10**12)) + 1, 10**6) / _CELLS, up=True, digits=3)
     gaps = {2 * coin.epsilon for coin in coins if coin.epsilon}

@@ -35,7 +35,7 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.guarantees.privacy_loss import Coin
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair
 from hubbub.numeric.exact import Loss, ball, precision, rounded, upper
 
 EXPONENTS: Final = tuple(Fraction(2) ** i * half for i in range(-2, 12) for half in (Fraction(1), Fraction(3, 2)))
@@ -45,17 +45,17 @@ _DIGITS: Final = 12
 _KEPT: Final = 24  # digits of a growth
 
 
-def epsilon_so_far(coins: Sequence[Coin], delta: Fraction) -> Loss:
+def epsilon_so_far(pairs: Sequence[RandomizedResponsePair], delta: Fraction) -> Loss:
     """The epsilon' of the theorem, or the sum of the largest losses if that is smaller.
 
     Guarantee: with this epsilon and `delta` plus the deltas of the releases, what was published is covered by the
     theorem above, whoever chose the releases, their epsilons and when to stop, from what was published before.
     """
-    several = Counter(coins)
+    several = Counter(pairs)
     grown = [Fraction(0)] * len(EXPONENTS)
-    for coin, many in several.items():
-        grown = [before + many * more for before, more in zip(grown, growths(coin), strict=True)]
-    return epsilon_of(grown, sum((coin.most * many for coin, many in several.items()), Fraction(0)), delta)
+    for pair, many in several.items():
+        grown = [before + many * more for before, more in zip(grown, growths(pair), strict=True)]
+    return epsilon_of(grown, sum((pair.most * many for pair, many in several.items()), Fraction(0)), delta)
 
 
 def epsilon_of(grown: Sequence[Fraction], basic: Fraction, delta: Fraction) -> Fraction:
@@ -75,17 +75,17 @@ def _one(grown: Fraction, a: Fraction, delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def growths(coin: Coin) -> tuple[Fraction, ...]:
+def growths(pair: RandomizedResponsePair) -> tuple[Fraction, ...]:
     """ln E e^(a loss) for each exponent a, in the worse of the two directions, rounded up.
 
     Guarantee: each is at least r_a of the theorem.
     """
     with precision():
-        return tuple(rounded(_growth(coin, a), up=True, digits=_KEPT) for a in EXPONENTS)
+        return tuple(rounded(_growth(pair, a), up=True, digits=_KEPT) for a in EXPONENTS)
 
 
-def _growth(coin: Coin, a: Fraction) -> arb | Fraction:
+def _growth(pair: RandomizedResponsePair, a: Fraction) -> arb | Fraction:
     x = ball(a)
-    sums = [sum((mass * (x * loss).exp() for loss, mass in way), arb(0)) for way in coin.ways()]
+    sums = [sum((mass * (x * loss).exp() for loss, mass in way), arb(0)) for way in pair.ways()]
     found = sums[0].max(sums[1]).log()
-    return found if found.is_finite() else a * coin.most  # of huge losses: no loss is above the largest
+    return found if found.is_finite() else a * pair.most  # of huge losses: no loss is above the largest

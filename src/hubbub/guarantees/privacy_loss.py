@@ -46,7 +46,7 @@ _DIGITS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coin:
+class RandomizedResponsePair:
     """A release that is (epsilon, delta)-close with and without a person; with `rate`, on a fresh secret sample.
 
     `epsilon` and `delta` are those of what runs on the sample.
@@ -92,7 +92,7 @@ class LossLaw:
     step: Fraction
     least: Fraction
     masses: fmpz_poly
-    shown: Fraction
+    infinite_mass: Fraction
 
     def __add__(self, other: LossLaw) -> LossLaw:
         """The law of the sum of two independent losses."""
@@ -100,7 +100,7 @@ class LossLaw:
             self.step,
             self.least + other.least,
             _rounded_up(self.masses * other.masses),
-            1 - (1 - self.shown) * (1 - other.shown),
+            1 - (1 - self.infinite_mass) * (1 - other.infinite_mass),
         )
 
     def times(self, n: int) -> LossLaw:
@@ -117,25 +117,25 @@ class LossLaw:
     def delta_at(self, epsilon: Fraction) -> arb:
         """A ball whose upper end is at least the delta at this epsilon."""
         start = max(math.floor((epsilon - self.least) / self.step) + 1, 0)
-        fall, weighed, whole = exp(-self.step), arb(0), arb(0)
+        fall, weighed, total_mass = exp(-self.step), arb(0), arb(0)
         for i in range(self.masses.degree(), start - 1, -1):
             mass = arb(self.masses[i])
-            weighed, whole = weighed * fall + mass, whole + mass
+            weighed, total_mass = weighed * fall + mass, total_mass + mass
         gap = exp(epsilon - self.least - start * self.step)
-        return ball(self.shown) + (whole - gap * weighed).nonnegative_part() / arb(fmpz(_ONE))
+        return ball(self.infinite_mass) + (total_mass - gap * weighed).nonnegative_part() / arb(fmpz(_ONE))
 
     def epsilon_at(self, delta: Fraction) -> Loss:
         """An epsilon, rounded up, at which the delta is at most `delta`; infinite if there is none."""
-        if self.shown > delta:
+        if self.infinite_mass > delta:
             return INFINITY
-        goal = ball(delta - self.shown) * arb(fmpz(_ONE))
-        fall, weighed, whole = exp(-self.step), arb(0), arb(0)
+        goal = ball(delta - self.infinite_mass) * arb(fmpz(_ONE))
+        fall, weighed, total_mass = exp(-self.step), arb(0), arb(0)
         for i in range(self.masses.degree(), -1, -1):
             mass = arb(self.masses[i])
-            weighed, whole = weighed * fall + mass, whole + mass
+            weighed, total_mass = weighed * fall + mass, total_mass + mass
             # Between this loss and the one below, delta is whole - e^(epsilon - loss) weighed.
-            if not whole - fall * weighed <= goal:
-                share = (whole - goal) / weighed
+            if not total_mass - fall * weighed <= goal:
+                share = (total_mass - goal) / weighed
                 at = ball(self.least + i * self.step) + (share.log() if share > 0 else -ball(self.step))
                 most = max(self.least + self.masses.degree() * self.step, Fraction(0))
                 return min(rounded(max(upper(at), Fraction(0)), up=True, digits=_DIGITS), most)
@@ -153,24 +153,24 @@ class _Sides:
     least: Fraction
     gap: Fraction
     masses: tuple[arb, arb]
-    shown: Fraction
+    infinite_mass: Fraction
 
     def law(self, step: Fraction) -> LossLaw:
         steps = math.ceil(self.gap / step)
         row = [0] * (steps + 1)
         for at, mass in zip((0, steps), self.masses, strict=True):
-            row[at] += math.ceil(upper(mass) * (1 - self.shown) * _ONE)
-        return LossLaw(step, self.least, fmpz_poly(row), self.shown)
+            row[at] += math.ceil(upper(mass) * (1 - self.infinite_mass) * _ONE)
+        return LossLaw(step, self.least, fmpz_poly(row), self.infinite_mass)
 
 
-def _sides(coin: Coin, way: int) -> _Sides:
-    (one, p), (two, q) = coin.ways()[way]
-    shown = coin.rate * coin.delta
-    if coin.rate == 1:  # the losses are epsilon and -epsilon, exactly
-        return _Sides(-coin.epsilon, 2 * coin.epsilon, (q, p) if way == 0 else (p, q), shown)
+def _sides(pair: RandomizedResponsePair, way: int) -> _Sides:
+    (one, p), (two, q) = pair.ways()[way]
+    infinite_mass = pair.rate * pair.delta
+    if pair.rate == 1:  # the losses are epsilon and -epsilon, exactly
+        return _Sides(-pair.epsilon, 2 * pair.epsilon, (q, p) if way == 0 else (p, q), infinite_mass)
     if way == 0:
-        return _Sides(upper(two), upper(one - two), (q, p), shown)
-    return _Sides(upper(one), upper(two - one), (p, q), shown)
+        return _Sides(upper(two), upper(one - two), (q, p), infinite_mass)
+    return _Sides(upper(one), upper(two - one), (p, q), infinite_mass)
 
 
 def _step(several: Sequence[tuple[_Sides, int]]) -> Fraction:
@@ -191,7 +191,7 @@ def _gcd(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(math.gcd(int(a * below), int(b * below)), below)
 
 
-def laws(coins: Sequence[Coin], step: Fraction | None = None) -> Iterator[LossLaw]:
+def laws(pairs: Sequence[RandomizedResponsePair], step: Fraction | None = None) -> Iterator[LossLaw]:
     """The law of all losses together, with a person against without, and where it is another the other way round.
 
     Losses are rounded up to multiples of `step`, from the least one; without one, of a step that suits them.
@@ -200,29 +200,29 @@ def laws(coins: Sequence[Coin], step: Fraction | None = None) -> Iterator[LossLa
     coin by a map that may depend on what came before; and it is theirs, but for rounding, if the releases are these
     coins.
     """
-    if not coins:
+    if not pairs:
         raise WrongUse("the law of no release at all was asked for; give at least one")
     with precision():
-        for way in range(1 if all(coin.rate == 1 for coin in coins) else 2):
-            several = [(_sides(coin, way), many) for coin, many in Counter(coins).items()]
+        for way in range(1 if all(pair.rate == 1 for pair in pairs) else 2):
+            several = [(_sides(pair, way), many) for pair, many in Counter(pairs).items()]
             steps = _step(several) if step is None else step
             parts = [sides.law(steps).times(many) for sides, many in several]
             yield reduce(LossLaw.__add__, parts)
 
 
-def epsilon_together(coins: Sequence[Coin], delta: Fraction) -> Loss:
+def composed_epsilon(pairs: Sequence[RandomizedResponsePair], delta: Fraction) -> Loss:
     """An epsilon with which all the releases together are (epsilon, delta)-close, with and without a person.
 
     Guarantee: never below the smallest one for the coins; never above the sum of their largest losses.
     """
     with precision():
-        found = max(law.epsilon_at(delta) for law in laws(coins))
-    basic = sum((coin.most for coin in coins), Fraction(0))
-    return min(found, basic) if sum((c.rate * c.delta for c in coins), Fraction(0)) <= delta else found
+        found = max(law.epsilon_at(delta) for law in laws(pairs))
+    basic = sum((pair.most for pair in pairs), Fraction(0))
+    return min(found, basic) if sum((c.rate * c.delta for c in pairs), Fraction(0)) <= delta else found
 
 
-def delta_together(coins: Sequence[Coin], epsilon: Fraction) -> Fraction:
+def composed_delta(pairs: Sequence[RandomizedResponsePair], epsilon: Fraction) -> Fraction:
     """A delta with which all the releases together are (epsilon, delta)-close, rounded up."""
     with precision():
-        found = max(upper(law.delta_at(epsilon)) for law in laws(coins))
+        found = max(upper(law.delta_at(epsilon)) for law in laws(pairs))
     return min(rounded(found, up=True), Fraction(1))

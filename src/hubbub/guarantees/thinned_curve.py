@@ -19,7 +19,7 @@ SAMPLED: Final = Assumption(
 )
 
 
-def thinned(curve: Curve, p: Fraction) -> Curve:
+def subsampled_curve(curve: Curve, p: Fraction) -> Curve:
     """At least ln(1 + p (e^epsilon(c) - 1)) at every crowd c.
 
     On a step that is the number itself. Along a slope it is a convex function of c that grows no faster than the slope:
@@ -58,7 +58,7 @@ def on_a_sample(premise: Derivation, p: Fraction) -> Derivation:
         outlier = given if isinstance(given, OutlierPrivacy) else given.as_outlier()
         if not outlier.curve.is_monotone:
             raise Refused(f"{THEOREM} needs a curve that never falls, and {outlier.curve} does; use its envelope")
-        curve, delta = thinned(outlier.curve, p), p * outlier.delta
+        curve, delta = subsampled_curve(outlier.curve, p), p * outlier.delta
         conclusion = OutlierPrivacy(curve=curve, delta=delta)
         numbers = (*numbers, ("curve_out", str(curve)), *texts(delta_out=delta))
     else:

@@ -23,17 +23,17 @@ from hubbub.protocol.option import documented
 from hubbub.protocol.release import Publish, Release
 from hubbub.protocol.spec import Kind
 from hubbub.tables.engine import Engine
-from hubbub.tables.inspection import Look
+from hubbub.tables.inspection import Inspection
 from hubbub.tables.privacy_unit import of_numbers
 
 
-def _elsewhere(by: Sequence[str], **how: str | None) -> Look:
-    raise WrongUse("a look needs a table that was opened by hubbub.open; open it so")
+def _elsewhere(by: Sequence[str], **how: str | None) -> Inspection:
+    raise WrongUse("an inspection needs a table that was opened by hubbub.open; open it so")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table of people. `publish` carries a spec out and enters it in the ledger; `look` is the steward's own.
+    """A table of people. `publish` carries a spec out and enters it in the ledger; `inspect` is the steward's own.
 
     Every method takes the options of its command, by the same names (:mod:`hubbub.kinds.options`).
     """
@@ -41,7 +41,7 @@ class Table:
     engine: Engine
     person: str | None
     publish: Publish
-    look: Callable[..., Look] = _elsewhere
+    inspect: Callable[..., Inspection] = _elsewhere
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
@@ -50,7 +50,7 @@ class Table:
     def _release(self, kind: Kind, *, accept_weak: bool = False, **words: Any) -> Release:
         return self.publish(kind.ask(person=self.person, **words), accept_weak=accept_weak)
 
-    def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Look:
+    def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Inspection:
         """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
         many of each person, what cannot be read as declared, how much would be shown, and where bins, a condition
         `where` or the range `of` a measure and the data do not meet; without `by`, how each column could be read. It is
@@ -59,7 +59,7 @@ class Table:
 
         Guarantee: none.
         """
-        return self.look(by, where=where, of=of)
+        return self.inspect(by, where=where, of=of)
 
     @documented(HISTOGRAM.help, HISTOGRAM.options)
     def histogram(

@@ -34,7 +34,7 @@ from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.guarantees.implications import add_remove_to_replace
 from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.privacy_loss import Coin
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, to_text
 
@@ -60,7 +60,7 @@ class Entered:
             return self.grown
         inner, rate = self.charge.on_sample or (self.charge.differential, Fraction(1))
         assert isinstance(inner.epsilon, Fraction)
-        return odometer.growths(Coin(epsilon=inner.epsilon, delta=inner.delta, rate=rate))
+        return odometer.growths(RandomizedResponsePair(epsilon=inner.epsilon, delta=inner.delta, rate=rate))
 
     def step(self, promise: Guarantee) -> Derivation:
         """A promise of this release, as the leaf of a derivation."""
@@ -133,7 +133,9 @@ def _differential(releases: Sequence[Entered]) -> Total:
     for each in releases:
         promise = each.charge.differential
         if promise is None:
-            return Total(why=f"release {each.number} promises {_NOT_TO_LEAVE if each.charge.says_replaced else 'none'}")
+            return Total(
+                why=f"release {each.number} promises {_NOT_TO_LEAVE if each.charge.promises_replacement else 'none'}"
+            )
         steps.append(each.step(promise))
     return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
@@ -141,7 +143,7 @@ def _differential(releases: Sequence[Entered]) -> Total:
 def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
     """For one person replaced, the number of people being public. Where all have add/remove, which says more, it is two
     steps of that."""
-    if not any(each.charge.says_replaced for each in releases):
+    if not any(each.charge.promises_replacement for each in releases):
         loss = losses.guarantee
         if losses.derivation is None or not isinstance(loss, DifferentialPrivacy):
             return Total(why=losses.why)
@@ -210,10 +212,10 @@ def _crowd_blending(releases: Sequence[Entered]) -> Total:
     if not beside:
         return Total(derivation=one.step(promise))
     private = composition.differential(*beside) if len(beside) > 1 else beside[0]
-    together = composition.crowd_blending_with_differential(
+    composed = composition.crowd_blending_with_differential(
         one.step(promise), private, exact_crowds=one.charge.exact_crowds
     )
-    return Total(derivation=together)
+    return Total(derivation=composed)
 
 
 def _outlier(releases: Sequence[Entered]) -> Total:
@@ -324,17 +326,17 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
     dataset together; a second crowd-blending release of the same people never does (Proposition 7).
     """
     _one_unit(earlier, new, dataset)
-    together = totals([*earlier, new])
+    totals_after = totals([*earlier, new])
     declared = {each.charge.collected for each in (*earlier, new) if each.charge.collected is not None}
     if len(declared) > 1:
         raise Refused(
             f"{dataset} was collected in one way, and this release declares another than an earlier one; declare the "
             "same, or give other people a name of their own with `dataset`"
         )
-    if together.holds:
-        return together
+    if totals_after.holds:
+        return totals_after
     crowds = [each for each in earlier if each.charge.differential is None and each.charge.zero_knowledge is None]
-    fixed = new.charge.says_replaced  # for one person replaced and no more: a number of people is enforced
+    fixed = new.charge.promises_replacement  # for one person replaced and no more: a number of people is enforced
     if crowds and not fixed and (new.charge.differential is None or new.charge.crowd_blending is not None):
         raise Refused(_second(crowds[0], new, dataset))
     kept = next((each for each in crowds if each.charge.kept_rows), None)
@@ -350,8 +352,8 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
         )
     raise Refused(
         f"no theorem covers this release together with the {count or len(earlier)} that {dataset} already has "
-        f"(differential privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; "
-        f"crowd-blending: {together.crowd_blending.why}); {instead}, or give other people a name of their own with "
+        f"(differential privacy: {totals_after.differential.why}; zero-knowledge: {totals_after.zero_knowledge.why}; "
+        f"crowd-blending: {totals_after.crowd_blending.why}); {instead}, or give other people a name of their own with "
         "`dataset`"
     )
 
@@ -375,7 +377,7 @@ def _unit(charge: Charge) -> str:
 
 
 def _second(first: Entered, new: Entered, dataset: str) -> str:
-    if first.charge.says_replaced:
+    if first.charge.promises_replacement:
         return _beside_a_number(first, dataset)
     promise = first.charge.crowd_blending
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"

@@ -40,7 +40,7 @@ def folder() -> Path:
     return paths.base("XDG_STATE_HOME", ".local", "state") / "hubbub" / "anchors"
 
 
-def place(ledger: Path) -> Path:
+def anchor_path(ledger: Path) -> Path:
     """The anchor of the ledger at that path."""
     name = hashlib.sha256(os.fsencode(ledger)).hexdigest()[:32]
     return folder() / f"{name}{ENDING}"
@@ -48,7 +48,7 @@ def place(ledger: Path) -> Path:
 
 def find(ledger: Path) -> Anchor | None:
     """What is remembered about the ledger at that path."""
-    return _load(place(ledger))
+    return _load(anchor_path(ledger))
 
 
 def furthest(identity: str) -> Anchor | None:
@@ -60,7 +60,7 @@ def furthest(identity: str) -> Anchor | None:
 
 def keep(anchor: Anchor) -> None:
     """Remember, durably; an anchor never goes back."""
-    file = place(Path(anchor.path))
+    file = anchor_path(Path(anchor.path))
     known = _load(file)
     if known is not None and known.ledger == anchor.ledger and (known.number > anchor.number or known == anchor):
         return
@@ -70,10 +70,10 @@ def keep(anchor: Anchor) -> None:
 def forget(ledger: Path) -> None:
     """Forget a ledger that is gone for good."""
     with suppress(FileNotFoundError):
-        place(ledger).unlink()
+        anchor_path(ledger).unlink()
 
 
-def look(ledger: Path) -> str:
+def check_anchor(ledger: Path) -> str:
     """How a ledger's file looks from outside; whoever writes to it, and does not turn back the clock, changes that."""
     warnings = []
     for file in (ledger, ledger.with_name(f"{ledger.name}-wal")):
@@ -99,13 +99,13 @@ def _load(file: Path) -> Anchor | None:
 
 
 @contextmanager
-def alone(ways: tuple[Path, ...], *, writing: bool) -> Iterator[None]:
+def locked_anchor(ways: tuple[Path, ...], *, writing: bool) -> Iterator[None]:
     """Hold the locks that keep a ledger and its anchors in step; the kernel lets go of them when a process dies."""
     handles: list[int] = []
     try:
         try:
             durable.make_folder(folder())
-            for file in sorted(place(way).with_suffix(".lock") for way in ways):  # everybody in one order
+            for file in sorted(anchor_path(way).with_suffix(".lock") for way in ways):  # everybody in one order
                 handles.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         except OSError:
             raise Refused(

@@ -61,7 +61,7 @@ class Charge:
         return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
 
     @property
-    def says_replaced(self) -> bool:
+    def promises_replacement(self) -> bool:
         """Whether a promise is about one person of the table replaced, who may not come or go: N is then public."""
         return self._comes_or_goes and any(
             isinstance(each, DifferentialPrivacy) and each.neighbours is Neighbours.REPLACE for each in self.promises
@@ -147,15 +147,15 @@ def charge(spec: Spec) -> Charge:
     about how the table was collected; for a graph, for other edges of one vertex, or for one edge more or less, as its
     people say. A promise that compares unlike numbers of people is refused where one number is enforced.
     """
-    alone, together = spec.table_promises(), spec.composition()
-    check_number((step.conclusion for step in alone), spec.enforced_number)
+    promises, composition = spec.table_promises(), spec.composition()
+    check_number((step.conclusion for step in promises), spec.enforced_number)
     return Charge(
         what=spec.describe().entry,
-        promises=tuple(step.conclusion for step in alone),
-        partition=together.partition,
-        kept_rows=any(step.people is not None and step.people.whose is Whose.KEPT_ROWS for step in alone),
-        collected=together.collected,
-        at_delta=together.at_delta,
+        promises=tuple(step.conclusion for step in promises),
+        partition=composition.partition,
+        kept_rows=any(step.people is not None and step.people.whose is Whose.KEPT_ROWS for step in promises),
+        collected=composition.collected,
+        at_delta=composition.at_delta,
         people=spec.people,
-        exact_crowds=together.exact_crowds,
+        exact_crowds=composition.exact_crowds,
     )

@@ -16,14 +16,14 @@ from typing import Final
 UNFINISHED: Final = ".part"
 
 
-def write(place: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """Put the bytes at a place, for the owner's eyes only: written beside it, made durable, moved.
 
     Guarantee: at every moment, a power cut included, the place holds what it held before or all of the bytes; when
     this returns, it holds them and keeps them.
     """
-    make_folder(place.parent)
-    beside = place.with_name(f".{place.name}{UNFINISHED}")
+    make_folder(path.parent)
+    beside = path.with_name(f".{path.name}{UNFINISHED}")
     with suppress(FileNotFoundError):
         os.unlink(beside)
     try:
@@ -35,8 +35,8 @@ def write(place: Path, data: bytes) -> None:
             settle(handle)
         finally:
             os.close(handle)
-        os.replace(beside, place)
-        settle_folder(place.parent)
+        os.replace(beside, path)
+        settle_folder(path.parent)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(beside)

@@ -21,15 +21,15 @@ ALGORITHM: Final = "Ed25519"
 _SIZE: Final = 32  # bytes, of either half
 
 
-def place(ledger: Path) -> Path:
+def key_path(ledger: Path) -> Path:
     """Where the key of a ledger is."""
     return ledger.with_name(f"{ledger.name}.key")
 
 
 def make(ledger: Path) -> str:
     """A new key for a ledger; returns the public half. One that is there already stays."""
-    if not place(ledger).exists():
-        _write(place(ledger), SystemSource().words(_SIZE // 8).tobytes().hex().encode())
+    if not key_path(ledger).exists():
+        _write(key_path(ledger), SystemSource().words(_SIZE // 8).tobytes().hex().encode())
     return public(ledger)
 
 
@@ -44,7 +44,7 @@ def _write(file: Path, secret: bytes) -> None:
 
 
 def _load(ledger: Path) -> Ed25519PrivateKey:
-    file = place(ledger)
+    file = key_path(ledger)
     try:
         secret = bytes.fromhex(file.read_text(encoding="ascii"))
         if len(secret) != _SIZE:
@@ -69,7 +69,7 @@ def public(ledger: Path) -> str:
 
 def replace(ledger: Path) -> str:
     """Put the old key aside and make another; at no moment is there none."""
-    file = place(ledger)
+    file = key_path(ledger)
     try:
         old = file.read_bytes()
     except OSError:  # none, or not ours to read: a new one takes its name

@@ -37,7 +37,7 @@ from hubbub.protocol.release import Reservation
 from hubbub.serialization.canonical import digest, read
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.identity import Identity
-from hubbub.tables.sketch import Chosen, Notice
+from hubbub.tables.sketch import Chosen, IdObserver
 
 
 def default_path() -> Path:
@@ -73,14 +73,14 @@ class Ledger:
             charge = replace(charge, partition=digest([charge.partition, content]))
         with self._store.adding(self._founding) as page:
             _one_spelling(page, name)
-            sources.one_name(name, source, page.marked, lambda other: Running(page, other).standing.spent > 0)
+            sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
             before = Running(page, name)
-            new = Entered(number=before.standing.reserved + 1, charge=charge)
-            together = admit(before.standing.together, new, name, count=before.standing.spent)
-            _policy(page, name).check(together, name)
+            new = Entered(number=before.total.reserved + 1, charge=charge)
+            totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
+            _policy(page, name).check(totals_after, name)
             self._known_key(page)  # what cannot be signed is not drawn
             body = {"nonce": nonce, "charge": plain(charge), "source": sources.written(source), "secret": secret}
-            entry = before.add(RESERVED, body, before.standing.followed_by(new))
+            entry = before.add(RESERVED, body, before.total.followed_by(new))
             identity = _identity(page)
         return Reservation(
             ledger=self.path,
@@ -90,13 +90,15 @@ class Ledger:
             release=new.number,
             nonce=nonce,
             hash=entry.hash,
-            together=together.smallest_loss if before.standing.spent else None,
+            together=totals_after.smallest_loss if before.total.spent else None,
         )
 
-    def notice(self, place: Reservation, *, columns: Sequence[str] = (), other_people: bool = False) -> Notice:
+    def observer(
+        self, reservation: Reservation, *, columns: Sequence[str] = (), other_people: bool = False
+    ) -> IdObserver:
         """What an engine tells before it counts by a person column: who is in the table, which has these columns.
 
-        Guarantee: `on_chosen` refuses if these people are known under another name (:func:`hubbub.ledger.overlap.meet`),
+        Guarantee: `on_chosen` refuses if these people are known under another name (:func:`hubbub.ledger.overlap.check_overlap`),
         and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
         the place can be given up at no cost.
         """
@@ -106,38 +108,38 @@ class Ledger:
         def on_chosen(chosen: Chosen) -> None:
             known = sketch.sketch(chosen, secret, columns)
             with self._store.adding(self._founding) as page:
-                share = _policy(page, place.dataset).overlap
-                overlap.meet(
+                share = _policy(page, reservation.dataset).overlap
+                overlap.check_overlap(
                     page,
-                    place.dataset,
-                    place.nonce,
+                    reservation.dataset,
+                    reservation.nonce,
                     known,
                     share=sketch.SHARE if share is None else share,
                     other_people=other_people,
                 )
 
         turn = int.from_bytes(hashlib.blake2b(b"rank", key=secret, digest_size=8).digest(), "big")
-        return Notice(turn=turn, most=sketch.MOST, on_chosen=on_chosen)
+        return IdObserver(turn=turn, most=sketch.MOST, on_chosen=on_chosen)
 
-    def commit(self, place: Reservation, release_sha256: str, certificate_sha256: str) -> None:
+    def commit(self, reservation: Reservation, release_sha256: str, certificate_sha256: str) -> None:
         """Enter the digest of what is about to be visible. The same bytes again, or another form of the same numbers,
         cost nothing."""
-        body = {"nonce": place.nonce, "release": release_sha256, "certificate": certificate_sha256}
+        body = {"nonce": reservation.nonce, "release": release_sha256, "certificate": certificate_sha256}
         with self._store.adding(self._founding) as page:
-            record = _record(page, place)
+            record = _record(page, reservation)
             if record.state == ABANDONED:
                 raise Refused("this release was given up and cannot be published; make another")
             if record.files.get(release_sha256) != certificate_sha256:
-                page.add(COMMITTED, place.dataset, body)
+                page.add(COMMITTED, reservation.dataset, body)
 
-    def abandon(self, place: Reservation, *, drawn: bool) -> None:
+    def abandon(self, reservation: Reservation, *, drawn: bool) -> None:
         """Nothing of this release came out; it is free only if no noise was drawn for it."""
         with self._store.adding(self._founding) as page:
-            record = _record(page, place)
+            record = _record(page, reservation)
             if record.state == RESERVED:
-                before = Running(page, place.dataset)
-                after = before.standing if drawn else before.without(record.entry)
-                before.add(ABANDONED, {"nonce": place.nonce, "drawn": drawn}, after)
+                before = Running(page, reservation.dataset)
+                after = before.total if drawn else before.without(record.entry)
+                before.add(ABANDONED, {"nonce": reservation.nonce, "drawn": drawn}, after)
 
     def committed(self, nonce: str) -> dict[str, str]:
         """What was committed for a reservation: the digest of each release file, and that of its certificate."""
@@ -338,9 +340,11 @@ def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
         yield from sources.marks(entry.body["source"])
 
 
-def _record(page: Page, place: Reservation) -> Record:
-    numbers = [int(number) for dataset, number in page.marked(f"nonce:{place.nonce}") if dataset == place.dataset]
-    account = fold(page.numbered(numbers), place.dataset).get(place.dataset)
+def _record(page: Page, reservation: Reservation) -> Record:
+    numbers = [
+        int(number) for dataset, number in page.marked(f"nonce:{reservation.nonce}") if dataset == reservation.dataset
+    ]
+    account = fold(page.numbered(numbers), reservation.dataset).get(reservation.dataset)
     if account is None:
         raise CheckFailed("the ledger does not know this release; it was made with another ledger, or this one is old")
-    return account.record(place.nonce)
+    return account.record(reservation.nonce)

@@ -42,7 +42,7 @@ def _known(entry: Entry | None) -> _Known | None:
     return None if entry is None else _Known(read(entry.body["people"]), entry.body["apart"])
 
 
-def meet(page: Page, dataset: str, nonce: str, new: Sketch, *, share: Fraction, other_people: bool) -> None:
+def check_overlap(page: Page, dataset: str, nonce: str, new: Sketch, *, share: Fraction, other_people: bool) -> None:
     """Note who is in a dataset, or refuse because they are in another one too.
 
     Guarantee: returns only if under no other name with a release that counts more than `share` of the people compared
@@ -70,7 +70,7 @@ def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Ov
         if dataset in known.apart or not can_compare(known.people, new):
             continue
         both = overlap(known.people, new)
-        if (both is None or both.above(share)) and Running(page, other).standing.spent:
+        if (both is None or both.above(share)) and Running(page, other).total.spent:
             found[other] = both
     return found
 

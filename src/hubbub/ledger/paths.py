@@ -33,10 +33,10 @@ def ways(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     """The place that a path leads to, and the path itself if a link is on the way."""
     named = Path.cwd() / path
     try:
-        place = named.resolve()
+        resolved_path = named.resolve()
     except (OSError, RuntimeError):
         raise WrongUse(f"{str(named)!r} leads nowhere: its links go in a circle; name the ledger itself") from None
-    return (place,) if place == named else (place, named)
+    return (resolved_path,) if resolved_path == named else (resolved_path, named)
 
 
 def files_of(ledger: Path) -> tuple[Path, ...]:

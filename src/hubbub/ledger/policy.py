@@ -45,19 +45,19 @@ class Policy:
     def __bool__(self) -> bool:
         return any(getattr(self, name) is not None for name in self.__slots__)
 
-    def check(self, together: Totals, dataset: str) -> None:
+    def check(self, totals: Totals, dataset: str) -> None:
         """Refuse what goes beyond a cap.
 
         Guarantee: returns only if under every capped notion a theorem covers all releases and its numbers are within
         the caps.
         """
         if self.differential_epsilon is not None:
-            _capped(together.differential, "differential privacy", dataset)
-            promise = self.differential(together)
+            _capped(totals.differential, "differential privacy", dataset)
+            promise = self.differential(totals)
             assert promise is not None
             _within(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
         if self.zero_knowledge_epsilon is not None or self.zero_knowledge_rate is not None:
-            knowledge = _capped(together.zero_knowledge, "zero-knowledge privacy", dataset)
+            knowledge = _capped(totals.zero_knowledge, "zero-knowledge privacy", dataset)
             assert isinstance(knowledge, ZeroKnowledge)
             if self.zero_knowledge_epsilon is not None:
                 cap = self.zero_knowledge_epsilon
@@ -70,11 +70,11 @@ class Policy:
                     )
                 _within(rate, self.zero_knowledge_rate, "zero-knowledge privacy", "the rate of all samples", dataset)
         if self.delta is not None:
-            self._check_delta(together, self.delta, dataset)
+            self._check_delta(totals, self.delta, dataset)
         if self.crowd is not None:
-            crowds = _capped(together.crowd_blending, "crowd-blending privacy", dataset)
+            crowds = _capped(totals.crowd_blending, "crowd-blending privacy", dataset)
             assert isinstance(crowds, CrowdBlending)
-            step = together.crowd_blending.derivation
+            step = totals.crowd_blending.derivation
             if step is not None and step.people is not None and step.people.whose is Whose.KEPT_ROWS:
                 raise Refused(
                     f"the policy of {dataset} asks for crowds of people, and this release has crowds of kept rows, one "
@@ -87,37 +87,37 @@ class Policy:
                     f"{crowds.k}; use `crowd={self.crowd}`"
                 )
 
-    def differential(self, together: Totals) -> DifferentialPrivacy | None:
+    def differential(self, totals: Totals) -> DifferentialPrivacy | None:
         """What the releases lose together: at a delta, if the policy says which one they may have."""
-        basic, adaptive = together.differential.guarantee, together.adaptive.guarantee
+        basic, adaptive = totals.differential.guarantee, totals.adaptive.guarantee
         if isinstance(adaptive, DifferentialPrivacy) and self.delta is not None and adaptive.delta <= self.delta:
             return adaptive
         return basic if isinstance(basic, DifferentialPrivacy) else None
 
-    def _check_delta(self, together: Totals, cap: Fraction, dataset: str) -> None:
-        for notion, delta in _deltas(together):
+    def _check_delta(self, totals: Totals, cap: Fraction, dataset: str) -> None:
+        for notion, delta in _deltas(totals):
             _within(delta, cap, notion, "delta", dataset)
 
 
-def left(policy: Policy, together: Totals | None) -> dict[str, str]:
+def left(policy: Policy, totals: Totals | None) -> dict[str, str]:
     """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds.
 
     Of a rate that is what a further sample may have: samples of rates p and q together are one of p + q - pq.
     """
     remaining = {}
-    differential = policy.differential(together) if together else None
-    knowledge = together.zero_knowledge.guarantee if together else None
+    differential = policy.differential(totals) if totals else None
+    knowledge = totals.zero_knowledge.guarantee if totals else None
     rate = share(knowledge) if isinstance(knowledge, ZeroKnowledge) else None
     spent: dict[str, tuple[Fraction | None, Loss | None]] = {
         "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),
         "zero_knowledge_epsilon": (policy.zero_knowledge_epsilon, getattr(knowledge, "epsilon", None)),
         "zero_knowledge_rate": (policy.zero_knowledge_rate, rate),
-        "delta": (policy.delta, max((delta for _, delta in _deltas(together)), default=None) if together else None),
+        "delta": (policy.delta, max((delta for _, delta in _deltas(totals)), default=None) if totals else None),
     }
     for name, (cap, used) in spent.items():
         if cap is None:
             continue
-        if together is None or (name == "delta" and used is None):
+        if totals is None or (name == "delta" and used is None):
             remaining[name] = to_text(cap)
         elif used is None or isinstance(used, Infinite) or used > cap:
             remaining[name] = "nothing"
@@ -128,15 +128,15 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
     return remaining
 
 
-def _deltas(together: Totals) -> Iterator[tuple[str, Fraction]]:
+def _deltas(totals: Totals) -> Iterator[tuple[str, Fraction]]:
     """The delta of each notion that has one and still holds."""
-    alone = together.differential.guarantee is None  # else it follows from that, which has the delta already
-    one_replaced = [("differential privacy, one person replaced", together.replaced)] if alone else []
+    only_crowd = totals.differential.guarantee is None  # else it follows from that, which has the delta already
+    one_replaced = [("differential privacy, one person replaced", totals.replaced)] if only_crowd else []
     for notion, total in (
-        ("differential privacy", together.differential),
+        ("differential privacy", totals.differential),
         *one_replaced,
-        ("zero-knowledge privacy", together.zero_knowledge),
-        ("outlier privacy", together.outlier),
+        ("zero-knowledge privacy", totals.zero_knowledge),
+        ("outlier privacy", totals.outlier),
     ):
         delta = getattr(total.guarantee, "delta", None)
         if delta is not None:

@@ -12,7 +12,7 @@ from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
-from hubbub.ledger.running_total import Standing, recalled, standing, written
+from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, written
 from hubbub.serialization.canonical import digest
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
@@ -22,7 +22,7 @@ _RULES: Final = 1  # raise it when releases are added up in another way
 def _form() -> str:
     """How totals are added up and written. One in another form is not believed, and not held against this one: it is
     worked out again from the releases, which the chain seals."""
-    names = [[field.name for field in fields(kind)] for kind in (Standing, Entered, Charge)]
+    names = [[field.name for field in fields(kind)] for kind in (RunningTotal, Entered, Charge)]
     return f"{_RULES}.{digest(names)[:8]}"
 
 
@@ -45,9 +45,9 @@ class Running:
     def __init__(self, page: Page, dataset: str) -> None:
         self._page, self._dataset = page, dataset
         self._latest = page.latest(dataset, RESERVED, ABANDONED)
-        self.standing = Standing() if self._latest is None else self._sealed(self._latest)
+        self.total = RunningTotal() if self._latest is None else self._sealed(self._latest)
 
-    def _sealed(self, entry: Entry) -> Standing:
+    def _sealed(self, entry: Entry) -> RunningTotal:
         """The total after an entry; worked out from the first release if it was not kept."""
         kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
         data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
@@ -55,24 +55,24 @@ class Running:
             raise _changed(self._dataset)
         return recalled(data)
 
-    def _worked_out(self, *, up_to: int, but: str = "") -> Standing:
+    def _worked_out(self, *, up_to: int, but: str = "") -> RunningTotal:
         kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED)
         entries = [entry for entry in self._page.of(self._dataset, *kinds) if entry.number <= up_to]
         account = fold(entries[::-1], self._dataset)[self._dataset]
         spent = [record.release for record in account.records if record.spent and record.nonce != but]
-        return standing(spent, reserved=len(account.records))
+        return running_total_of(spent, reserved=len(account.records))
 
-    def without(self, reserved: Entry) -> Standing:
+    def without(self, reserved: Entry) -> RunningTotal:
         """The total if a release that was reserved costs nothing after all."""
         assert self._latest is not None
         if self._latest.number == reserved.number:  # as a rule: then it is the total before
             before = [each for each in self._page.kept(self._dataset) if each < reserved.number]
             if before:
                 (entry,) = self._page.numbered(before[-1:])
-                return self.standing.given_up(self._sealed(entry))
+                return self.total.given_up(self._sealed(entry))
         return self._worked_out(up_to=self._latest.number, but=reserved.body["nonce"])
 
-    def add(self, kind: str, body: Mapping[str, Any], after: Standing) -> Entry:
+    def add(self, kind: str, body: Mapping[str, Any], after: RunningTotal) -> Entry:
         """One more entry, with the total after it sealed in it."""
         data = written(after)
         entry = self._page.add(kind, self._dataset, {**body, TOTAL: _seal(data)})
@@ -94,7 +94,7 @@ class _Sum:
 
     reserved: int = 0
     spent: list[tuple[str, Entered]] = field(default_factory=list)  # by nonce
-    after: list[Standing] = field(default_factory=lambda: [Standing()])
+    after: list[RunningTotal] = field(default_factory=lambda: [RunningTotal()])
 
     def add(self, nonce: str, release: Entered) -> None:
         self.spent.append((nonce, release))

@@ -37,45 +37,45 @@ _ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RunningTotal:
     """Where a dataset stands."""
 
     reserved: int = 0  # how many releases were ever reserved, those given up included
     spent: int = 0  # how many of them count
-    together: tuple[Entered, ...] = ()  # stand-ins for those, each with the number of its first
+    stand_ins: tuple[Entered, ...] = ()  # stand-ins for those, each with the number of its first
 
-    def followed_by(self, new: Entered) -> Standing:
+    def followed_by(self, new: Entered) -> RunningTotal:
         """With one more release.
 
         Guarantee: for every further release, what :func:`hubbub.ledger.admission.totals` promises of these stand-ins
         and it is what it promises of all releases and it, or less: where a long number was rounded, and in the delta
         for one person replaced, which is worked out from sums of epsilons.
         """
-        return Standing(
-            reserved=max(self.reserved, new.number), spent=self.spent + 1, together=_merged([*self.together, new])
+        return RunningTotal(
+            reserved=max(self.reserved, new.number), spent=self.spent + 1, stand_ins=_merged([*self.stand_ins, new])
         )
 
-    def given_up(self, before: Standing) -> Standing:
+    def given_up(self, before: RunningTotal) -> RunningTotal:
         """As it was before the last release was reserved; its number is not given again."""
         return replace(before, reserved=self.reserved)
 
 
-def standing(releases: Iterable[Entered], reserved: int) -> Standing:
+def running_total_of(releases: Iterable[Entered], reserved: int) -> RunningTotal:
     """Of all releases that count, from the first."""
-    found = Standing()
+    found = RunningTotal()
     for each in releases:
         found = found.followed_by(each)
     return replace(found, reserved=reserved)
 
 
-def written(value: Standing) -> bytes:
+def written(value: RunningTotal) -> bytes:
     """As it is kept and sealed."""
     return canonical(plain(value))
 
 
-def recalled(data: bytes) -> Standing:
+def recalled(data: bytes) -> RunningTotal:
     """The total that was written so."""
-    return restored(Standing, read(data, "the running total"))  # type: ignore[no-any-return]
+    return restored(RunningTotal, read(data, "the running total"))  # type: ignore[no-any-return]
 
 
 # --- which are alike ------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _key(release: Entered) -> object:
         charge.differential is None,
         charge.pure is None,
         charge.replaced is None,
-        charge.says_replaced,
+        charge.promises_replacement,
         charge.zero_knowledge is None,
         charge.crowd_blending is None,
         charge.curve is None,
@@ -143,7 +143,7 @@ def _sum(first: Entered, second: Entered) -> Entered:
     promises = (
         _losses(one.differential, two.differential),
         _losses(one.pure, two.pure),
-        _losses(one.replaced, two.replaced) if one.says_replaced else None,  # the same of both
+        _losses(one.replaced, two.replaced) if one.promises_replacement else None,  # the same of both
         _knowledge(first, second),
         _crowds(one, two),
         _curves(one, two),

@@ -46,9 +46,9 @@ def one_name(
     """
     others = {
         dataset
-        for mark in source.meets()
+        for mark in source.overlap_marks()
         for dataset, path in known(mark)
-        if dataset != name and (not mark.startswith("file:") or _is_still_there(mark, path))
+        if dataset != name and (not mark.startswith("file:") or _still_exists(mark, path))
     }
     others = {dataset for dataset in others if counts(dataset)}
     if not others:
@@ -62,7 +62,7 @@ def one_name(
     )
 
 
-def _is_still_there(mark: str, path: str) -> bool:
+def _still_exists(mark: str, path: str) -> bool:
     """Whether the file is known to be the one it was: numbers of files that are gone are given to others."""
     try:
         now = os.stat(path)

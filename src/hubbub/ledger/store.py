@@ -33,7 +33,7 @@ class Store:
 
     def entries(self) -> list[Entry]:
         """Every entry, checked; none if there is no ledger yet."""
-        with anchor.alone(self._ways, writing=False):
+        with anchor.locked_anchor(self._ways, writing=False):
             if self._is_missing():
                 return []
             with self._connected() as base:
@@ -50,9 +50,9 @@ class Store:
         `founding` says what goes into the first entry, if there is none yet; `adopt` what to note in a ledger that
         came from elsewhere.
         """
-        with anchor.alone(self._ways, writing=True):
+        with anchor.locked_anchor(self._ways, writing=True):
             self._is_missing()
-            seen = anchor.look(self.path)
+            seen = anchor.check_anchor(self.path)
             with self._connected(create=True) as base:
                 try:
                     base.execute("BEGIN IMMEDIATE")
@@ -65,7 +65,7 @@ class Store:
                         base.execute("ROLLBACK")
                     raise
             assert page.last is not None
-            self._remember(page.last.number, page.last.hash, identity, anchor.look(self.path))
+            self._remember(page.last.number, page.last.hash, identity, anchor.check_anchor(self.path))
 
     def _opened(
         self,
@@ -180,8 +180,8 @@ def _identity(page: Page) -> str:
     return "" if page.first is None else str(page.first.body["ledger"])
 
 
-def _where(way: Path, place: Path) -> str:
-    return "" if way == place else f" (a link leads to {str(place)!r} now)"
+def _where(way: Path, path: Path) -> str:
+    return "" if way == path else f" (a link leads to {str(path)!r} now)"
 
 
 def _trouble(error: sqlite3.DatabaseError, path: Path) -> Refused | CheckFailed:

@@ -17,7 +17,7 @@ from hubbub.ledger.key import given
 from hubbub.ledger.ledger import Ledger
 
 
-def place() -> Path:
+def trust_path() -> Path:
     """Where the names are kept: the user's folder for settings."""
     settings = os.environ.get("XDG_CONFIG_HOME") or ""
     folder = Path(settings) if os.path.isabs(settings) else Path.home() / ".config"
@@ -27,14 +27,14 @@ def place() -> Path:
 def names() -> dict[str, str]:
     """Every name with its public key."""
     try:
-        found = json.loads(place().read_text(encoding="utf-8"))
+        found = json.loads(trust_path().read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found.values()):
         raise CheckFailed(
-            f"the file of known keys, {str(place())!r}, is damaged; restore it, or remove it and begin anew"
+            f"the file of known keys, {str(trust_path())!r}, is damaged; restore it, or remove it and begin anew"
         )
     return found
 
@@ -82,9 +82,9 @@ def signer(public_key: str) -> str | None:
 
 def _keep(known: dict[str, str]) -> None:
     try:
-        durable.write(place(), (json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+        durable.write(trust_path(), (json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
     except OSError:
-        raise WrongUse(f"the file of known keys, {str(place())!r}, cannot be written; check the folder") from None
+        raise WrongUse(f"the file of known keys, {str(trust_path())!r}, cannot be written; check the folder") from None
 
 
 def _listed(known: dict[str, str]) -> str:

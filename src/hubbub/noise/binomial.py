@@ -76,11 +76,11 @@ def _checked(counts: NDArray[np.integer]) -> Integers:
 
 def _digits(p: Fraction) -> Iterator[bool]:
     """The binary digits of p after the point; they end if p does."""
-    rest, whole = p.numerator, p.denominator
+    rest, denominator = p.numerator, p.denominator
     while rest:
         rest *= 2
-        yield rest >= whole
-        rest -= whole if rest >= whole else 0
+        yield rest >= denominator
+        rest -= denominator if rest >= denominator else 0
 
 
 def _fill(trials: Integers, p: Fraction, source: Source, out: Integers) -> None:
@@ -91,12 +91,12 @@ def _fill(trials: Integers, p: Fraction, source: Source, out: Integers) -> None:
     open_ = _lowest(trials[few])  # which bits they are
     for digit in _digits(p):
         if few.size:
-            coins = source.words(few.size)
+            random_words = source.words(few.size)
             if digit:
-                out[few] += np.bitwise_count(open_ & ~coins)
-                open_ &= coins
+                out[few] += np.bitwise_count(open_ & ~random_words)
+                open_ &= random_words
             else:
-                open_ &= ~coins
+                open_ &= ~random_words
         if many.size:
             ones = _ones(left, source)
             if digit:

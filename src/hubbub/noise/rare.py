@@ -70,21 +70,21 @@ def digits(trials: int, chance: Callable[[], arb]) -> tuple[CertifiedTable, ...]
     """
     lower = max((trials.bit_length() - 1) // _DIGIT, 0)
 
-    def one(place: int) -> CertifiedTable:
-        unit = 1 << _DIGIT * place
+    def one(position: int) -> CertifiedTable:
+        unit = 1 << _DIGIT * position
 
         def remainder() -> list[arb]:  # (1 - q^(unit i)) / (1 - q^(unit B)), i = 1..B-1
             step = (-chance()).log1p() * unit
-            whole = (step * _BASE).expm1()
-            return [(step * i).expm1() / whole for i in range(1, _BASE)]
+            total = (step * _BASE).expm1()
+            return [(step * i).expm1() / total for i in range(1, _BASE)]
 
         def highest() -> list[arb]:  # 1 - q^(unit i)
             step = (-chance()).log1p() * unit
             return [-(step * i).expm1() for i in range(1, -(-trials // unit) + 1)]
 
-        return CertifiedTable(remainder if place < lower else highest)
+        return CertifiedTable(remainder if position < lower else highest)
 
-    return tuple(one(place) for place in range(lower + 1))
+    return tuple(one(position) for position in range(lower + 1))
 
 
 def _gaps(tables: tuple[CertifiedTable, ...], size: int, source: Source) -> NDArray[np.uint64]:
@@ -92,7 +92,7 @@ def _gaps(tables: tuple[CertifiedTable, ...], size: int, source: Source) -> NDAr
     *lower, last = tables
     top = last.sample(size, source)
     out = top.astype(np.uint64) << np.uint64(_DIGIT * len(lower))
-    for place, table in enumerate(lower):
-        out += table.sample(size, source).astype(np.uint64) << np.uint64(_DIGIT * place)
+    for position, table in enumerate(lower):
+        out += table.sample(size, source).astype(np.uint64) << np.uint64(_DIGIT * position)
     out[top == last.cells - 1] = MOST_TRIALS
     return out

@@ -66,7 +66,7 @@ def bernoulli(p: Exact, size: int, source: Source) -> NDArray[np.bool_]:
         raise WrongUse(f"a probability must lie between 0 and 1, not {to_text(chance)}")
     if chance in (0, 1):
         return np.full(_size(size), chance == 1)
-    return _coins(_rational_coin(chance), size, source)
+    return _bernoulli_draws(_rational_bernoulli(chance), size, source)
 
 
 def bernoulli_exp(r: Exact | Infinite, size: int, source: Source) -> NDArray[np.bool_]:
@@ -78,7 +78,7 @@ def bernoulli_exp(r: Exact | Infinite, size: int, source: Source) -> NDArray[np.
     rate = loss(r, "r")
     if isinstance(rate, Infinite) or rate == 0:
         return np.full(_size(size), rate == 0)
-    return _coins(_exponential_coin(rate), size, source)
+    return _bernoulli_draws(_exponential_bernoulli(rate), size, source)
 
 
 def bernoulli_certified(probability: Callable[[], arb], size: int, source: Source) -> NDArray[np.bool_]:
@@ -87,10 +87,10 @@ def bernoulli_certified(probability: Callable[[], arb], size: int, source: Sourc
     Guarantee: if every ball holds the same p in [0, 1] and balls shrink as the precision grows, exactly p. The table
     is made anew at each call, since a function has no value to remember it by.
     """
-    return _coins(CertifiedTable(lambda: [probability()]), size, source)
+    return _bernoulli_draws(CertifiedTable(lambda: [probability()]), size, source)
 
 
-def _coins(table: CertifiedTable, size: int, source: Source) -> NDArray[np.bool_]:
+def _bernoulli_draws(table: CertifiedTable, size: int, source: Source) -> NDArray[np.bool_]:
     """True where the cell is 0, that is U < c_1."""
     out = np.empty(_size(size), dtype=np.bool_)
     for part in slices(size):
@@ -99,12 +99,12 @@ def _coins(table: CertifiedTable, size: int, source: Source) -> NDArray[np.bool_
 
 
 @lru_cache(maxsize=_KEPT)
-def _rational_coin(p: Fraction) -> CertifiedTable:
+def _rational_bernoulli(p: Fraction) -> CertifiedTable:
     return CertifiedTable(lambda: [ball(p)])
 
 
 @lru_cache(maxsize=_KEPT)
-def _exponential_coin(r: Fraction) -> CertifiedTable:
+def _exponential_bernoulli(r: Fraction) -> CertifiedTable:
     return CertifiedTable(lambda: [exp(-r)])
 
 
@@ -176,7 +176,7 @@ class _Law:
     epsilon: Fraction
     base: int
     quotients: int
-    whole: CertifiedTable
+    table: CertifiedTable
     rest: CertifiedTable | None  # None: the base is 1
 
 
@@ -246,7 +246,7 @@ def _fill_geometric(law: _Law, out: NDArray[np.int64], source: Source) -> None:
 
 def _one_round(law: _Law, out: NDArray[np.int64], source: Source) -> NDArray[np.intp]:
     """Geometric numbers up to where the table ends; the positions of those that have come to its end."""
-    cells = law.whole.sample(out.size, source)
+    cells = law.table.sample(out.size, source)
     out[:] = cells
     if law.rest is not None:
         out *= law.base
@@ -258,7 +258,7 @@ def _one_round(law: _Law, out: NDArray[np.int64], source: Source) -> NDArray[np.
 
 def _fill_two_sided(law: _Law, out: NDArray[np.int64], source: Source) -> None:
     middle = law.quotients + 1
-    cells = law.whole.sample(out.size, source)
+    cells = law.table.sample(out.size, source)
     np.subtract(cells, middle, out=out)
     if law.rest is not None:
         # |x| = 1 + base (|s| - 1) + r = base |s| + r - (base - 1)

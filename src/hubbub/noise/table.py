@@ -95,8 +95,8 @@ class CertifiedTable:
         shift = np.uint64(_WORD - bits)
         # Entry b stands for the words b << shift and on. A boundary counts for all of them if it counts for the first
         # one, and for one of them if it counts for the last; if as many do the one as the other, the cell is known.
-        whole = (self._surely >> shift << shift) == self._surely
-        surely = _running_count((self._surely >> shift) + np.where(whole, 0, 1).astype(np.uint64), 1 << bits)
+        exact_bits = (self._surely >> shift << shift) == self._surely
+        surely = _running_count((self._surely >> shift) + np.where(exact_bits, 0, 1).astype(np.uint64), 1 << bits)
         possibly = _running_count(self._possibly >> shift, 1 << bits)
         return shift, np.where(surely == possibly, surely, -1).astype(np.int32)
 

@@ -66,8 +66,8 @@ def _series(n: int, odds: Fraction, m: int) -> arb:
     steps = j - m
     lost = steps * (steps + 1) // 2
     if j < n:
-        following, whole = (n - j) * up, (j + 1) * down  # the next ratio; later ones are smaller
-        lost += (term + steps) * following // (whole - following) + 1
+        following, ratio_down = (n - j) * up, (j + 1) * down  # the next ratio; later ones are smaller
+        lost += (term + steps) * following // (ratio_down - following) + 1
     with precision():
         return (arb(total).union(arb(total + lost))) / arb(1 << _UNIT)
 

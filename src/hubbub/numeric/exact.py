@@ -119,7 +119,7 @@ def loss(value: Exact | Infinite, what: str = "a loss") -> Loss:
     return number
 
 
-def whole(value: Exact, what: str, *, least: int = 0) -> int:
+def integer(value: Exact, what: str, *, least: int = 0) -> int:
     """`value` as an integer at least `least`."""
     number = rational(value, what)
     if number.denominator != 1 or number < least:
@@ -235,10 +235,10 @@ def to_text(x: Loss) -> str:
         rest, twos = rest // 2, twos + 1
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
-    if rest != 1 or places > 40:
+    decimals = max(twos, fives)
+    if rest != 1 or decimals > 40:
         return f"{x.numerator}/{x.denominator}"
-    if places == 0:
+    if decimals == 0:
         return str(x.numerator)
-    digits = str(abs(x.numerator) * 10**places // x.denominator).rjust(places + 1, "0")
-    return f"{'-' if x < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+    digits = str(abs(x.numerator) * 10**decimals // x.denominator).rjust(decimals + 1, "0")
+    return f"{'-' if x < 0 else ''}{digits[:-decimals]}.{digits[-decimals:]}"

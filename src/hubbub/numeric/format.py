@@ -47,12 +47,12 @@ def written(value: Loss) -> str:
     text = to_text(value)
     if isinstance(value, Infinite) or "/" not in text:
         return text
-    places = value.denominator.bit_length()  # at least as many as a decimal has, if one ends
-    scaled = value * 10**places
+    decimals = value.denominator.bit_length()  # at least as many as a decimal has, if one ends
+    scaled = value * 10**decimals
     if scaled.denominator != 1:
         return text
     digits = str(scaled.numerator).rstrip("0")
-    power = len(str(scaled.numerator)) - 1 - places
+    power = len(str(scaled.numerator)) - 1 - decimals
     return f"{digits[0]}{'.' if digits[1:] else ''}{digits[1:]}e{power}" if power > -1000 else text
 
 

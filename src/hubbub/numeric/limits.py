@@ -24,7 +24,7 @@ def a_loss(given: Exact, what: str) -> Fraction:
     value = rational(given, what)
     if value > LARGEST_LOSS or 0 < value < Fraction(1, 10**SMALLEST):
         raise WrongUse(
-            f"{what} must be 0 or between 1e-{SMALLEST} and {LARGEST_LOSS}, not {_said(given)}; beyond that a loss is "
+            f"{what} must be 0 or between 1e-{SMALLEST} and {LARGEST_LOSS}, not {_given_text(given)}; beyond that a loss is "
             "as good as none, or as all"
         )
     return value
@@ -35,7 +35,7 @@ def a_rate(given: Exact, what: str) -> Fraction:
     value = rational(given, what)
     if not 0 <= value <= 1 or 0 < value < Fraction(1, 10**SMALLEST):
         raise WrongUse(
-            f"{what} must lie between 0 and 1, and be 0 or at least 1e-{SMALLEST}, not {_said(given)}; "
+            f"{what} must lie between 0 and 1, and be 0 or at least 1e-{SMALLEST}, not {_given_text(given)}; "
             "choose such a one"
         )
     return value
@@ -46,7 +46,7 @@ def a_delta(given: Exact, what: str) -> Fraction:
     value = rational(given, what)
     if value > 1 or 0 < value < Fraction(1, 10**SMALLEST_DELTA):
         raise WrongUse(
-            f"{what} must be below 1 and at least 1e-{SMALLEST_DELTA}, not {_said(given)}; choose one like 1e-9"
+            f"{what} must be below 1 and at least 1e-{SMALLEST_DELTA}, not {_given_text(given)}; choose one like 1e-9"
         )
     return value
 
@@ -56,7 +56,7 @@ def a_size(given: Exact, what: str, *, least: int = 0) -> int:
     value = rational(given, what)
     if value.denominator != 1 or not least <= value <= 10**LARGEST_SIZE:
         raise WrongUse(
-            f"{what} must be a whole number of at least {least} and at most 10^{LARGEST_SIZE}, not {_said(given)}"
+            f"{what} must be a whole number of at least {least} and at most 10^{LARGEST_SIZE}, not {_given_text(given)}"
         )
     return int(value)
 
@@ -65,10 +65,10 @@ def a_crowd(given: Exact, what: str, *, least: int = 1) -> int:
     """A crowd."""
     k = a_size(given, what, least=least)
     if k > LARGEST_CROWD:
-        raise WrongUse(f"{what} must be at most {LARGEST_CROWD:,}, not {_said(given)}; lower it")
+        raise WrongUse(f"{what} must be at most {LARGEST_CROWD:,}, not {_given_text(given)}; lower it")
     return k
 
 
-def _said(given: Exact) -> str:
+def _given_text(given: Exact) -> str:
     text = str(given)
     return text if len(text) <= 20 else f"{text[:16]}..."

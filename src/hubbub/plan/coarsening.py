@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from hubbub.errors import WrongUse
 from hubbub.kinds.records.request import records
 from hubbub.noise.source import SystemSource
-from hubbub.numeric.exact import Exact, rational, to_text, whole
+from hubbub.numeric.exact import Exact, integer, rational, to_text
 from hubbub.protocol.option import said
 from hubbub.tables.bins import Discovered
 from hubbub.tables.engine import CountQuery
@@ -86,7 +86,7 @@ def coarsenings(
         raise WrongUse("name lists of columns to compare, each like `columns=age:10,zip/3`")
     if public is None:
         raise WrongUse("records are planned on a table that is public and not theirs; name one with `public`")
-    k, enough = whole(crowd, "crowd", least=2), rational(keep, "`keep`")
+    k, enough = integer(crowd, "crowd", least=2), rational(keep, "`keep`")
     rate = Fraction(1) if sample is None else rational(sample, "`sample`")
     if not (0 < enough <= 1 and 0 < rate <= 1):
         raise WrongUse("`keep` and `sample` must lie between 0 and 1; choose them like 0.9 and 0.1")
@@ -99,7 +99,7 @@ def coarsenings(
         assert all(isinstance(axis, Discovered) for axis in axes)
         counts = engine.count(CountQuery(axes=axes), SystemSource()).counts.astype(float)
         total = max(float(counts.sum()), 1.0)
-        scaled = counts * float(rate) * (1.0 if people is None else whole(people, "`people`", least=1) / total)
+        scaled = counts * float(rate) * (1.0 if people is None else integer(people, "`people`", least=1) / total)
         kept = scaled >= k
         share = float(counts[kept].sum()) / total
         rows.append(Coarsening(columns=each, records=int(kept.sum()), share=share, enough=share >= enough))

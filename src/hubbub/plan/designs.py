@@ -28,7 +28,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.histogram.planned import Planned, planned
-from hubbub.numeric.exact import Exact, Infinite, rational, rounded, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, integer, rational, rounded, to_text
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
@@ -62,7 +62,7 @@ class Design:
     `stated` is the promise of the certificate that `promise` is, or follows from.
     """
 
-    words: Asked
+    options: Asked
     spec: Planned
     stated: Derivation
     promise: Derivation
@@ -76,13 +76,13 @@ class Design:
         """The release, as it is typed; without a person column, each row is a person."""
         who = ["--rows-are-people"] if person is None else _option("--person", person)
         flags: list[str] = []
-        for name, value in self.words.items():
+        for name, value in self.options.items():
             flag = "--" + name.replace("_", "-")
             flags += [flag] if value is True else _option(flag, str(value))
         columns = [part for spec in by for part in _option("--by", spec)]
         table = f"./{file}" if file.startswith("-") else file
-        words = ["hubbub", "release", self.spec.kind.name, table, *who, *columns, *flags, *_option("--out", out)]
-        return shlex.join(words)
+        arguments = ["hubbub", "release", self.spec.kind.name, table, *who, *columns, *flags, *_option("--out", out)]
+        return shlex.join(arguments)
 
 
 def _option(flag: str, value: str) -> list[str]:
@@ -106,9 +106,9 @@ def plan(request: Request) -> Plan:
     """
     found: list[Design] = []
     left_out: dict[str, None] = {}
-    for words in _candidates(request, left_out):
+    for options in _candidates(request, left_out):
         try:
-            found.append(_design(request, words))
+            found.append(_design(request, options))
         except HubbubError as error:
             left_out[error.marked] = None
     if not found:
@@ -118,15 +118,15 @@ def plan(request: Request) -> Plan:
     return Plan(designs=tuple(found), left_out=tuple(left_out))
 
 
-def _design(request: Request, words: Asked) -> Design:
-    spec = planned(request.by, words)
+def _design(request: Request, options: Asked) -> Design:
+    spec = planned(request.by, options)
     found = _reached(spec, request)
     if found is None:
-        raise Refused(f"{' '.join(f'{k} {v}' for k, v in words.items())} does not reach the promise")
+        raise Refused(f"{' '.join(f'{k} {v}' for k, v in options.items())} does not reach the promise")
     rate = None if spec.sample is None else float(spec.sample)
     stated, promise = found
     hoped = expected(spec.channel, rate, request.shape)
-    return Design(words=words, spec=spec, stated=stated, promise=promise, expected=hoped)
+    return Design(options=options, spec=spec, stated=stated, promise=promise, expected=hoped)
 
 
 # --- what may do it ---------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def request(
         by=tuple(by),
         epsilon=wanted,
         delta=allowed,
-        k=None if k is None else whole(k, "`k`", least=2),
+        k=None if k is None else integer(k, "`k`", least=2),
         curve=None if curve is None else read(curve).curve,
         rates=rates,
     )

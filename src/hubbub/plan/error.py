@@ -108,7 +108,7 @@ def noisy_error(distance: Floats, rate: float) -> Floats:
 def _by_law(channel: Channel, count: int, truth: float) -> tuple[float, float]:
     """The same for one number of people, from the law itself: exponentials block by block, and tables."""
     law = channel.law(count)
-    hidden = shown = 0.0
+    hidden = visible = 0.0
     for block in law.blocks:
         if block.shape is not None and block.lo != block.hi:
             continue  # a lump of values that hardly ever occur
@@ -116,15 +116,15 @@ def _by_law(channel: Channel, count: int, truth: float) -> tuple[float, float]:
         if block.tag.startswith(SUPPRESSED):
             hidden += float(masses.sum())
         else:
-            shown += float(masses @ np.abs(values - truth))
+            visible += float(masses @ np.abs(values - truth))
     for table in law.dense:
         values = np.arange(table.lo, table.lo + len(table.masses), dtype=np.float64)
         masses = np.array([float(mass.mid()) for mass in table.masses])
         if table.tag.startswith(SUPPRESSED):
             hidden += float(masses.sum())
         else:
-            shown += float(masses @ np.abs(values - truth))
-    return (shown / (1 - hidden) if hidden < 1 else 0.0), hidden
+            visible += float(masses @ np.abs(values - truth))
+    return (visible / (1 - hidden) if hidden < 1 else 0.0), hidden
 
 
 def _values(block: Block) -> tuple[Floats, Floats]:

@@ -37,24 +37,24 @@ def facts(path: str | Path) -> dict[str, Any]:
 
     A CSV file that it names for the shape, and the table, lie where the file of facts does.
     """
-    place = Path(path)
+    file = Path(path)
     try:
-        with place.open("rb") as opened:
+        with file.open("rb") as opened:
             read = opened.read(_MOST + 1)
         found = tomllib.loads(read.decode("utf-8")) if len(read) <= _MOST else None
     except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         found = None
     if found is None:
-        raise WrongUse(f"the facts must be a TOML file that can be read, not {str(place)[:60]!r}; check the file")
+        raise WrongUse(f"the facts must be a TOML file that can be read, not {str(file)[:60]!r}; check the file")
     for name, value in found.items():
         if name not in _TYPES:
             raise WrongUse(f"a file of facts knows {', '.join(_TYPES)}, and not {name[:40]!r}; leave it out")
-        kind, words = _TYPES[name]
+        kind, description = _TYPES[name]
         if type(value) is not kind or (isinstance(value, list) and not all(isinstance(each, str) for each in value)):
-            raise WrongUse(f"the fact {name} must be {words}; correct the file")
+            raise WrongUse(f"the fact {name} must be {description}; correct the file")
     if "person" in found and found.get("rows_are_people"):
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so in the file")
     for name in ("shape", "file"):
         if name in found and not (name == "shape" and is_name(found[name])):
-            found[name] = str(place.parent / found[name])
+            found[name] = str(file.parent / found[name])
     return found

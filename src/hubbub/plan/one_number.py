@@ -15,7 +15,7 @@ from hubbub.plan.targets import Target, Want, epsilon_of, largest_rate, smallest
 from hubbub.protocol.option import said
 from hubbub.sampling.amplification import floor
 
-ASKS: Final = ("k", "rate", "epsilon")
+TARGETS: Final = ("k", "rate", "epsilon")
 _NEEDS: Final = {
     "k": ("epsilon", "delta", "rate"),
     "rate": ("epsilon", "delta", "k"),
@@ -28,7 +28,7 @@ class Number:
     """A crowd, a rate and a loss that reach a delta; `asked` says which of the three was looked for."""
 
     want: Want
-    asked: str
+    target: str
     k: int
     rate: Fraction
     epsilon: Loss
@@ -38,31 +38,31 @@ class Number:
     impossible: str = ""  # why there is none
 
     def as_json(self) -> dict[str, Any]:
-        rate = numbers_down(rate=self.rate) if self.asked == "rate" else numbers(rate=self.rate)
-        said: dict[str, Any] = {"want": self.want.value, "ask": self.asked, **numbers(delta=self.delta), "k": self.k}
-        if self.asked == "rate":
-            said |= numbers(epsilon=self.epsilon) | rate
+        rate = numbers_down(rate=self.rate) if self.target == "rate" else numbers(rate=self.rate)
+        fields: dict[str, Any] = {"want": self.want.value, "ask": self.target, **numbers(delta=self.delta), "k": self.k}
+        if self.target == "rate":
+            fields |= numbers(epsilon=self.epsilon) | rate
         else:
-            said |= rate | numbers(epsilon=self.epsilon)
-        if self.asked == "epsilon":
-            said["worst_class_size"] = self.worst_class_size
+            fields |= rate | numbers(epsilon=self.epsilon)
+        if self.target == "epsilon":
+            fields["worst_class_size"] = self.worst_class_size
         if self.impossible:
-            said["why"] = self.impossible
-        return {**said, "words": " ".join(self.sentences())}
+            fields["why"] = self.impossible
+        return {**fields, "words": " ".join(self.sentences())}
 
     def sentences(self) -> tuple[str, ...]:
         if self.impossible:
             return (f"Impossible: {self.impossible}.",)
-        if self.asked == "k":
+        if self.target == "k":
             found = f"The smallest crowd is k = {self.k:,} at a rate of {to_text(self.rate)}."
             return (found, f"A smaller one fails: {self.less}.") if self.less else (found,)
-        if self.asked == "rate":
+        if self.target == "rate":
             return (f"The largest rate, to six digits, is {to_text(self.rate)} with k = {self.k:,}.",)
         return (f"The smallest epsilon at delta {short(self.delta)} is {short(self.epsilon, 6)}.",)
 
 
 def ask(
-    what: Annotated[str, said("WHAT", f"One of designs, {', '.join(ASKS)}.")],
+    what: Annotated[str, said("WHAT", f"One of designs, {', '.join(TARGETS)}.")],
     want: str,
     *,
     epsilon: Exact | None = None,
@@ -78,8 +78,8 @@ def ask(
     Guarantee: what is returned was checked to reach the promise by Theorem A, and one step beyond it does not.
     """
     notion = wanted(want)
-    if what not in ASKS:
-        raise WrongUse(f"`ask` must be one of {', '.join(ASKS)}, not {what[:40]!r}")
+    if what not in TARGETS:
+        raise WrongUse(f"`ask` must be one of {', '.join(TARGETS)}, not {what[:40]!r}")
     given = {"epsilon": epsilon, "delta": delta, "k": k, "rate": rate}
     for name in _NEEDS[what]:
         if given[name] is None:
@@ -92,14 +92,16 @@ def ask(
     if what == "k":
         crowd = smallest_crowd(goal, sampled)
         less = why_not(goal, crowd - 1, sampled) if crowd > 2 else None
-        return Number(want=notion, asked=what, k=crowd, rate=sampled, epsilon=goal.epsilon, delta=goal.delta, less=less)
+        return Number(
+            want=notion, target=what, k=crowd, rate=sampled, epsilon=goal.epsilon, delta=goal.delta, less=less
+        )
     if what == "rate":
         largest = largest_rate(goal, crowd)
-        return Number(want=notion, asked=what, k=crowd, rate=largest, epsilon=goal.epsilon, delta=goal.delta)
+        return Number(want=notion, target=what, k=crowd, rate=largest, epsilon=goal.epsilon, delta=goal.delta)
     found = epsilon_of(goal, crowd, sampled)
     return Number(
         want=notion,
-        asked=what,
+        target=what,
         k=crowd,
         rate=sampled,
         epsilon=found.epsilon,
@@ -111,9 +113,9 @@ def ask(
 
 def wanted(want: str) -> Want:
     """The notion of that name, or what somebody says who has never heard the name."""
-    said = " ".join(want.split()).rstrip(".!").casefold()
+    normalized = " ".join(want.split()).rstrip(".!").casefold()
     for each in Want:
-        if said in (each.value, each.plainly.casefold()):
+        if normalized in (each.value, each.plainly.casefold()):
             return each
     names = ", ".join(f"{each.value} ({each.plainly!r})" for each in Want)
     raise WrongUse(f"`want` must be one of {names}, not {want[:40]!r}; choose one, by its name or in those words")

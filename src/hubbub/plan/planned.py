@@ -74,12 +74,12 @@ class Planned:
         }
 
     def _wanted(self) -> dict[str, Any]:
-        asked = self.request
-        notion = {"notion": asked.want.value, "plainly": self.meaning}
-        if asked.curve is not None:
-            return {**notion, "curve": str(asked.curve), **numbers(delta=asked.delta)}
-        size = {} if asked.k is None else {"k": asked.k}
-        return {**notion, **numbers(epsilon=asked.epsilon, delta=asked.delta), **size}
+        request = self.request
+        notion = {"notion": request.want.value, "plainly": self.meaning}
+        if request.curve is not None:
+            return {**notion, "curve": str(request.curve), **numbers(delta=request.delta)}
+        size = {} if request.k is None else {"k": request.k}
+        return {**notion, **numbers(epsilon=request.epsilon, delta=request.delta), **size}
 
     def _entry(self, design: Design, spell: Spelling, command: str) -> dict[str, Any]:
         made, rate, hoped = parameters(design.spec.channel), design.rate, design.expected
@@ -180,7 +180,7 @@ def release(
     expected = read(shape, many, declared if size is None and is_name(shape) else size)
     columns = tuple(by) or (f"bin:0..{expected.bins}:1",)
     rates = read_rates(rate if rate is None or isinstance(rate, str) else to_text(rational(rate, "`rate`")))
-    asked = request(
+    asked_for = request(
         notion,
         expected,
         columns,
@@ -190,17 +190,17 @@ def release(
         delta=None if delta is None else a_delta(delta, "`delta`"),
         k=None if k is None else a_crowd(k, "`k`"),
     )
-    found = plan(asked)
-    return Planned(request=asked, designs=found.designs, left_out=found.left_out, invented=not by)
+    found = plan(asked_for)
+    return Planned(request=asked_for, designs=found.designs, left_out=found.left_out, invented=not by)
 
 
 def named(design: Design) -> str:
     """The design in a few words."""
     made = parameters(design.spec.channel)
     parts = [design.spec.channel.name]
-    for name, words in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
+    for name, template in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
         if made.get(name) is not None:
-            parts.append(words.format(made[name]))
+            parts.append(template.format(made[name]))
     return ", ".join(parts)
 
 

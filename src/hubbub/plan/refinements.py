@@ -22,7 +22,7 @@ from hubbub.channels.mechanisms.noise_reach import reach_of_all
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
-from hubbub.numeric.exact import Exact, positive, rational, to_text, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
 from hubbub.protocol.option import said
 from hubbub.tables.bins import Discovered, size
 from hubbub.tables.columns import axis
@@ -120,12 +120,12 @@ def refinements(
     rate = Fraction(1) if sample is None else rational(sample, "`sample`")
     if not 0 < rate <= 1:
         raise WrongUse(f"`sample` must lie between 0 and 1, not {rate}; leave it out to use everybody")
-    total = None if people is None else whole(people, "`people`", least=1)
+    total = None if people is None else integer(people, "`people`", least=1)
     names, sizes, cells, about = _counted(by, public, total) if public is not None else _shaped(by, total, shape)
     loss = None if epsilon is None else positive(epsilon, "epsilon")
     if loss is not None:
         about = f"{about} Each choice is taken as a table of its own, with all of epsilon."
-    k = 0 if crowd is None else whole(crowd, "crowd", least=2)
+    k = 0 if crowd is None else integer(crowd, "crowd", least=2)
     rows = []
     for many in range(1, len(names) + 1):
         for chosen in combinations(range(len(names)), many):
@@ -151,13 +151,13 @@ def refinements(
 class _Cells:
     """People in some cells: the number of each cell's bin in every column, and how many there are."""
 
-    places: tuple[NDArray[np.int64], ...]
+    codes: tuple[NDArray[np.int64], ...]
     counts: Floats
 
     def over(self, chosen: tuple[int, ...]) -> Floats:
         number = np.zeros(self.counts.size, dtype=np.int64)
         for i in chosen:
-            number = number * (int(self.places[i].max(initial=0)) + 1) + self.places[i]
+            number = number * (int(self.codes[i].max(initial=0)) + 1) + self.codes[i]
         _, where = np.unique(number, return_inverse=True)
         found: Floats = np.bincount(where, weights=self.counts).astype(np.float64)
         return found
@@ -174,14 +174,14 @@ def _shaped(by: Sequence[str], people: int | None, shape: str) -> tuple[list[str
     counts = np.array([float(people)])
     for many in sizes:
         counts = np.multiply.outer(counts, _shares(many, shape)).reshape(-1)
-    places = np.unravel_index(np.arange(counts.size), sizes)
+    codes = np.unravel_index(np.arange(counts.size), sizes)
     about = f"For {people:,} people, each column {shape}, the columns independent: real ones are not."
-    return names, list(sizes), _Cells(tuple(np.asarray(each) for each in places), counts), about
+    return names, list(sizes), _Cells(tuple(np.asarray(each) for each in codes), counts), about
 
 
 def _sized(spec: str) -> tuple[str, int]:
     if match := re.fullmatch(r"(.+)~(\d{1,8})", spec.strip(), re.ASCII | re.DOTALL):
-        return match[1].strip(), whole(match[2], f"the size of {match[1][:40]}", least=1)
+        return match[1].strip(), integer(match[2], f"the size of {match[1][:40]}", least=1)
     found = axis(spec)
     if isinstance(found, Discovered):
         raise WrongUse(f"how many bins {found.column} has is not known; write {found.column}~12, or declare them")
@@ -211,23 +211,23 @@ def _counted(by: Sequence[str], public: object, people: int | None) -> tuple[lis
     if people is not None and counts.sum():
         counts *= people / counts.sum()
     found = iter(counted.found)
-    places: list[NDArray[np.int64]] = []
+    axis_codes: list[NDArray[np.int64]] = []
     codes = counted.codes
     for each in reversed(axes):
         if not isinstance(each, Discovered):
-            places.append(codes % size(each))
+            axis_codes.append(codes % size(each))
             codes = codes // size(each)
         else:
-            places.append(np.zeros(0, dtype=np.int64))
-    places.reverse()
+            axis_codes.append(np.zeros(0, dtype=np.int64))
+    axis_codes.reverse()
     for i, each in enumerate(axes):
         if isinstance(each, Discovered):
             texts = next(found)
             known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-            places[i] = np.array([known[text] for text in texts], dtype=np.int64)
+            axis_codes[i] = np.array([known[text] for text in texts], dtype=np.int64)
     sizes = [None if isinstance(each, Discovered) else size(each) for each in axes]
     about = "Counted in the public table" + (f", scaled to {people:,} people." if people is not None else ".")
-    return names, sizes, _Cells(tuple(places), counts), f"{about} Your people may be spread in another way."
+    return names, sizes, _Cells(tuple(axis_codes), counts), f"{about} Your people may be spread in another way."
 
 
 def _distinct(names: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 
 MOST_BINS: Final = 10_000_000
 _STEEPEST: Final = 20
@@ -48,18 +48,18 @@ def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
     if is_name(text):
         if people is None or bins is None:
             raise WrongUse(f"the shape {text} needs `people` and `bins`, the numbers of people and of bins")
-        many = whole(bins, "`bins`", least=1)
-        total = whole(people, "`people`", least=1)
+        many = integer(bins, "`bins`", least=1)
+        total = integer(people, "`people`", least=1)
         if many > MOST_BINS:
             raise WrongUse(f"`bins` must be at most {MOST_BINS:,}, not {many:,}; plan for a part of them")
         if text == "even":
             return even(total, many)
         return zipf(total, many, text.partition(":")[2] or 1)
     found = _counts(Path(text))
-    if bins is not None and whole(bins, "`bins`", least=1) != len(found):
+    if bins is not None and integer(bins, "`bins`", least=1) != len(found):
         raise WrongUse(f"{text} has {len(found):,} bins, and `bins` says otherwise; leave `bins` out")
     if people is not None:
-        found = shared(found, whole(people, "`people`", least=1))
+        found = shared(found, integer(people, "`people`", least=1))
     return _shape(f"the counts in {Path(text).name}", found)
 
 

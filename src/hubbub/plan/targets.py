@@ -15,7 +15,7 @@ from typing import Final
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.numeric.bisection import first
-from hubbub.numeric.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.numeric.exact import Exact, ball, integer, loss, precision, rational, rounded, to_text
 from hubbub.numeric.format import short
 from hubbub.sampling.amplification import (
     Amplified,
@@ -83,7 +83,7 @@ class Target:
         raise WrongUse(f"{self.want.value} privacy is about the table itself and needs no sample; leave out the rate")
 
 
-def meets(goal: Target, k: int, rate: Fraction) -> bool:
+def reaches(goal: Target, k: int, rate: Fraction) -> bool:
     """Whether this crowd and rate reach the target.
 
     Guarantee: if so, the delta at the target's epsilon was worked out and is at most the target's (Theorem A).
@@ -99,12 +99,12 @@ def smallest_crowd(goal: Target, rate: Exact) -> int:
     p = _rate(rate)
     _possible(goal)
     high = 2
-    while not meets(goal, high, p):
+    while not reaches(goal, high, p):
         high *= 2
         if high > LARGEST:
             raise Refused(why_no_crowd(goal, p))
     low = max(high // 2, 1)
-    return first(lambda k: meets(goal, k, p), low, high)
+    return first(lambda k: reaches(goal, k, p), low, high)
 
 
 def largest_rate(goal: Target, k: Exact) -> Fraction:
@@ -112,10 +112,10 @@ def largest_rate(goal: Target, k: Exact) -> Fraction:
 
     Guarantee: :func:`meets` holds for the rate, and not for one that is larger in its last digit.
     """
-    crowd = whole(k, "`k`", least=2)
+    crowd = integer(k, "`k`", least=2)
     _possible(goal)
     # Between 10^-n and 10^(1-n), the largest rate has `_DIGITS` digits.
-    size = next((n for n in range(1, 40) if meets(goal, crowd, Fraction(1, 10**n))), None)
+    size = next((n for n in range(1, 40) if reaches(goal, crowd, Fraction(1, 10**n))), None)
     if size is None:
         raise Refused(
             f"no rate reaches delta {short(goal.delta, 3)} with k = {crowd}: at every epsilon the delta is at least "
@@ -123,7 +123,7 @@ def largest_rate(goal: Target, k: Exact) -> Fraction:
         )
     unit = Fraction(1, 10 ** (size + _DIGITS - 1))
     steps = 10 ** (_DIGITS - 1)  # of the unit: 10^-size
-    above = first(lambda n: n * unit >= 1 or not meets(goal, crowd, n * unit), steps, 10 * steps)
+    above = first(lambda n: n * unit >= 1 or not reaches(goal, crowd, n * unit), steps, 10 * steps)
     return (above - 1) * unit
 
 
@@ -132,7 +132,7 @@ def epsilon_of(goal: Target, k: Exact, rate: Exact) -> Amplified:
 
     Guarantee: that of :func:`hubbub.sampling.amplification.epsilon_at`.
     """
-    return epsilon_at(goal.setting(whole(k, "`k`", least=2), _rate(rate)), goal.delta)
+    return epsilon_at(goal.setting(integer(k, "`k`", least=2), _rate(rate)), goal.delta)
 
 
 def largest_inner(epsilon: Fraction, rate: Fraction) -> Fraction:
@@ -153,7 +153,7 @@ def why_not(goal: Target, k: int, rate: Fraction) -> str | None:
 
     Guarantee: what it says was worked out for these numbers.
     """
-    if meets(goal, k, rate):
+    if reaches(goal, k, rate):
         return None
     least = floor(goal.setting(k, rate))
     if least > goal.delta:

@@ -81,9 +81,9 @@ class Drawn:
     def labels(self, name: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """A column of labels: for each row the number of its label (-1 where it is missing), and the labels."""
         column = self.batch.column(name)
-        which, there = column.indices, known(column.indices)
+        which, valid = column.indices, known(column.indices)
         found = np.frombuffer(which.buffers()[1], dtype=np.int32)[which.offset : which.offset + len(which)]
-        numbers = found if there is None else np.where(there, found, -1)
+        numbers = found if valid is None else np.where(valid, found, -1)
         return numbers.astype(np.int64), tuple(column.dictionary.to_pylist())
 
     def texts(self, name: str) -> list[str | None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 import pyarrow as pa
 
 from hubbub.errors import Refused
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
 from hubbub.numeric.exact import Loss
@@ -81,7 +81,7 @@ class Release:
     spec: Spec
     promises: tuple[Derivation, ...]
     result: Result
-    place: Reservation | None = None  # in the ledger; without one it cannot be saved
+    reservation: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
     publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
     reading: Mapping[str, str] = field(default_factory=dict)  # how the table was read, where that can refuse
@@ -139,10 +139,14 @@ class Release:
         return self.publisher
 
     def _headings(self) -> tuple[str, ...]:
-        promises = [f"Promise: {in_brief(step.conclusion)}, for {step.people}." for step in asked_first(self.promises)]
-        words = self.spec.describe()
-        intervals = [f"{words.intervals}."] if "values cut to" in words.intervals else []  # not of those in the data
-        return (words.title, *intervals, *promises)
+        promises = [
+            f"Promise: {in_brief(step.conclusion)}, for {step.people}." for step in requested_first(self.promises)
+        ]
+        description = self.spec.describe()
+        intervals = (
+            [f"{description.intervals}."] if "values cut to" in description.intervals else []
+        )  # not of those in the data
+        return (description.title, *intervals, *promises)
 
     def __str__(self) -> str:
         if is_deferred(self.result):
@@ -153,7 +157,7 @@ class Release:
         return "\n".join((title, str(shown), *more, *sentences))
 
     def __repr__(self) -> str:
-        promised = "; ".join(in_brief(step.conclusion) for step in asked_first(self.promises))
+        promised = "; ".join(in_brief(step.conclusion) for step in requested_first(self.promises))
         rows = "written when it is saved" if is_deferred(self.result) else _rows(len(self))
         return f"<{self.spec.describe().entry}: {rows}; promised: {promised}>"
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     Guarantee,
@@ -46,7 +46,7 @@ def weaknesses(spec: Spec) -> tuple[str, ...]:
     promises = spec.promises()
     if not promises:
         return ()
-    own, first = promises[0].conclusion, asked_first(promises)[0].conclusion
+    own, first = promises[0].conclusion, requested_first(promises)[0].conclusion
     found = [*_of_loss(first), *_of_delta(first, spec.enforced_number)]
     for drawn in (step.conclusion for step in promises if _is_to_population(step)):
         found += [f"for those the table was drawn from, {said}" for said in (*_of_loss(drawn), *_of_delta(drawn, None))]
@@ -87,8 +87,8 @@ def _of_loss(guarantee: Guarantee) -> Iterator[str]:
         rare = SMALLEST_CROWD - 1
         loss = guarantee.curve.at(rare)
         if loss > LARGEST_EPSILON:
-            shown = "may be shown exactly"
-            lost = shown if isinstance(loss, Infinite) else f"lose epsilon = {_text(loss)}, above {LARGEST_EPSILON}"
+            sentence = "may be shown exactly"
+            lost = sentence if isinstance(loss, Infinite) else f"lose epsilon = {_text(loss)}, above {LARGEST_EPSILON}"
             yield f"people in a crowd of {rare} {lost}"
         return
     loss = guarantee.epsilon

@@ -54,10 +54,10 @@ def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
 def _plain(column: pa.Array) -> pa.Array:
     """A column as it is written: texts that cannot act, in place of a dictionary of them."""
     if isinstance(column, pa.DictionaryArray):
-        there = known(column.indices)
+        valid = known(column.indices)
         which = np.frombuffer(column.indices.buffers()[1], dtype=np.int32)
         which = which[column.offset : column.offset + len(column)]
-        return spread(which, safe(column.dictionary.to_pylist()), there)
+        return spread(which, safe(column.dictionary.to_pylist()), valid)
     if pa.types.is_string(column.type):
         return texts(safe(column.to_pylist()))
     return column

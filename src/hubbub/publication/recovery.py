@@ -20,7 +20,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import Ledger, released
 from hubbub.protocol.release import Reservation
-from hubbub.publication.staging import CERTIFICATE, DRAFT, PLACE, PREFIX, Staged, held, publish, tidy
+from hubbub.publication.staging import CERTIFICATE, DRAFT, PREFIX, RESERVATION_FILE, Staged, held, publish, tidy
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import read
 
@@ -37,9 +37,9 @@ def finish(hidden: Path) -> dict[str, str]:
     if handle is None:
         raise Refused(f"{str(hidden)!r} is in use by a release that is still running, or not yours; wait for it")
     try:
-        if not _is_there(hidden / PLACE) and (body := _out_already(hidden)) is not None:
+        if not _exists(hidden / RESERVATION_FILE) and (body := _out_already(hidden)) is not None:
             return _tidied(hidden, body)
-        if not _is_there(hidden / CERTIFICATE) and not _is_there(hidden / DRAFT):
+        if not _exists(hidden / CERTIFICATE) and not _exists(hidden / DRAFT):
             return _cleared(hidden)
         staged = _ready(hidden, handle)
     except OSError:
@@ -54,7 +54,7 @@ def finish(hidden: Path) -> dict[str, str]:
     return publish(staged)
 
 
-def _is_there(file: Path) -> bool:
+def _exists(file: Path) -> bool:
     """Whether there is such a file; not being able to look is no answer."""
     try:
         file.lstat()
@@ -89,13 +89,13 @@ def _out_already(hidden: Path) -> Mapping[str, Any] | None:
     """The certificate of this release, if it has its name and all its files have theirs: then a kill came while the
     hidden folder was cleared away."""
     out = hidden.parent / CERTIFICATE
-    if not _is_there(out):
+    if not _exists(out):
         return None
     body: dict[str, Any] = read(out.read_bytes(), "the certificate")
     if f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
         return None
-    places = {hidden.parent / name: digest for name, digest in released(body).items()}
-    return body if all(_is_there(place) and sha256(place) == digest for place, digest in places.items()) else None
+    paths = {hidden.parent / name: digest for name, digest in released(body).items()}
+    return body if all(_exists(path) and sha256(path) == digest for path, digest in paths.items()) else None
 
 
 def _tidied(hidden: Path, body: Mapping[str, Any]) -> dict[str, str]:
@@ -106,10 +106,10 @@ def _tidied(hidden: Path, body: Mapping[str, Any]) -> dict[str, str]:
 
 def _ledger_of(hidden: Path) -> Ledger | None:
     """The ledger that a release was made with; None if the release does not say."""
-    if not _is_there(hidden / PLACE):
+    if not _exists(hidden / RESERVATION_FILE):
         return None
     try:
-        ledger = Ledger(json.loads((hidden / PLACE).read_bytes())["ledger"])
+        ledger = Ledger(json.loads((hidden / RESERVATION_FILE).read_bytes())["ledger"])
     except (ValueError, KeyError, TypeError):
         raise _stays(hidden, "it does not say which ledger it is of") from None
     if not ledger.entries():
@@ -127,7 +127,7 @@ def _ready(hidden: Path, handle: int) -> Staged:
         record = ledger.account(entry["dataset"]).record(entry["nonce"])
     except (KeyError, WrongUse):
         raise _stays(hidden, "the ledger does not know it") from None
-    place = Reservation(
+    reservation = Reservation(
         ledger=ledger.path,
         identity=entry["id"],
         dataset=entry["dataset"],
@@ -136,7 +136,7 @@ def _ready(hidden: Path, handle: int) -> Staged:
         nonce=entry["nonce"],
         hash=entry["hash"],
     )
-    staged = Staged(hidden.parent, place, handle)
+    staged = Staged(hidden.parent, reservation, handle)
     staged.body = body
     if staged.hidden != hidden or record.entry.hash != entry["hash"]:
         raise _stays(hidden, "it was made for another place")
@@ -158,7 +158,7 @@ def _parts_are_others(staged: Staged) -> bool:
 def _certificate(hidden: Path, ledger: Ledger) -> tuple[dict[str, Any], bool]:
     """What the certificate says, without its signature, and whether it has one."""
     for file in (hidden / CERTIFICATE, hidden.parent / CERTIFICATE):  # there if a crash came between moving and tidying
-        if _is_there(file):
+        if _exists(file):
             body: dict[str, Any] = read(file.read_bytes(), "the certificate")
             signature = body.pop(SIGNATURE)
             if file.parent != hidden and f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
@@ -167,13 +167,13 @@ def _certificate(hidden: Path, ledger: Ledger) -> tuple[dict[str, Any], bool]:
             if public not in ledger.public_keys() or not signed(public, signature["value"], signed_bytes(body)):
                 raise _stays(hidden, "another key signed it")
             return body, True
-    if not _is_ours_alone(hidden):
+    if not _is_exclusively_ours(hidden):
         raise _stays(hidden, "it is not signed, and others could have written it")
     draft: dict[str, Any] = read((hidden / DRAFT).read_bytes(), "the draft of the certificate")
     return draft, False
 
 
-def _is_ours_alone(hidden: Path) -> bool:
+def _is_exclusively_ours(hidden: Path) -> bool:
     """Whether nobody else could have put anything there."""
     if os.name == "nt":
         return True

@@ -47,10 +47,10 @@ def _usual(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _is(place: Path, digest: str) -> bool:
+def _is(path: Path, digest: str) -> bool:
     """Whether a file is there with these bytes."""
     try:
-        return place.is_file() and sha256(place) == digest
+        return path.is_file() and sha256(path) == digest
     except OSError:
         return False
 
@@ -65,8 +65,8 @@ def remove(folder: Path, files: Mapping[str, str]) -> None:
             (folder / manifest.FOLDER).rmdir()
 
 
-def only_parts(place: Path, ours: Mapping[str, str]) -> bool:
+def only_parts(path: Path, ours: Mapping[str, str]) -> bool:
     """Whether a folder of parts has published ones in it and nothing else."""
-    if not place.is_dir() or place.is_symlink():
+    if not path.is_dir() or path.is_symlink():
         return False
-    return all(f"{manifest.FOLDER}/{name}" in ours for name in os.listdir(place))
+    return all(f"{manifest.FOLDER}/{name}" in ours for name in os.listdir(path))

@@ -40,15 +40,15 @@ from hubbub.serialization.canonical import canonical
 PREFIX: Final = ".hubbub-"
 DRAFT: Final = "draft.json"  # the certificate, not yet signed
 REPORT: Final = "report.html"
-PLACE: Final = "place.json"  # which ledger, for whoever finishes this
+RESERVATION_FILE: Final = "place.json"  # which ledger, for whoever finishes this
 
 
 class Staged:
     """A release in its hidden folder."""
 
-    def __init__(self, folder: Path, place: Reservation, held: int | None) -> None:
-        self.folder, self.place, self._held = folder, place, held
-        self.hidden = folder / f"{PREFIX}{place.nonce}"
+    def __init__(self, folder: Path, reservation: Reservation, held: int | None) -> None:
+        self.folder, self.reservation, self._held = folder, reservation, held
+        self.hidden = folder / f"{PREFIX}{reservation.nonce}"
         self.body: dict[str, Any] = {}  # the certificate, without its signature
 
     def path(self, name: str) -> Path:
@@ -57,7 +57,7 @@ class Staged:
         return hidden if hidden.exists() else self.folder / name
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether nothing more is needed to bring it out."""
         return (self.hidden / DRAFT).exists()
 
@@ -113,7 +113,7 @@ def check_ours(folder: Path, ledger: Ledger) -> None:
     """Refuse to replace what this ledger did not publish, or what is not as it was published."""
     if not folder.is_dir() or any(map(half_out, unfinished(folder))):  # of which :func:`publish` speaks
         return
-    with alone(folder):
+    with exclusive(folder):
         ours = published(folder, ledger)
         other = next((name for name in _in_the_way(folder) if name not in ours), None)
     if other is not None:
@@ -129,12 +129,12 @@ def _not_ours(folder: Path, name: str, then: str) -> str:
 
 def check_free_for_parts(folder: Path, ledger: Ledger, *, replace: bool = False) -> None:
     """Refuse to put the folder of parts where something else lies: only parts of a release are replaced."""
-    place = folder / manifest.FOLDER
-    if not os.path.lexists(place):
+    path = folder / manifest.FOLDER
+    if not os.path.lexists(path):
         return
-    if not replace or not only_parts(place, published(folder, ledger)):
+    if not replace or not only_parts(path, published(folder, ledger)):
         raise WrongUse(
-            f"the parts of the release are to lie in {str(place)!r}, where something else is; move that, or choose "
+            f"the parts of the release are to lie in {str(path)!r}, where something else is; move that, or choose "
             "another folder"
         )
 
@@ -148,7 +148,7 @@ def prepare(
         durable.make_folder(folder, 0o777)
         with tempfile.TemporaryFile(dir=folder):
             pass
-        with alone(folder):
+        with exclusive(folder):
             room = shutil.disk_usage(folder).free
     except lock.NoLocks:
         raise WrongUse(
@@ -180,7 +180,7 @@ def prepared(
     folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False, ledger: Ledger | None = None
 ) -> Iterator[None]:
     """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
-    new = _not_there(folder)
+    new = _missing_parents(folder)
     try:
         prepare(folder, room_needed, replace=replace, parts=parts, ledger=ledger)
         yield
@@ -195,7 +195,7 @@ def _short(folder: Path) -> str:
     return repr(name) if len(name) <= 200 else f"{name[:60]!r}... ({len(name)} signs)"
 
 
-def _not_there(folder: Path) -> list[Path]:
+def _missing_parents(folder: Path) -> list[Path]:
     """Of a folder and those above it the ones that would have to be made, the lowest first."""
     return [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
 
@@ -208,7 +208,7 @@ def _take_away(folders: list[Path]) -> None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def exclusive(folder: Path) -> Iterator[None]:
     """Hold a folder while files in it get their names."""
     if sys.platform == "win32":
         yield
@@ -222,9 +222,9 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
+def opened(folder: Path, reservation: Reservation) -> Iterator[Staged]:
     """A hidden folder to write a release into; if that fails before it is whole, it goes, and nothing was visible."""
-    new = _not_there(folder)
+    new = _missing_parents(folder)
     try:
         durable.make_folder(folder, 0o777)
     except OSError:
@@ -232,14 +232,14 @@ def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
         raise WrongUse(f"there is no folder {_short(folder)} and none can be made; choose another") from None
     staged: Staged | None = None
     try:
-        hidden = folder / f"{PREFIX}{place.nonce}"
+        hidden = folder / f"{PREFIX}{reservation.nonce}"
         hidden.mkdir(mode=0o700, exist_ok=True)
-        staged = Staged(folder, place, held(hidden, wait=True))
-        durable.write(hidden / PLACE, canonical({"ledger": str(place.ledger)}))
+        staged = Staged(folder, reservation, held(hidden, wait=True))
+        durable.write(hidden / RESERVATION_FILE, canonical({"ledger": str(reservation.ledger)}))
         yield staged
         durable.settle_folder(folder)
     except BaseException as error:
-        if staged is not None and staged.whole:
+        if staged is not None and staged.complete:
             staged.close()
             raise _kept(error, folder) from None
         if staged is not None:
@@ -281,14 +281,14 @@ def held(hidden: Path, *, wait: bool = False) -> int | None:
 
 def publish(staged: Staged) -> dict[str, str]:
     """Commit, then give the files their names; returns where they are."""
-    ledger = Ledger(staged.place.ledger)
+    ledger = Ledger(staged.reservation.ledger)
     try:
-        with alone(staged.folder):
+        with exclusive(staged.folder):
             _nobody_between(staged)
             _nothing_else(staged, ledger)
             first = next(iter(released(staged.body)))
             release, certificate = (sha256(staged.path(name)) for name in (first, CERTIFICATE))
-            ledger.commit(staged.place, release, certificate)
+            ledger.commit(staged.reservation, release, certificate)
             return _move(staged)
     except OSError:
         raise WrongUse(
@@ -315,9 +315,9 @@ def _nothing_else(staged: Staged, ledger: Ledger) -> None:
         return
     ours = published(staged.folder, ledger)
     for name in names:
-        place = staged.folder / name
-        there = os.path.lexists(place) and staged.path(name) != place
-        if there and not (only_parts(place, ours) if name == manifest.FOLDER else name in ours):
+        path = staged.folder / name
+        exists = os.path.lexists(path) and staged.path(name) != path
+        if exists and not (only_parts(path, ours) if name == manifest.FOLDER else name in ours):
             again = f"then run hubbub ledger finish {staged.folder}: the release is ready and paid for"
             raise WrongUse(_not_ours(staged.folder, name, again))
 
@@ -328,8 +328,8 @@ def _move(staged: Staged) -> dict[str, str]:
         target = staged.folder / name
         if staged.path(name) != target:  # else it was moved before a crash
             _replace(staged.path(name), target)
-        for place in (target, *target.iterdir()) if target.is_dir() else (target,):
-            os.chmod(place, (0o777 if place.is_dir() else 0o666) & ~_umask())  # it is published now
+        for path in (target, *target.iterdir()) if target.is_dir() else (target,):
+            os.chmod(path, (0o777 if path.is_dir() else 0o666) & ~_umask())  # it is published now
         written[_role(name)] = str(target)
     durable.settle_folder(staged.folder)
     tidy(staged.hidden)
@@ -345,7 +345,7 @@ def tidy(hidden: Path) -> None:
         for each in hidden.iterdir():
             if each.is_dir():
                 shutil.rmtree(each)
-            elif each.name != PLACE:
+            elif each.name != RESERVATION_FILE:
                 each.unlink()
     shutil.rmtree(hidden, ignore_errors=True)
 

@@ -154,12 +154,12 @@ class Boosting:
         chosen: list[NDArray[np.int32]] = []
         weights = np.zeros(queries.number, dtype=np.int64)
         for time in range(1, self.rounds + 1):
-            places = np.unique(several(-weights, self.tilt(setting), self.draws, source)).tolist()
-            fresh = [place for place in places if place not in measured]
+            indices = np.unique(several(-weights, self.tilt(setting), self.draws, source)).tolist()
+            fresh = [index for index in indices if index not in measured]
             noise: list[int] = two_sided_geometric(self.rate(setting), len(fresh), source).tolist()
-            measured |= {place: int(truth[place]) + more for place, more in zip(fresh, noise, strict=True)}
-            found += [(time, queries.at(place), measured[place]) for place in places]
-            chosen.append(nearest(setting, self.size, {place: measured[place] for place in places}))
+            measured |= {index: int(truth[index]) + more for index, more in zip(fresh, noise, strict=True)}
+            found += [(time, queries.at(index), measured[index]) for index in indices]
+            chosen.append(nearest(setting, self.size, {index: measured[index] for index in indices}))
             weights += self.errors(setting, truth, chosen[-1])
         rounds, times = tuple((query, answer) for _, query, answer in found), tuple(time for time, _, _ in found)
         return Drawn(np.concatenate(chosen).astype(np.int64), rounds, times)
@@ -177,8 +177,8 @@ class Boosting:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         assert setting.rows is not None
-        said = sorted(int(counted(query, each)) for each in databases_in(setting, drawn.numbers, self.rounds))
-        return Fraction(setting.rows * said[self.rounds // 2], self.size)
+        answers = sorted(int(counted(query, each)) for each in databases_in(setting, drawn.numbers, self.rounds))
+        return Fraction(setting.rows * answers[self.rounds // 2], self.size)
 
 
 def _listed(setting: Setting) -> Listed:
@@ -210,7 +210,7 @@ def replayed(setting: Setting, method: Boosting, drawn: Drawn) -> NDArray[np.int
     queries, found = _listed(setting), []
     for time in range(1, method.rounds + 1):
         mine = [each for each, at in zip(drawn.rounds, drawn.times, strict=True) if at == time]
-        measured = {queries.place(query): answer for query, answer in mine if isinstance(query, tuple)}
+        measured = {queries.index_of(query): answer for query, answer in mine if isinstance(query, tuple)}
         found.append(nearest(setting, method.size, measured))
     return np.concatenate(found).astype(np.int64)
 

@@ -175,24 +175,24 @@ class ColumnCells:
         fixed += [i for i in ones if i not in fixed][: max(0, least - len(fixed))]
         return tuple(sorted(fixed)) if least <= len(fixed) <= self.ways else None
 
-    def place(self, query: Box) -> int:
+    def index_of(self, query: Box) -> int:
         columns = self._columns(query)
         assert columns is not None
         sizes, bins = [self.shape[i] for i in columns], [query[i][0] for i in columns]
         return self.starts[self.sets.index(columns)] + int(np.ravel_multi_index(bins, sizes))
 
-    def at(self, place: int) -> Box:
+    def at(self, index: int) -> Box:
         """The query at a place of the list."""
-        return _only(self.spans(np.array([place])))
+        return _only(self.spans(np.array([index])))
 
-    def spans(self, places: NDArray[np.int64]) -> Spans:
+    def spans(self, indices: NDArray[np.int64]) -> Spans:
         """For queries at some places, where the run of each column starts and stops: columns x queries."""
-        starts = np.zeros((len(self.shape), places.size), dtype=np.int64)
-        stops = np.repeat(np.array(self.shape, dtype=np.int64)[:, None], places.size, axis=1)
-        which = np.searchsorted(self.starts, places, side="right") - 1
+        starts = np.zeros((len(self.shape), indices.size), dtype=np.int64)
+        stops = np.repeat(np.array(self.shape, dtype=np.int64)[:, None], indices.size, axis=1)
+        which = np.searchsorted(self.starts, indices, side="right") - 1
         for i in np.unique(which).tolist():
             here, columns = np.flatnonzero(which == i), self.sets[i]
-            bins = np.unravel_index(places[here] - self.starts[i], [self.shape[column] for column in columns])
+            bins = np.unravel_index(indices[here] - self.starts[i], [self.shape[column] for column in columns])
             for column, each in zip(columns, bins, strict=True):
                 starts[column, here], stops[column, here] = each, each + 1
         return starts, stops
@@ -218,8 +218,8 @@ class ColumnCells:
         bins = np.unravel_index(codes, self.shape)
         found = np.zeros(self.starts[-1], dtype=np.int64)
         for each, start in zip(self.sets, self.starts, strict=False):
-            places = np.ravel_multi_index([bins[i] for i in each], [self.shape[i] for i in each])
-            np.add.at(found, start + places, counts)
+            indices = np.ravel_multi_index([bins[i] for i in each], [self.shape[i] for i in each])
+            np.add.at(found, start + indices, counts)
         return found
 
 
@@ -267,20 +267,20 @@ class Boxes:
     def has(self, query: Query) -> bool:
         return not isinstance(query, Halfspace) and _inside(query, self.shape)
 
-    def place(self, query: Box) -> int:
+    def index_of(self, query: Box) -> int:
         found = 0
         for (start, stop), size, runs in zip(query, self.shape, self.runs, strict=True):
             found = found * runs + start * size - start * (start - 1) // 2 + stop - start - 1
         return found
 
-    def at(self, place: int) -> Box:
+    def at(self, index: int) -> Box:
         """The query at a place of the list."""
-        return _only(self.spans(np.array([place])))
+        return _only(self.spans(np.array([index])))
 
-    def spans(self, places: NDArray[np.int64]) -> Spans:
+    def spans(self, indices: NDArray[np.int64]) -> Spans:
         """For queries at some places, where the run of each column starts and stops: columns x queries."""
-        starts, stops = (np.empty((len(self.shape), places.size), dtype=np.int64) for _ in range(2))
-        for axis, which in enumerate(np.unravel_index(places, self.runs)):
+        starts, stops = (np.empty((len(self.shape), indices.size), dtype=np.int64) for _ in range(2))
+        for axis, which in enumerate(np.unravel_index(indices, self.runs)):
             first, last = _runs(self.shape[axis])
             starts[axis], stops[axis] = first[which], last[which]
         return starts, stops

@@ -67,4 +67,4 @@ class PerQuery:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         assert not isinstance(setting.queries, Halfspaces) and not isinstance(query, Halfspace)
-        return Fraction(int(drawn.numbers[setting.queries.place(query)]))
+        return Fraction(int(drawn.numbers[setting.queries.index_of(query)]))

@@ -25,16 +25,16 @@ def farthest(terms: int, rate: Fraction, log_sums: Fraction, doubt: Fraction) ->
     """
     with precision():
         tests = ball(log_sums) + ball(2 / doubt).log()
-        single = _whole((tests - (1 + exp(-rate)).log()) / ball(rate)) if terms == 1 else None
+        single = _integer((tests - (1 + exp(-rate)).log()) / ball(rate)) if terms == 1 else None
         if single is not None:
             return max(single, 0)  # P(|x| >= m + 1) = 2 a^(m+1)/(1+a) for the whole number m below that
         slope = _good_slope(terms, float(rate), float(tests.mid()), rate)
         a, up = exp(-rate), exp(slope)
         moment = 2 * (1 - a).log() - (1 - a * up).log() - (1 - a / up).log()
-        return _whole((terms * moment + tests) / ball(slope))
+        return _integer((terms * moment + tests) / ball(slope))
 
 
-def _whole(x: arb) -> int:
+def _integer(x: arb) -> int:
     """Whole sums above x are at least the next whole number above it."""
     return math.floor(upper(x))
 
@@ -62,4 +62,4 @@ def selected(rate: Fraction, log_number: Fraction, doubt: Fraction) -> int:
     Guarantee: with whole scores and P ~ exp(-rate gap), P(gap > t) <= number e^(-rate t).
     """
     with precision():
-        return _whole((ball(log_number) + ball(1 / doubt).log()) / ball(rate))
+        return _integer((ball(log_number) + ball(1 / doubt).log()) / ball(rate))

@@ -83,8 +83,8 @@ class Weights:
         found = _Average(setting)
         measured: list[tuple[Query, int]] = []
         for _ in range(self.rounds):
-            said = np.rint(setting.rows * setting.queries.answers(found.weights)).astype(np.int64)
-            chosen = exponential(-np.abs(truth - said), self.rate(setting) / 2, source)
+            answers = np.rint(setting.rows * setting.queries.answers(found.weights)).astype(np.int64)
+            chosen = exponential(-np.abs(truth - answers), self.rate(setting) / 2, source)
             query = setting.queries.at(chosen)
             noisy = int(truth[chosen]) + int(two_sided_geometric(self.rate(setting), 1, source)[0])
             measured.append((query, noisy))

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import hubbub
-from hubbub.charts.skeleton import alone
-from hubbub.guarantees.asked import asked_first
+from hubbub.charts.skeleton import standalone_page
+from hubbub.guarantees.asked import requested_first
 from hubbub.protocol.release import Release
 from hubbub.report import words
-from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.looks import STYLE
 from hubbub.report.numbers import table
 from hubbub.report.page import BODY
@@ -27,7 +27,7 @@ def report(
     *,
     files: Mapping[str, str] | None = None,
     digest: str | None = None,
-    heading: Heading = NOTHING_SAID,
+    heading: Heading = NO_HEADING,
 ) -> str:
     """The page as text. It depends on nothing but the release, the names and digest of its files, and its heading."""
     title = release.spec.describe().title
@@ -40,12 +40,12 @@ def report(
         picture=_picture(release),
         hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
         table=table(release),
-        promises="".join(map(words.promise, asked_first(release.promises))),
+        promises="".join(map(words.promise, requested_first(release.promises))),
         assumptions=words.assumptions(release),
         not_promised=words.not_promised(release),
         check=words.check(files, digest),
     )
-    return alone(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
+    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
 
 
 def _picture(release: Release) -> str:

@@ -24,7 +24,7 @@ class Heading:
     date: str = ""
 
 
-NOTHING_SAID: Final = Heading()
+NO_HEADING: Final = Heading()
 
 
 def heading(date: str | None = None) -> Heading:

@@ -7,7 +7,7 @@ from typing import Final
 from hubbub.charts.style import STYLE as CHART_STYLE
 from hubbub.charts.style import TOKENS
 
-_LOOKS: Final = """
+_STYLE: Final = """
 :root { color: var(--ink); background: var(--paper);
   font: 17px/1.55 Charter, "Bitstream Charter", Georgia, Cambria, serif; }
 body { margin: 0; }
@@ -69,4 +69,4 @@ footer { color: var(--quiet); font-size: .8rem; margin-top: 3rem; padding-bottom
 }
 """
 
-STYLE: Final = TOKENS + _LOOKS + CHART_STYLE
+STYLE: Final = TOKENS + _STYLE + CHART_STYLE

@@ -18,10 +18,10 @@ def _natural(keys: list[tuple[str | None, ...]]) -> list[int]:
     """The places of rows in their order: labels that were found in the data come as text, and numbers among them go by
     size. Whatever else is in an order of its own stays there."""
     texts = [key[0] or "" for key in keys if len(key) == 1 and key[0] is not None]
-    places = list(range(len(keys)))
+    positions = list(range(len(keys)))
     if len(keys[0] if keys else ()) != 1 or texts != sorted(texts) or not all(map(_NUMBER.fullmatch, texts)):
-        return places
-    return sorted(places, key=lambda i: (keys[i][0] is None, Fraction(keys[i][0] or 0)))
+        return positions
+    return sorted(positions, key=lambda i: (keys[i][0] is None, Fraction(keys[i][0] or 0)))
 
 
 def table(release: Release) -> str:
@@ -41,9 +41,9 @@ def table(release: Release) -> str:
     titles = grid.numbers if summed is None else (*grid.numbers[:1], "share", *grid.numbers[1:])
     heads = [f'<th scope="col">{name(key)}</th>' for key in grid.keys]
     heads += [f'<th scope="col" class="number">{escaped(title)}</th>' for title in titles]
-    whole = f"These are the first {first:,} of {total:,} rows; the file of the release has them all."
+    note = f"These are the first {first:,} of {total:,} rows; the file of the release has them all."
     sums = [] if summed is None else [f"The numbers that are shown add up to {summed.total:,}; shares are of that."]
-    notes = [whole if first < total else "These are all rows of the release.", *sums, *map(sentence, grid.notes)]
+    notes = [note if first < total else "These are all rows of the release.", *sums, *map(sentence, grid.notes)]
     return (
         f'<p>{" ".join(notes)}</p>\n<div class="scroll" role="region" aria-label="The numbers" tabindex="0">\n'
         f"<table>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n</div>"

@@ -11,7 +11,7 @@ from string import Template
 from typing import Any, Final
 
 import hubbub
-from hubbub.charts.skeleton import alone
+from hubbub.charts.skeleton import standalone_page
 from hubbub.numeric.exact import rational
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLink
 from hubbub.report.looks import STYLE
@@ -32,7 +32,7 @@ _TITLE: Final = 400  # signs
 _MOST_ROUNDS: Final = 9  # that are all open
 _LAST_ROUNDS: Final = 6
 
-_LOOKS: Final = """
+_STYLE: Final = """
 main, footer { max-width: 68rem; }
 header, section > p, section > ul, section > dl { max-width: 46rem; }
 figure { max-width: 58rem; }
@@ -99,7 +99,7 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
     lead = [] if answer.struck_nobody is None else [answer.struck_nobody]
     lead.append(f"{result.winner_name} wins{_score(result)}.")
     lead.append(f"{result.voters:,} ballots, {len(result.candidates)} candidates, counted by {result.rule.name}.")
-    said = answer.sentences()[1 if answer.struck_nobody is None else 2 :]
+    sentences = answer.sentences()[1 if answer.struck_nobody is None else 2 :]
     if result.draws:
         lead.append("Lots were drawn on the way; they are below.")
     return _page(
@@ -109,7 +109,7 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
         rounds=_some([_round(number, result) for number in range(len(result.rounds))], "rounds"),
         pairs=_pairs(pairs, _lasting(result)),
         drawn=answer.drawn(_MOST_DRAWN),
-        promised=_promised(said, answer),
+        promised=_promised(sentences, answer),
         repeating=repeating,
     )
 
@@ -117,22 +117,22 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
 def seats_page(result: Seats, read: BallotFile, repeating: Repeating) -> str:
     """The page of a count for several seats."""
     drawn = [
-        f"Drawn from {said['source']}, {said['why']}: {said['chosen']} (of {', '.join(said['among'])})."
-        for said in draws_json(result.draws, secure=result.secure, dice=repeating.dice)
+        f"Drawn from {lot['source']}, {lot['why']}: {lot['chosen']} (of {', '.join(lot['among'])})."
+        for lot in draws_json(result.draws, secure=result.secure, dice=repeating.dice)
     ]
     stages = result.as_json()["stages"]
-    shown = seats_flow(result)
-    columns = tuple(FlowColumn(f"stage {each.stage}", each.note, each.piles) for each in shown.columns)
+    seats = seats_flow(result)
+    columns = tuple(FlowColumn(f"stage {each.stage}", each.note, each.piles) for each in seats.columns)
     names = result.winner_names
     return _page(
         read,
         lead=result.sentences(),
         drawing=Flow(
             columns=columns,
-            links=tuple(FlowLink(each.column, each.origin, each.target, each.votes) for each in shown.links),
-            order=shown.order,
+            links=tuple(FlowLink(each.column, each.origin, each.target, each.votes) for each in seats.links),
+            order=seats.order,
             winner=names[0],
-            plain=tuple(each for each in shown.order if each not in result.candidates),
+            plain=tuple(each for each in seats.order if each not in result.candidates),
             description=f"{', '.join(names)} are elected after {len(columns)} stages. The tables below have the numbers.",
             note="Votes from stage to stage; point at a band for its number.",
         ),
@@ -169,7 +169,7 @@ def _page(
         promised=promised,
         repeat=_repeat(read, repeating, bool(drawn)),
     )
-    return alone(title=escaped(title, _TITLE), body=body, style=STYLE + _LOOKS, generator=software)
+    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE + _STYLE, generator=software)
 
 
 def _some(cards: Sequence[str], what: str) -> str:
@@ -195,19 +195,24 @@ def _score(result: Result) -> str:
 
 
 def _drawing(result: Result) -> Drawing:
-    shown = flow(result)
-    if len(shown.columns) == 1:
-        counts = sorted(shown.columns[0].piles, key=lambda pile: -pile[1])
+    ballot_flow = flow(result)
+    if len(ballot_flow.columns) == 1:
+        counts = sorted(ballot_flow.columns[0].piles, key=lambda pile: -pile[1])
         bars = tuple(Bar(label, count, count, count) for label, count in counts)
         return Bars(
-            bars=bars, by="", numbers=shown.what, upright=False, bar=f"A bar is a number of {shown.what}", line=""
+            bars=bars,
+            by="",
+            numbers=ballot_flow.what,
+            upright=False,
+            bar=f"A bar is a number of {ballot_flow.what}",
+            line="",
         )
     return Flow(
-        columns=tuple(FlowColumn(f"round {each.round}", _gone(each), each.piles) for each in shown.columns),
-        links=tuple(FlowLink(each.column, each.origin, each.target, each.ballots) for each in shown.links),
-        order=shown.order,
-        winner=shown.winner,
-        plain=tuple(each for each in shown.order if each not in result.candidates),
+        columns=tuple(FlowColumn(f"round {each.round}", _gone(each), each.piles) for each in ballot_flow.columns),
+        links=tuple(FlowLink(each.column, each.origin, each.target, each.ballots) for each in ballot_flow.links),
+        order=ballot_flow.order,
+        winner=ballot_flow.winner,
+        plain=tuple(each for each in ballot_flow.order if each not in result.candidates),
         description=f"{result.winner_name} wins after {len(result.rounds)} rounds. The tables below have the numbers.",
         note="Ballots from round to round; point at a band for its number.",
     )
@@ -248,13 +253,13 @@ def _stage(number: int, stage: dict[str, Any]) -> str:
 
 def _votes(text: str) -> str:
     """All digits."""
-    whole, point, places = text.partition(".")
-    return f"{int(whole):,}{point}{places}"
+    digits, point, decimals = text.partition(".")
+    return f"{int(digits):,}{point}{decimals}"
 
 
-def _row(who: str, number: str, fate: str, said: str | None = None) -> str:
+def _row(who: str, number: str, fate: str, note: str | None = None) -> str:
     start = f'<tr class="{fate}">' if fate else "<tr>"
-    return f'{start}<th scope="row">{name(who)}</th><td>{escaped(number)}</td><td>{said or fate}</td></tr>'
+    return f'{start}<th scope="row">{name(who)}</th><td>{escaped(number)}</td><td>{note or fate}</td></tr>'
 
 
 def _card(title: str, what: str, rows: Sequence[str]) -> str:
@@ -276,20 +281,20 @@ def _lasting(result: Result) -> list[int]:
 def _pairs(pairs: Pairwise | None, order: Sequence[int]) -> str:
     if pairs is None:
         return "<p>Pairs were not compared.</p>"
-    shown = list(order[:MOST_PAIRED])
-    heads = "".join(f'<th scope="col" class="number">{i}</th>' for i in range(1, len(shown) + 1))
+    paired = list(order[:MOST_PAIRED])
+    heads = "".join(f'<th scope="col" class="number">{i}</th>' for i in range(1, len(paired) + 1))
     rows = []
-    for number, one in enumerate(shown, 1):
+    for number, one in enumerate(paired, 1):
         cells = "".join(
             "<td></td>"
             if one == other
             else f'<td class="more">{pairs.table[one][other]:,}</td>'
             if pairs.table[one][other] > pairs.table[other][one]
             else f"<td>{pairs.table[one][other]:,}</td>"
-            for other in shown
+            for other in paired
         )
         rows.append(f'<tr><th scope="row">{number}. {name(pairs.candidates[one])}</th>{cells}</tr>')
-    some = f" The {len(shown)} who lasted longest are shown." if len(shown) < len(order) else ""
+    some = f" The {len(paired)} who lasted longest are shown." if len(paired) < len(order) else ""
     return (
         f"<p>{sentence(pairs.sentence(), begins_with_a_name=True)} How many ballots prefer the candidate of the row to "
         f"that of the column; the larger number of a pair is bold.{some}</p>\n"
@@ -298,8 +303,8 @@ def _pairs(pairs: Pairwise | None, order: Sequence[int]) -> str:
     )
 
 
-def _promised(said: Sequence[str], answer: Counted) -> str:
-    paragraphs = "".join(f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in said)
+def _promised(sentences: Sequence[str], answer: Counted) -> str:
+    paragraphs = "".join(f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in sentences)
     if not isinstance(answer.honesty, Promised):
         return paragraphs
     whom = items(map(sentence, answer.honesty.assumptions))
@@ -308,21 +313,21 @@ def _promised(said: Sequence[str], answer: Counted) -> str:
 
 def _repeat(read: BallotFile, repeating: Repeating, drawn: bool) -> str:
     rules = ", ".join(f"{what} {how}" for what, how in read.reading.rules().items())
-    said = [
+    sentences = [
         f"The ballots have the digest {repeating.digest}, in whatever order and file they come.",
         f"Marks became rankings by these rules: {rules}.",
     ]
     changed = [f"{what} changed {count:,}" for what, count in sorted(read.changed.items()) if count]
     if changed:
-        said.append(f"Of the ballots {'; '.join(changed)}.")
+        sentences.append(f"Of the ballots {'; '.join(changed)}.")
     if repeating.dice is not None:
-        said.append(f"Every draw follows from the public words: {repeating.dice}.")
+        sentences.append(f"Every draw follows from the public words: {repeating.dice}.")
     elif drawn:
-        said.append(
+        sentences.append(
             "The draws came from the operating system. Anybody can check that the result follows from them, and nobody "
             "where they came from."
         )
     if repeating.key is not None:
-        said.append(f"The result is signed with the key {repeating.key}.")
+        sentences.append(f"The result is signed with the key {repeating.key}.")
     commands = f"<pre>{lines(chr(10).join(repeating.commands))}</pre>" if repeating.commands else ""
-    return f"{''.join(f'<p>{sentence(text)}</p>' for text in said)}\n{commands}"
+    return f"{''.join(f'<p>{sentence(text)}</p>' for text in sentences)}\n{commands}"

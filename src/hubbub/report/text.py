@@ -20,8 +20,8 @@ def visible(text: str, longest: int = LONGEST) -> str:
     >>> visible("a" * 100, 5), visible(chr(0x202E) + "x")
     ('aaaaa…', '[U+202E]x')
     """
-    shown = "".join(sign if sign.isprintable() else f"[U+{ord(sign):04X}]" for sign in text[:longest])
-    return f"{shown}…" if len(text) > longest else shown
+    printable = "".join(sign if sign.isprintable() else f"[U+{ord(sign):04X}]" for sign in text[:longest])
+    return f"{printable}…" if len(text) > longest else printable
 
 
 def escaped(text: str, longest: int = LONGEST) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from hubbub.certificate.explanation import crowd_words, formula, in_numbers, meaning, steps, title
-from hubbub.guarantees.asked import asked_first
+from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, steps, title
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
@@ -26,10 +26,10 @@ def summary(release: Release) -> str:
 
 def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
     """Whose numbers these are, of when, and where their files are."""
-    place = release.place
+    reservation = release.reservation
     entries = {
         "Published by": isolated(visible(heading.publisher, 200)) if heading.publisher else "",
-        "Dataset": name(place.dataset) if place is not None else "",
+        "Dataset": name(reservation.dataset) if reservation is not None else "",
         "Date": f"{isolated(visible(heading.date, 200))}, as declared" if heading.date else "",
         "Files": ", ".join(_link(Path(file).name) for file in (files or {}).values()),
     }
@@ -44,10 +44,10 @@ def _link(file: str) -> str:
 def promise(step: Derivation) -> str:
     """One promise: what it means, its k, the claim itself, and how it follows."""
     explanation = meaning(step.conclusion, step.people)
-    said = [line for line in (explanation.promised, explanation.crowd, crowd_words(step)) if line]
+    sentences = [line for line in (explanation.promised, explanation.crowd, crowd_sentence(step)) if line]
     return (
         f"<article>\n<h3>{title(step.conclusion)} <small>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
-        f"{''.join(f'<p>{sentence(line)}</p>' for line in said)}\n"
+        f"{''.join(f'<p>{sentence(line)}</p>' for line in sentences)}\n"
         f'<p class="claim">In short: <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
         f"<details><summary>How this follows</summary>\n<pre>{lines(chr(10).join(steps(step)))}</pre>\n"
         "<p>The same with exact numbers, each conclusion above what it rests on:</p>\n"
@@ -57,19 +57,27 @@ def promise(step: Derivation) -> str:
 
 def assumptions(release: Release) -> str:
     """Who counts as a person, who sampled whom, what is public, which data sets must look alike."""
-    words = release.spec.describe()
-    known = {words.person, "the bins are a public partition", *(f"{column}: {text}" for column, text in words.public)}
+    description = release.spec.describe()
+    known = {
+        description.person,
+        "the bins are a public partition",
+        *(f"{column}: {text}" for column, text in description.public),
+    }
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
-    public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in words.public)
+    public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in description.public)
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {
-        "Who counts as a person": sentence(words.person, begins_with_a_name=words.person.startswith(f"{person} ")),
-        "Who sampled whom": sentence(words.sampling),
-        "What is public": f"The bins are a public partition, made by these rules:{public}" if words.public else "",
+        "Who counts as a person": sentence(
+            description.person, begins_with_a_name=description.person.startswith(f"{person} ")
+        ),
+        "Who sampled whom": sentence(description.sampling),
+        "What is public": f"The bins are a public partition, made by these rules:{public}"
+        if description.public
+        else "",
         "What must look alike": items(map(sentence, neighbours)),
-        "Also taken for granted": items(map(sentence, [*rest, *words.remarks]))
-        if rest or words.remarks
+        "Also taken for granted": items(map(sentence, [*rest, *description.remarks]))
+        if rest or description.remarks
         else "Nothing.",
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
@@ -92,7 +100,7 @@ def _difference(step: Derivation, people: People) -> str:
 def not_promised(release: Release) -> str:
     """What nobody should read into the promises."""
     sentences = dict.fromkeys(
-        meaning(step.conclusion, step.people).not_promised for step in asked_first(release.promises)
+        meaning(step.conclusion, step.people).not_promised for step in requested_first(release.promises)
     )
     return items(
         [*map(sentence, sentences), "Anything at all, if something that is taken for granted above is not so."]

@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, Infinite, loss, rational, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, integer, loss, rational, to_text
 from hubbub.sampling.amplified import Amplified as Amplified
 from hubbub.sampling.amplified import Setting as Setting
 from hubbub.sampling.amplified import delta_at as delta_at
@@ -84,7 +84,7 @@ def robust(
     the worst rates are 0 and `rate_high`). With `bins`, the mechanism is a table of counts, whose people blend exactly.
     """
     p, crowd, close = _rate(rate_high), _crowd(k), _finite(epsilon)
-    few = whole(exempt, "the number of exempt people")
+    few = integer(exempt, "the number of exempt people")
     most = p if rate_max is None else _rate(rate_max)
     if most < p:
         raise WrongUse(f"the highest rate must be at least rate-high, not {to_text(most)} and {to_text(p)}; swap them")
@@ -104,9 +104,9 @@ def distributional(k: Exact, epsilon: Exact, rate_high: Exact, exempt: Exact = 0
     a k-outlier loses epsilon/k, people equivalent to t are `blend`-close (0 by the definition), and rates are at most
     `rate_high` but for `exempt` people (Theorem 22 without its factor; exact for epsilon = blend = 0).
     """
-    crowd = whole(k, "k", least=1)
+    crowd = integer(k, "k", least=1)
     removal = _finite(epsilon) / crowd
-    case = _case(_rate(rate_high), Fraction(1), crowd + 1 - whole(exempt, "exempt"), removal, _finite(blend, "blend"))
+    case = _case(_rate(rate_high), Fraction(1), crowd + 1 - integer(exempt, "exempt"), removal, _finite(blend, "blend"))
     return Setting(theorem=DISTRIBUTIONAL, cases=(case,))
 
 
@@ -119,7 +119,7 @@ def distributional_crowd(
     unless `bins`.
     """
     close = _finite(epsilon)
-    crowd = _crowd(k) - whole(exempt, "exempt")
+    crowd = _crowd(k) - integer(exempt, "exempt")
     case = _case(_rate(rate_high), Fraction(1), crowd, close, _EXACT if bins else close)
     return Setting(theorem=DISTRIBUTIONAL, cases=(case,))
 
@@ -129,7 +129,7 @@ def _case(rate: Fraction, own: Fraction, crowd: int, removal: Fraction, blending
 
 
 def _crowd(k: Exact) -> int:
-    return whole(k, "k", least=1)
+    return integer(k, "k", least=1)
 
 
 def _rate(value: Exact) -> Fraction:

@@ -85,7 +85,7 @@ def epsilon_at(setting: Setting, delta: Exact) -> Amplified:
     if not all(_at_most(case.floor, target) for case in setting.cases):
         last = max(setting.cases, key=lambda case: capped(case.floor))
         return _answer(setting, INFINITY, target, Worst(last.floor, max(last.crowd - 1, 0), JOINING))
-    epsilon = Fraction(0) if _meets(setting, Fraction(0), target) else _search(setting, target)
+    epsilon = Fraction(0) if _reaches(setting, Fraction(0), target) else _search(setting, target)
     return _answer(setting, epsilon, target, _worst(setting, epsilon))
 
 
@@ -109,7 +109,7 @@ def _at_most(delta: Delta, target: Fraction) -> bool:
     return delta <= target if isinstance(delta, Fraction) else bool(delta <= ball(target))
 
 
-def _meets(setting: Setting, epsilon: Fraction, target: Fraction) -> bool:
+def _reaches(setting: Setting, epsilon: Fraction, target: Fraction) -> bool:
     return all(_at_most(worst(case, epsilon).delta, target) for case in setting.cases)
 
 
@@ -152,7 +152,7 @@ def _search(setting: Setting, target: Fraction) -> Fraction:
             too_large /= 2 if side < 0 else 1
         side = 1 if value > 0 else -1
     epsilon, grain = rounded(_exact(high), up=True, digits=DIGITS), Fraction(1, 10**DIGITS)
-    while not _meets(setting, epsilon, target):
+    while not _reaches(setting, epsilon, target):
         epsilon, grain = rounded(epsilon * (1 + grain), up=True, digits=DIGITS), 2 * grain
     return epsilon
 

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, ball, positive, precision, rounded, to_float, whole
+from hubbub.numeric.exact import Exact, ball, integer, positive, precision, rounded, to_float
 from hubbub.sampling.mean_deviation import largest_mean_deviation
 
 THEOREM: Final = "Theorem A3 (Proposition 12 for averages, without slack)"
@@ -86,7 +86,7 @@ def epsilon_for(rows: Exact, of: Exact, scale: Exact) -> Average:
 
 
 def _sizes(rows: Exact, of: Exact) -> tuple[int, int]:
-    k, n = whole(rows, "rows", least=1), whole(of, "of", least=2)
+    k, n = integer(rows, "rows", least=1), integer(of, "of", least=2)
     if k > n:
         raise WrongUse(f"the simulator samples at most all rows, not {k} of {n}; lower rows")
     return k, n

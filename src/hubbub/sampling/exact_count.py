@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, ball, positive, precision, rounded, whole
+from hubbub.numeric.exact import Exact, ball, integer, positive, precision, rounded
 from hubbub.sampling.mean_deviation import largest_mean_deviation
 
 THEOREM: Final = "Theorem A3 (an exact count, noise for what k random people tell), in whole numbers"
@@ -61,7 +61,7 @@ def _spread(k: int, n: int) -> Fraction:
 
 
 def _sizes(rows: Exact, of: Exact) -> tuple[int, int]:
-    k, n = whole(rows, "rows", least=1), whole(of, "people", least=1)
+    k, n = integer(rows, "rows", least=1), integer(of, "people", least=1)
     if k > n:
         raise WrongUse(f"the simulator samples at most all people, not {k} of {n}; lower rows")
     return k, n

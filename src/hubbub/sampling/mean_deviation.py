@@ -47,8 +47,8 @@ def largest_mean_deviation(k: int, n: int) -> arb:
         return largest_mean_deviation(n - k, n) * (n - k) / k
     with precision(PRECISION + 4 * n.bit_length()):
         largest = _scanned(k, n) if k <= _SCANNED else _middle(k, n)
-        whole = (arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()).exp()
-        return 2 * largest / (k * n * whole)
+        total = (arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()).exp()
+        return 2 * largest / (k * n * total)
 
 
 def _scanned(k: int, n: int) -> arb:

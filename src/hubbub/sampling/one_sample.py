@@ -42,13 +42,13 @@ Part = tuple[Fraction, Blank]
 """What a question loses when a row is replaced, and what the blank is to it."""
 
 
-def together(rows: int, people: int, parts: Sequence[Part]) -> Fraction:
+def joint_epsilon(rows: int, people: int, parts: Sequence[Part]) -> Fraction:
     """The zero-knowledge privacy of all of them on one sample of `rows` of `people`, rounded up.
 
     Guarantee: the theorem above: eps'-zero-knowledge private with respect to RS(rows), if the mechanisms are symmetric
     in their rows, draw their noise independently, and lose no more than stated when a row is replaced.
     """
-    p, whole = Fraction(rows, people), sum((loss for loss, _ in parts), Fraction(0))
+    p, total_loss = Fraction(rows, people), sum((loss for loss, _ in parts), Fraction(0))
     with precision():
         up, down = ball(0), ball(0)
         for loss, blank in parts:
@@ -58,11 +58,11 @@ def together(rows: int, people: int, parts: Sequence[Part]) -> Fraction:
                 up, down = up + (2 / (1 + exp(-loss))).log(), down + (ball(loss) + ((1 + exp(-loss)) / 2).log())
             else:
                 up, down = up + ball(loss), down + ball(loss)
-        rest = ball(1 - p) * exp(-whole)  # both sides divided by e^E
+        rest = ball(1 - p) * exp(-total_loss)  # both sides divided by e^E
         real = (rest + ball(p)) / (rest + ball(p) * (-up).exp())
         simulated = down + (ball(1 - p) * (-down).exp() + ball(p)).log()
         found = max(rounded(real.log(), up=True, digits=DIGITS), rounded(simulated, up=True, digits=DIGITS))
-    return min(max(found, Fraction(0)), whole)
+    return min(max(found, Fraction(0)), total_loss)
 
 
 def may_lose(rows: int, people: int, epsilon: Fraction, shares: Sequence[Part]) -> Fraction:
@@ -76,7 +76,7 @@ def may_lose(rows: int, people: int, epsilon: Fraction, shares: Sequence[Part]) 
         raise WrongUse("shares must be above 0; choose others")
 
     def reached(loss: Fraction) -> Fraction:
-        return together(rows, people, [(loss * share / every, blank) for share, blank in shares])
+        return joint_epsilon(rows, people, [(loss * share / every, blank) for share, blank in shares])
 
     low = inside(rows, people, epsilon).epsilon_dp
     high = 2 * low

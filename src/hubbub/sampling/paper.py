@@ -17,7 +17,7 @@ from flint import arb
 from hubbub.errors import WrongUse
 from hubbub.guarantees.indistinguishability import capped
 from hubbub.numeric.binomial import at_least
-from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, upper, whole
+from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, integer, loss, precision, rational, rounded, upper
 
 _MOST: Final = 3000  # thresholds looked at before the Chernoff bound stands in for the rest
 _PATIENCE: Final = (
@@ -35,7 +35,7 @@ def crowd_epsilon_zk(epsilon: Exact, rate: Exact) -> Fraction:
 
 def chernoff(k: Exact, rate: Exact) -> Fraction:
     """delta at :func:`crowd_epsilon_zk`: exp(-(k - 1) h(1 - p)/(2 - p)), h(u) = (1 + u) ln(1 + u) - u, rounded up."""
-    crowd, p = whole(k, "k", least=2), _rate(rate)
+    crowd, p = integer(k, "k", least=2), _rate(rate)
     with precision():
         u = ball(1 - p)
         h = (1 + u) * (1 + u).log() - u
@@ -49,7 +49,7 @@ def crowd_delta(
 
     With `give_up`, only whether it is above that is worked out: the answer lies on the same side of it.
     """
-    crowd, e, p, at = whole(k, "k", least=2), _loss(epsilon), _rate(rate), _loss(at_epsilon)
+    crowd, e, p, at = integer(k, "k", least=2), _loss(epsilon), _rate(rate), _loss(at_epsilon)
     with precision():
         odds = (ball(at).expm1() + ball(p)) / (ball(p) * exp(e))  # e^s
         if not exp(at) * ball(1 - p) >= 1 or not odds > 1:
@@ -75,23 +75,23 @@ def crowd_delta(
 
 def crowd_epsilon(k: Exact, epsilon: Exact, rate: Exact, delta: Exact) -> Loss:
     """The smallest epsilon' of Theorem 13 with at most this delta, to six digits; infinite if there is none."""
-    crowd, p, target = whole(k, "k", least=2), _rate(rate), rational(delta, "delta")
+    crowd, p, target = integer(k, "k", least=2), _rate(rate), rational(delta, "delta")
     if target < p**crowd if crowd < 4096 else ball(target) < ball(p) ** crowd:
         return INFINITY
 
-    def meets(at: Fraction) -> bool:
+    def suffices(at: Fraction) -> bool:
         return crowd_delta(k, epsilon, rate, at, give_up=target) <= target
 
     with precision():
         low = rounded(-ball(1 - p).log(), up=True)
-    if meets(low):
+    if suffices(low):
         return low
     high = 2 * low
-    while not meets(high):
+    while not suffices(high):
         low, high = high, 2 * high
     while high - low > low / 10**_DIGITS:
         middle = (low + high) / 2
-        low, high = (low, middle) if meets(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return rounded(high, up=True, digits=_DIGITS)
 
 
@@ -106,7 +106,7 @@ def robust_epsilon_zk(epsilon: Exact, low: Exact, high: Exact, highest: Exact) -
 def robust_delta(k: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact) -> Fraction:
     """At :func:`robust_epsilon_zk`: max(p_max/p, p_max/(1 - p')) exp(-(1 - ln 2)/4 (k - l - 1)(1 - p')^2)."""
     p, q, most = _rate(low), _rate(high), rational(highest, "the highest rate")
-    others = whole(k, "k", least=2) - whole(exempt, "exempt") - 1
+    others = integer(k, "k", least=2) - integer(exempt, "exempt") - 1
     with precision():
         decay = (1 - arb(2).log()) / 4 * others * ball((1 - q) ** 2)
         return capped(ball(max(most / p, most / (1 - q))) * (-decay).exp())

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, to_text, whole
+from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, integer, loss, precision, rational, rounded, to_text
 
 _Delta: TypeAlias = Callable[..., Fraction]  # (epsilon', give_up) -> delta
 
@@ -81,7 +81,7 @@ def distributional_epsilon(
 
 def _distributional(k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact) -> _Delta:
     p, q, _ = _rates(low, high, 1)
-    others, removal, close = _others(k, exempt), _finite(epsilon) / whole(k, "k", least=2), _finite(blend)
+    others, removal, close = _others(k, exempt), _finite(epsilon) / integer(k, "k", least=2), _finite(blend)
 
     def delta_at(at: Fraction, give_up: Fraction | None = None) -> Fraction:
         if at < removal:
@@ -167,7 +167,7 @@ def _factor(p: Fraction, q: Fraction) -> Fraction:
 
 
 def _others(k: Exact, exempt: Exact) -> int:
-    return whole(k, "k", least=2) - whole(exempt, "exempt") - 1
+    return integer(k, "k", least=2) - integer(exempt, "exempt") - 1
 
 
 def _rates(low: Exact, high: Exact, highest: Exact) -> tuple[Fraction, Fraction, Fraction]:

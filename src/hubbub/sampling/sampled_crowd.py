@@ -144,7 +144,7 @@ def worst(case: Case, epsilon: Fraction) -> Worst:
     if case.crowd <= 1 or case.rate == 1:
         return Worst(case.own, max(case.crowd - 1, 0), JOINING)
     if case.rate == 0:
-        return _alone(case, epsilon)
+        return _single_case(case, epsilon)
     bits = PRECISION
     while True:
         try:
@@ -223,7 +223,7 @@ def _leaving(case: Case, epsilon: Fraction, joining: Worst) -> Worst | None:
     return _larger(*(Worst(w * value, others, LEAVING) for others, value in tops))
 
 
-def _alone(case: Case, epsilon: Fraction) -> Worst:
+def _single_case(case: Case, epsilon: Fraction) -> Worst:
     """Nobody else is ever sampled: n = 0, where only removal counts."""
     with precision():
         growth = ball(epsilon).expm1()

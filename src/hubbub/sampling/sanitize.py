@@ -19,7 +19,7 @@ from typing import Final
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.indistinguishability import capped, mixed
-from hubbub.numeric.exact import Exact, Infinite, Loss, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, Loss, ball, integer, loss, precision, rational, rounded, to_text
 
 DIGITS: Final = 20
 A1: Final = "Theorem A1 (sample and sanitize)"
@@ -121,7 +121,7 @@ def _answer(p: Fraction, epsilon: Fraction, delta: Fraction, zk: Loss, blank: Bl
 
 
 def _share(rows: Exact, of: Exact) -> Fraction:
-    k, n = whole(rows, "rows", least=1), whole(of, "of", least=1)
+    k, n = integer(rows, "rows", least=1), integer(of, "of", least=1)
     if k > n:
         raise WrongUse(f"a sample without replacement has at most all the rows, not {k} of {n}; lower rows")
     return Fraction(k, n)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 
-def whole(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
+def integer_array(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
     """Whole numbers of 32 or 64 bits, null where not `known`."""
     kind = pa.int32() if numbers.dtype == np.int32 else pa.int64()
     return pa.Array.from_buffers(kind, numbers.size, [_bits(known), pa.py_buffer(np.ascontiguousarray(numbers))])
@@ -40,17 +40,17 @@ def texts(labels: Sequence[str | None]) -> pa.Array:
 
 def labelled(which: NDArray[Any], labels: Sequence[str | None]) -> pa.DictionaryArray:
     """For each of many its label, by number; null where that is None."""
-    there = np.array([label is not None for label in labels], dtype=bool)
-    known = None if there.all() else there[which]
+    valid = np.array([label is not None for label in labels], dtype=bool)
+    known = None if valid.all() else valid[which]
     return pa.DictionaryArray.from_arrays(
-        whole(which.astype(np.int32), known), texts([label or "" for label in labels])
+        integer_array(which.astype(np.int32), known), texts([label or "" for label in labels])
     )
 
 
 def spread(which: NDArray[Any], labels: Sequence[str | None], known: NDArray[np.bool_] | None = None) -> pa.Array:
     """The same, written out one by one."""
-    there = np.array([label is not None for label in labels], dtype=bool)
-    seen = known if there.all() else there[which] if known is None else there[which] & known
+    valid = np.array([label is not None for label in labels], dtype=bool)
+    seen = known if valid.all() else valid[which] if known is None else valid[which] & known
     parts = [(label or "").encode() for label in labels]
     ends = np.concatenate([[0], np.cumsum(np.array([len(part) for part in parts], dtype=np.int64)[which])])
     data = b"".join(map(parts.__getitem__, which.tolist()))

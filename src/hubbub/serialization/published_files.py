@@ -19,7 +19,7 @@ from hubbub.errors import CheckFailed
 from hubbub.serialization.csv_safety import restored, safe
 
 
-class NotThere(CheckFailed):
+class FileMissing(CheckFailed):
     """A file that is needed is not beside the others; that is no fault of those that are."""
 
     def __init__(self, file: str) -> None:
@@ -43,7 +43,7 @@ class Files:
         """The file of a sheet; a NotThere if it is not there."""
         found = self.paths.get(sheet)
         if found is None:
-            raise NotThere(f"{sheet}.{self.form}")
+            raise FileMissing(f"{sheet}.{self.form}")
         return found
 
     def table(self, sheet: str, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:

@@ -49,24 +49,24 @@ class Answers:
         self._died = 0
         self._waiting: list[Hashable] = []  # what is slow and may not have begun
 
-    def ask(self, key: Hashable, work: Callable[[], T], until: float, *, slow: bool = False) -> Answer[T]:
+    def answer(self, key: Hashable, work: Callable[[], T], until: float, *, slow: bool = False) -> Answer[T]:
         """What `work` returns, asked for at most once for each key; it is waited for until that moment. What is slow
         is done beside, in another process, and not waited for; of several such, the last one asked for counts. It must
         be a function that can be handed over.
         """
         with self._lock:
-            asked = self._known.get(key)
-            if asked is None:
+            pending = self._known.get(key)
+            if pending is None:
                 if slow:
                     self._drop()
                     self._waiting.append(key)
-                asked = self._known[key] = (self._beside() if slow else self._hands).submit(work)
+                pending = self._known[key] = (self._beside() if slow else self._hands).submit(work)
             self._known.move_to_end(key)
             while len(self._known) > _MOST:
                 self._known.popitem(last=False)[1].cancel()
         patience = 0.001 if slow else max(until - time.monotonic(), 0.001)
         try:
-            return Answer(value=asked.result(timeout=patience))
+            return Answer(value=pending.result(timeout=patience))
         except HubbubError as error:
             return Answer(error=error)
         except (NotYet, CancelledError):

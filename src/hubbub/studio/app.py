@@ -45,13 +45,13 @@ async def _file(request: Request) -> Response:
 def _late(module: str, name: str) -> Page:
     """A page whose place is loaded when it is first asked for, so that the studio starts at once."""
 
-    async def shown(request: Request) -> Response:
+    async def shown_page(request: Request) -> Response:
         from importlib import import_module
 
-        asked: Page = getattr(import_module(f"hubbub.studio.pages.{module}"), name)
-        return await asked(request)
+        page: Page = getattr(import_module(f"hubbub.studio.pages.{module}"), name)
+        return await page(request)
 
-    return shown
+    return shown_page
 
 
 _READ: Final = (
@@ -77,7 +77,7 @@ _READ: Final = (
 _SENT: Final = (
     ("/publish/example", "publish", "example"),
     ("/publish/release", "publish", "release"),
-    ("/publish/look", "publish", "look"),
+    ("/publish/look", "publish", "inspect_columns"),
     ("/progress/stop", "progress", "stop"),
     ("/check/files", "check", "files"),
     ("/vote/count", "vote", "count"),
@@ -89,13 +89,13 @@ _SENT: Final = (
 
 async def _missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    words = "There is no such page." if status == 404 else "What was sent cannot be read as a form."
-    return page("trouble.html", "Not here", status=status, words=words, back="/")
+    sentence = "There is no such page." if status == 404 else "What was sent cannot be read as a form."
+    return page("trouble.html", "Not here", status=status, words=sentence, back="/")
 
 
 async def _cut_off(request: Request, error: Exception) -> Response:
-    words = "More was sent than a page takes, or the sending was cut off."
-    return page("trouble.html", "That is too large", status=413, words=words, back="/")
+    sentence = "More was sent than a page takes, or the sending was cut off."
+    return page("trouble.html", "That is too large", status=413, words=sentence, back="/")
 
 
 async def _expected(request: Request, error: Exception) -> Response:
@@ -105,8 +105,10 @@ async def _expected(request: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     """A mistake of ours: its words may hold a cell, so its name is all that is told."""
-    words = f"This went wrong in a way that nobody expected ({type(error).__name__}). What was spent is in the ledger."
-    return page("trouble.html", "That went wrong", status=500, words=words, back="/")
+    sentence = (
+        f"This went wrong in a way that nobody expected ({type(error).__name__}). What was spent is in the ledger."
+    )
+    return page("trouble.html", "That went wrong", status=500, words=sentence, back="/")
 
 
 def studio(desk: Desk) -> Starlette:

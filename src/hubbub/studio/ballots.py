@@ -11,13 +11,13 @@ from hubbub.voting.formats.ballot_file import BallotFile
 EXAMPLE: Final = council.NAME
 
 
-def opened(file: str, place: str | None = None, rule: str = "publishing ballots") -> tuple[BallotFile, str | None]:
+def opened(file: str, rules: str | None = None, rule: str = "publishing ballots") -> tuple[BallotFile, str | None]:
     """The ballots of a file, read by the rules of a place if one is named; and the path, None if they are invented."""
     from hubbub.voting.formats import formats
     from hubbub.voting.formats.reading import Reading
     from hubbub.voting.rules.jurisdictions import rule_set
 
-    reading = Reading() if place is None else rule_set(place).reading(Reading())
+    reading = Reading() if rules is None else rule_set(rules).reading(Reading())
     if file == EXAMPLE:
         return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading), None
     return formats.for_rule(formats.read(file, reading), rule), file

@@ -40,12 +40,12 @@ class Beside:
         return self._hand.submit(self._done, work)
 
     def _done(self, work: Callable[[], T]) -> T:
-        asked = pickle.dumps(work)
+        message = pickle.dumps(work)
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
         answer: Any = None
         with suppress(OSError, EOFError, pickle.UnpicklingError):
-            process.stdin.write(asked)
+            process.stdin.write(message)
             process.stdin.flush()
             answer = pickle.load(process.stdout)
         if answer is None:
@@ -93,15 +93,15 @@ class Beside:
 def main() -> int:
     """What the process runs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the studio, which then closes this process
-    asked, said = sys.stdin.buffer, sys.stdout.buffer
+    requests, replies = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever a library prints is no answer
     while True:
         try:
-            work = pickle.load(asked)
+            work = pickle.load(requests)
         except EOFError:
             return 0
-        said.write(_answer(work))
-        said.flush()
+        replies.write(_answer(work))
+        replies.flush()
 
 
 def _answer(work: Callable[[], object]) -> bytes:

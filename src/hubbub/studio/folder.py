@@ -50,58 +50,58 @@ class Folder:
         if not name.strip() or "\0" in name or len(name) > 1000:
             raise WrongUse("a file is named by its path in the folder, like people.csv; name one")
         try:
-            place = (self.root / name).resolve()
+            path = (self.root / name).resolve()
         except (OSError, RuntimeError, ValueError):
             raise WrongUse("this name leads nowhere; name a file in the folder") from None
-        if not place.is_relative_to(self.root):
+        if not path.is_relative_to(self.root):
             raise WrongUse(
                 "this file is outside the folder that the studio was opened on, and is not touched; move it there, or "
                 "open the studio on its folder"
             )
-        below = place.relative_to(self.root).parts
-        if any(part.startswith(".") for part in below) or any(place.is_relative_to(each) for each in self.shut):
+        below = path.relative_to(self.root).parts
+        if any(part.startswith(".") for part in below) or any(path.is_relative_to(each) for each in self.shut):
             raise WrongUse("hidden files and the ledger's own are not for pages; name another file")
-        return place
+        return path
 
     def file(self, name: str) -> Path:
         """A file that is there; no folder, pipe or device."""
-        place = self.inside(name)
+        path = self.inside(name)
         try:
-            usual = stat.S_ISREG(place.stat().st_mode)
+            usual = stat.S_ISREG(path.stat().st_mode)
         except OSError:
             usual = False
         if not usual:
             raise WrongUse("there is no such file in the folder; look at the list, or check the name")
-        return place
+        return path
 
     def new(self, name: str) -> Path:
         """A place for a release: a folder in the folder, which may be there already."""
-        place = self.inside(name)
-        if place == self.root:
+        path = self.inside(name)
+        if path == self.root:
             raise WrongUse("a release gets a folder of its own, like out; name one")
-        return place
+        return path
 
-    def named(self, place: Path) -> str:
+    def named(self, path: Path) -> str:
         """How a place inside is called."""
-        return place.relative_to(self.root).as_posix()
+        return path.relative_to(self.root).as_posix()
 
     def files(self, endings: tuple[str, ...], published: Callable[[Path], Container[str]]) -> list[str]:
         """Files with one of these endings, packed or not, that are not among those `published` in their folder."""
         found = []
         out: dict[Path, Container[str]] = {}
-        for place in self._walk():
-            if place.parent not in out:
-                out[place.parent] = published(place.parent)
-            name = place.name.lower()
+        for path in self._walk():
+            if path.parent not in out:
+                out[path.parent] = published(path.parent)
+            name = path.name.lower()
             for packed in _PACKED:
                 name = name.removesuffix(packed)
-            if name.endswith(endings) and place.name not in out[place.parent]:
-                found.append(self.named(place))
+            if name.endswith(endings) and path.name not in out[path.parent]:
+                found.append(self.named(path))
         return sorted(found, key=lambda name: (name.count("/"), name.lower()))[:_MOST]
 
     def having(self, file: str) -> list[str]:
         """Folders that have a file of that name, such as a certificate."""
-        found = [place.parent for place in self._walk() if place.name == file]
+        found = [path.parent for path in self._walk() if path.name == file]
         return sorted((self.named(each) for each in found), key=str.lower)[:_MOST]
 
     def _walk(self) -> Iterator[Path]:
@@ -112,11 +112,11 @@ class Folder:
                 each for each in folders if deep < _DEEP and not each.startswith(".") and here / each not in self.shut
             )
             for name in sorted(names):
-                place = here / name
-                if name.startswith(".") or place in self.shut:
+                path = here / name
+                if name.startswith(".") or path in self.shut:
                     continue
-                if not place.is_symlink() or self._stays(place):
-                    yield place
+                if not path.is_symlink() or self._stays(path):
+                    yield path
 
     def _stays(self, link: Path) -> bool:
         try:

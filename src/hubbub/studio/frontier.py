@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hubbub.charts.lines import Axes, Series, responsive_lines
-from hubbub.charts.svg import Bar, Panel, Words, responsive
+from hubbub.charts.svg import Bar, ChartLabels, Panel, responsive
 from hubbub.plan import Design, Planned
 from hubbub.plan.planned import named, percent
 
@@ -29,13 +29,13 @@ def _lines(found: Planned, here: tuple[float, float] | None) -> str:
         for design in found.designs:  # the smallest error first
             if _kind(design) == name:
                 best.setdefault(_rate(design), design)
-        shown = sorted(best.items())
+        points = sorted(best.items())
         series.append(
             Series(
                 name=name,
-                points=tuple((rate, design.expected.error) for rate, design in shown),
+                points=tuple((rate, design.expected.error) for rate, design in points),
                 labels=tuple(
-                    f"{named(each)}, {_sampled(each)}: {each.expected.error:.3g} people off" for _, each in shown
+                    f"{named(each)}, {_sampled(each)}: {each.expected.error:.3g} people off" for _, each in points
                 ),
             )
         )
@@ -57,13 +57,13 @@ def _bars(found: Planned) -> str:
         Bar(f"{named(design)}", _error(design), _error(design), _error(design), _short(design))
         for design in found.designs[:_BARS]
     )
-    words = Words(
+    labels = ChartLabels(
         title="Errors of the designs",
         description=f"{len(bars)} designs; the smallest error is {found.best.expected.error:.3g} people per bin.",
         by="",
         numbers="mean error of a published number, in people",
     )
-    return responsive([Panel("", bars)], words, upright=False)
+    return responsive([Panel("", bars)], labels, upright=False)
 
 
 def _error(design: Design) -> float:

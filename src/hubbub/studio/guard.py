@@ -186,11 +186,11 @@ def _bounded(receive: Receive) -> Receive:
 def _speaking(send: Send) -> Send:
     """What goes out, with the rules of the house; a page may be stricter, never weaker."""
 
-    async def said(message: MutableMapping[str, Any]) -> None:
+    async def send_checked(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            there = {name.lower() for name, _ in message["headers"]}
-            more = [(n.encode(), v.encode()) for n, v in _HEADERS.items() if n.encode() not in there]
+            header_names = {name.lower() for name, _ in message["headers"]}
+            more = [(n.encode(), v.encode()) for n, v in _HEADERS.items() if n.encode() not in header_names]
             message["headers"] = [*message["headers"], *more]
         await send(message)
 
-    return said
+    return send_checked

@@ -55,10 +55,10 @@ def _number(loss: Any) -> float:
 def _picture(rows: list[dict[str, Any]]) -> str:
     series = []
     for name, key, broad in (("promised", "promised", True), ("exact", "exact", False)):
-        shown = [row for row in rows if row[key] is not None and math.isfinite(row[key])]
-        if shown:
-            points = tuple((float(row["count"]), row[key]) for row in shown)
-            labels = tuple(f"{row['count']:,} people: {short(row[key])}" for row in shown)
+        finite = [row for row in rows if row[key] is not None and math.isfinite(row[key])]
+        if finite:
+            points = tuple((float(row["count"]), row[key]) for row in finite)
+            labels = tuple(f"{row['count']:,} people: {short(row[key])}" for row in finite)
             series.append(Series(name=name, points=points, labels=labels, marks=not broad, broad=broad))
     if not series:
         return ""

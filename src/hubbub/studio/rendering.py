@@ -15,7 +15,7 @@ from hubbub.charts.skeleton import skeleton
 from hubbub.errors import HubbubError
 from hubbub.report.text import escaped, lines, name, visible
 
-PLACES: Final = (
+SECTIONS: Final = (
     ("publish", "Publish"),
     ("check", "Check"),
     ("plan", "Plan"),
@@ -84,17 +84,17 @@ def drawing(svg: str) -> Markup:
     return Markup(svg)
 
 
-def page(template: str, title: str, *, place: str = "", status: int = 200, head: str = "", **values: Any) -> Response:
+def page(template: str, title: str, *, section: str = "", status: int = 200, head: str = "", **values: Any) -> Response:
     """A page of a place."""
     inner = Markup(fragment(template, title=title, **values))
-    body = fragment("frame.html", places=PLACES, place=place, inner=inner)
+    body = fragment("frame.html", places=SECTIONS, place=section, inner=inner)
     title_text = f"{escaped(title)} · Hubbub studio"
     return HTMLResponse(skeleton(title=title_text, body=body, head=_HEAD, last=_SCRIPT + head), status)
 
 
-def refusal(status: int, title: str, words: str) -> Response:
+def refusal(status: int, title: str, sentence: str) -> Response:
     """A page that says why there is none, for somebody who may not be known here."""
-    body = fragment("refusal.html", title=title, words=words)
+    body = fragment("refusal.html", title=title, words=sentence)
     return HTMLResponse(skeleton(title=f"{escaped(title)} · Hubbub studio", body=body, head=_HEAD), status)
 
 
@@ -105,8 +105,8 @@ def opening(where: str) -> Response:
     return HTMLResponse(skeleton(title="Hubbub studio", body=body, head=_HEAD, last=f"{again}\n"))
 
 
-def trouble(error: HubbubError, *, place: str = "", back: str = "/") -> Response:
+def trouble(error: HubbubError, *, section: str = "", back: str = "/") -> Response:
     """An expected error on a page of its own."""
     status = {2: 400, 3: 409, 4: 422}.get(error.exit_code, 400)
     title = {3: "Refused", 4: "A check failed"}.get(error.exit_code, "That does not work")
-    return page("trouble.html", title, place=place, status=status, words=sentence_of(error), back=back)
+    return page("trouble.html", title, section=section, status=status, words=sentence_of(error), back=back)

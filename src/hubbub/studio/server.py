@@ -53,15 +53,15 @@ def serve(
     """Open the studio on a folder, and stay until it is stopped. With `example`, Millbrook is put into the folder, with
     a ledger of its own: nobody lives there, and the user's own ledger is not for that."""
     sys.path[:] = children.safe_path()  # pages are loaded when they are asked for, and never from among the tables
-    place = Path(folder)
+    path = Path(folder)
     if example:
         from hubbub.studio.example import put
 
-        place.mkdir(parents=True, exist_ok=True)
-        put(place)
-        ledger = place / "ledger" / "ledger.db" if ledger is None else ledger
+        path.mkdir(parents=True, exist_ok=True)
+        put(path)
+        ledger = path / "ledger" / "ledger.db" if ledger is None else ledger
     books = None if ledger is None else Path(ledger).resolve()
-    desk = Desk(Folder.at(place, Ledger(books).path), books)
+    desk = Desk(Folder.at(path, Ledger(books).path), books)
     opened = listening(port)
     logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     guard = Guard(studio(desk), opened.getsockname()[1])

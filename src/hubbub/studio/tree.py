@@ -19,7 +19,7 @@ class Step:
     people: str
     theorem: str
     source: str
-    words: str
+    text: str
     numbers: tuple[tuple[str, str], ...]
     assumptions: tuple[str, ...]
     premises: tuple[Step, ...]
@@ -33,7 +33,7 @@ def tree(step: Derivation, depth: int = 0) -> Step:
         people="" if step.people is None else str(step.people),
         theorem=step.theorem.name,
         source=step.theorem.source,
-        words=meaning(step.conclusion, step.people).promised,
+        text=meaning(step.conclusion, step.people).promised,
         numbers=tuple((name.removesuffix("_out").replace("_", " "), text) for name, text in step.numbers),
         assumptions=tuple(map(str, step.assumptions)),
         premises=below,

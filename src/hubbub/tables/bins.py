@@ -195,8 +195,8 @@ def rule(axis: Axis) -> Assumption:
     if isinstance(axis, Discovered) and axis.coarser is not None:
         return axis.coarser.rule(axis.column)
     if isinstance(axis, Discovered):
-        says = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
-        return Assumption(f"bins.found{read}", f"{says}{written}", given)
+        sentence = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
+        return Assumption(f"bins.found{read}", f"{sentence}{written}", given)
     missing = "missing values are a bin" if axis.null else "missing values count as not listed"
     rest = "all other values are one bin" if axis.other else "people with any other value are left out"
     name = f"bins.{'null' if axis.null else 'no-null'}.{'other' if axis.other else 'left-out'}"
@@ -311,11 +311,11 @@ def _reading(text: str, column: str) -> tuple[str, str]:
     body, dated, pattern = text.partition(f",{DATE}")
     if dated:
         return body.strip(), cell_format.dates(pattern.strip(), column)
-    words = []
+    parts = []
     while match := re.fullmatch(r"(.*),\s*([a-z]+|decimal=(?:,|[^,]*))", text, re.DOTALL):
         text = match[1]
-        words.append(match[2].strip())
-    return text.strip(), cell_format.numbers(words, column)
+        parts.append(match[2].strip())
+    return text.strip(), cell_format.numbers(parts, column)
 
 
 def _range(column: str, text: str) -> Steps:
@@ -363,11 +363,11 @@ def _dates(column: str, unit: str, span: str) -> Dates:
 
 def _date(text: str, column: str, *, end: bool = False) -> datetime.date:
     """2024, 2024-01 or 2024-01-31; what is not said is the first of it, or the last with `end`."""
-    said = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", text.strip(), re.ASCII)
+    parsed = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", text.strip(), re.ASCII)
     try:
-        if said:
-            year, month = int(said[1]), int(said[2] or (12 if end else 1))
-            return datetime.date(year, month, int(said[3] or (monthrange(year, month)[1] if end else 1)))
+        if parsed:
+            year, month = int(parsed[1]), int(parsed[2] or (12 if end else 1))
+            return datetime.date(year, month, int(parsed[3] or (monthrange(year, month)[1] if end else 1)))
     except ValueError:  # no such month or day
         pass
     raise WrongUse(f"a date of {column} is written 2024, 2024-01 or 2024-01-31, not {text[:20]!r}; check it")

@@ -85,15 +85,17 @@ class Measure:
     @property
     def rule(self) -> Assumption:
         """What happens to values outside and to missing ones, as something that is taken for granted."""
-        says = (
+        sentence = (
             "{column}: values count in steps of {step} from {low} to {high}, the nearest one, halves upwards; what "
             "lies outside counts as the nearer end; people without a value are left out"
         )
         given = [("column", self.column), ("step", to_text(self.step))]
         given += [("low", to_text(self.low)), ("high", to_text(self.high))]
         if self.reads:
-            return Assumption("measure.read", f"{says}; cells are read as {{reads}}", (*given, ("reads", self.reads)))
-        return Assumption("measure", says, tuple(given))
+            return Assumption(
+                "measure.read", f"{sentence}; cells are read as {{reads}}", (*given, ("reads", self.reads))
+            )
+        return Assumption("measure", sentence, tuple(given))
 
 
 def measured(spec: object) -> Measure:

@@ -37,8 +37,8 @@ def numbers(words: list[str], column: str) -> str:
     for word in words:
         if word not in known:
             raise WrongUse(f"numbers of {column} are read as money or with decimal=, and not as {word[:20]!r}")
-    said = {known[word] for word in words} - {""}
-    return ",".join(each for each in (MONEY, COMMA) if each in said)
+    signs = {known[word] for word in words} - {""}
+    return ",".join(each for each in (MONEY, COMMA) if each in signs)
 
 
 def dates(pattern: str, column: str) -> str:
@@ -61,8 +61,8 @@ def problem(reads: str) -> str | None:
         return f"must be at most {_LONGEST} signs that show"
     if any(part.lstrip("-") not in _PARTS or not part.lstrip("-") for part in parts):
         return f"may have {' '.join(f'%{part}' for part in _PARTS)} in it, and nothing else after a %"
-    said = {part.lstrip("-") for part in parts}
-    whole = said & {"Y", "y"} and ("j" in said or said & {"m", "b", "B"})
-    if not whole or len(said) < len(parts):
+    names = {part.lstrip("-") for part in parts}
+    complete_date = names & {"Y", "y"} and ("j" in names or names & {"m", "b", "B"})
+    if not complete_date or len(names) < len(parts):
         return "must say the year and the month, each once"
     return None

@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import whole
+from hubbub.numeric.exact import integer
 
 MOST_ROWS: Final = 1_000_000
 MOST_CAP: Final = 2**53
@@ -70,7 +70,7 @@ class ContributionBounds:
             if given is None:
                 continue
             most = MOST_CAP if name.startswith("cap") else MOST_ROWS
-            value = whole(given, f"`{name}`", least=1)
+            value = integer(given, f"`{name}`", least=1)
             if value > most:
                 raise WrongUse(f"`{name}` is a whole number from 1 to {most:,}, not {value:,}; choose a smaller one")
             object.__setattr__(self, name, value)
@@ -160,9 +160,9 @@ class ContributionBounds:
         if self._bounds_rows(most):
             total, each, few = self._resolved(bins)
             full = each if self.cap_per_bin is None else min(each, self.cap_per_bin // largest)
-            whole_rows = min(total, few * full)  # each moves the sum by all it can
+            full_rows = min(total, few * full)  # each moves the sum by all it can
             rest = 0 if self.cap_per_bin is None or full == each else self.cap_per_bin - full * largest
-            l1 = whole_rows * largest + min(total - whole_rows, few) * rest
+            l1 = full_rows * largest + min(total - full_rows, few) * rest
             top: int | None = each * largest
         elif self.cap_per_bin is not None and most is not None:
             l1, top = most * self.cap_per_bin, self.cap_per_bin

@@ -20,7 +20,7 @@ from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
-from hubbub.tables.sketch import Notice
+from hubbub.tables.sketch import IdObserver
 
 
 class MultiRowPolicy(Enum):
@@ -195,7 +195,7 @@ class Engine(Protocol):
         """What the table is, whatever it is called. Private: it stays in the ledger."""
         ...
 
-    def observing_ids(self, notice: Notice) -> Self:
+    def observing_ids(self, observer: IdObserver) -> Self:
         """The same table, which tells `notice` who is in it before it counts by a person column, and before `source` is
         used; what that refuses is not counted."""
         ...

@@ -30,8 +30,8 @@ class Unchanged:
     """A value as it is, where its type would declare which there are."""
 
     def rule(self, column: str) -> Assumption:
-        says = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
-        return Assumption("bins.found", says, (("column", column),))
+        sentence = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
+        return Assumption("bins.found", sentence, (("column", column),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class Ranges:
             raise WrongUse("the width of a range must be a whole number from 1 to 10^30; choose one like 10")
 
     def rule(self, column: str) -> Assumption:
-        says = (
+        sentence = (
             "{column}: a number is told as the range of width {width} that it lies in, from a multiple of it; what is "
             "no number is missing, and so is a bin"
         )
-        return Assumption("bins.ranges", says, (("column", column), ("width", str(self.width))))
+        return Assumption("bins.ranges", sentence, (("column", column), ("width", str(self.width))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Prefix:
             raise WrongUse("how many signs are kept must be a whole number from 1 to 10,000; choose one like 3")
 
     def rule(self, column: str) -> Assumption:
-        says = "{column}: of each value the first {length} signs are told; a missing value is a bin"
-        return Assumption("bins.prefix", says, (("column", column), ("length", str(self.length))))
+        sentence = "{column}: of each value the first {length} signs are told; a missing value is a bin"
+        return Assumption("bins.prefix", sentence, (("column", column), ("length", str(self.length))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,11 @@ class Grouped:
             raise WrongUse("values are told at one level of a hierarchy; name it, like diagnosis@icd.csv/1")
 
     def rule(self, column: str) -> Assumption:
-        says = (
+        sentence = (
             "{column}: a value is told by its label in a public hierarchy ({digest}), one that is not listed there as "
             f"{REST}; a missing value is a bin"
         )
-        return Assumption("bins.hierarchy", says, (("column", column), ("digest", self.by.digest)))
+        return Assumption("bins.hierarchy", sentence, (("column", column), ("digest", self.by.digest)))
 
 
 Coarser: TypeAlias = Unchanged | Ranges | Prefix | Grouped

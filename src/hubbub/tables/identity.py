@@ -34,9 +34,9 @@ class Identity:
         """Words by which the ledger knows it again."""
         return tuple(dict.fromkeys(word for part in self.parts for word in _marks(part)))
 
-    def meets(self) -> tuple[str, ...]:
+    def overlap_marks(self) -> tuple[str, ...]:
         """The marks of every table that shares something with it."""
-        return tuple(dict.fromkeys(word for part in self.parts for word in _meets(part)))
+        return tuple(dict.fromkeys(word for part in self.parts for word in _overlap_marks(part)))
 
     def content(self) -> list[str]:
         """The same for two tables only if they are the same bytes, not touched in between."""
@@ -49,7 +49,7 @@ def _marks(part: Part) -> list[str]:
     return [f"{name}#{table}" for name in part.names() for table in (*part.tables, "")]
 
 
-def _meets(part: Part) -> list[str]:
+def _overlap_marks(part: Part) -> list[str]:
     """All of a file meets each of its tables (marked by a bare #), and each table meets all of the file."""
     if not part.tables:
         return [each for name in part.names() for each in (name, f"{name}#")]

@@ -68,7 +68,7 @@ class Fare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Inspection:
     """All of it. `left_out` are records of a file that the reader skips, by rule."""
 
     rows: int
@@ -85,12 +85,12 @@ class Look:
         found: list[str] = []
         for cells in self.columns:
             found += _misses(cells, self.rows)
-        if self.measured is not None and (there := self._readable(self.measured)):
+        if self.measured is not None and (readable := self._readable(self.measured)):
             cells = self.measured
-            if cells.outside == there:
+            if cells.outside == readable:
                 found.append(f"{cells.spec}: every value lies outside of this range, and would count as an end of it.")
             elif cells.outside:
-                found.append(f"{cells.spec}: {cells.outside:,} of {there:,} values lie outside of this range.")
+                found.append(f"{cells.spec}: {cells.outside:,} of {readable:,} values lie outside of this range.")
         if self.met == 0:
             found.append("Nobody meets the condition: zeros would be published, and paid for.")
         return tuple(found)
@@ -136,8 +136,8 @@ def _misses(cells: Cells, rows: int) -> list[str]:
         f"{cells.spec}: {many:,} cells differ from {value} in capitals or blanks alone, and are not counted there."
         for value, many in cells.nearly
     ]
-    there = rows - cells.missing - cells.unreadable
-    if there and cells.outside == there:
+    readable = rows - cells.missing - cells.unreadable
+    if readable and cells.outside == readable:
         return [*found, f"{cells.spec}: no cell lies in any of these bins."]
     if cells.unused:
         listed = ", ".join(cells.unused[:FEW]) + (" ..." if len(cells.unused) > FEW else "")
@@ -153,9 +153,9 @@ def fares(counts: NDArray[np.int64], bins: int) -> tuple[Fare, ...]:
     for rate in RATES:
         for k in CROWDS:
             chance = {count: _chance(count, rate, k) for count in by_size}
-            shown = sum(many * chance[count] for count, many in by_size.items())
+            visible = sum(many * chance[count] for count, many in by_size.items())
             crowd = sum(many * count * chance[count] for count, many in by_size.items())
-            found.append(Fare(crowd=k, rate=rate, bins=shown / max(bins, 1), people=crowd / people))
+            found.append(Fare(crowd=k, rate=rate, bins=visible / max(bins, 1), people=crowd / people))
     return tuple(found)
 
 

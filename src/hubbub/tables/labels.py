@@ -29,14 +29,16 @@ def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]
     return list(zip(*reversed(columns), strict=True))
 
 
-def labels_at(axis: Declared, places: list[int]) -> list[str | None]:
+def labels_at(axis: Declared, positions: list[int]) -> list[str | None]:
     """The labels at some places of an axis. Steps may be millions, so theirs are made one by one."""
     if not isinstance(axis, Steps):
         known = all_labels(axis)
-        return [known[i] for i in places]
+        return [known[i] for i in positions]
     extra = all_labels(replace(axis, steps=0))
-    steps = (replace(axis, low=axis.low + i * axis.width, steps=1) for i in places)
-    return [extra[i - axis.steps] if i >= axis.steps else step.labels[0] for i, step in zip(places, steps, strict=True)]
+    steps = (replace(axis, low=axis.low + i * axis.width, steps=1) for i in positions)
+    return [
+        extra[i - axis.steps] if i >= axis.steps else step.labels[0] for i, step in zip(positions, steps, strict=True)
+    ]
 
 
 def is_ranges(axis: Axis) -> bool:

@@ -12,7 +12,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import BernoulliSample, IndependentSample, RobustSample
 from hubbub.guarantees.derivation import Assumption
 from hubbub.guarantees.people import People, Whose
-from hubbub.numeric.exact import Exact, whole
+from hubbub.numeric.exact import Exact, integer
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.contribution import ContributionBounds
@@ -52,7 +52,7 @@ class Unit:
                 "leave it out"
             )
         if self.distinct is not None:
-            object.__setattr__(self, "distinct", whole(self.distinct, "distinct", least=1))
+            object.__setattr__(self, "distinct", integer(self.distinct, "distinct", least=1))
 
     @property
     def chooses(self) -> bool:
@@ -114,20 +114,20 @@ class Unit:
             return Assumption("person.row", "each row is taken to be one person")
         given = (("person", self.person),)
         if self.one_row_per_person:
-            says = "one row for each value of {person}, chosen secretly and uniformly; rows without are left out"
-            return Assumption("person.one-row-kept", says, given)
+            sentence = "one row for each value of {person}, chosen secretly and uniformly; rows without are left out"
+            return Assumption("person.one-row-kept", sentence, given)
         if self.bounds is not None:
             return _several_rows(self.bounds, given)
         if self.distinct is not None:
-            says = (
+            sentence = (
                 "each value of {person} counts once in at most {distinct} bins, chosen secretly; rows without are "
                 "left out"
             )
-            return Assumption("person.several-bins", says, (*given, ("distinct", str(self.distinct))))
+            return Assumption("person.several-bins", sentence, (*given, ("distinct", str(self.distinct))))
         return Assumption("person.one-row-each", "{person} identifies people, and each has one row", given)
 
     @property
-    def words(self) -> str:
+    def describe(self) -> str:
         """The same in words."""
         return str(self.assumption)
 

@@ -117,7 +117,7 @@ def _check_reading(axis: Countable, holds: ColumnType) -> None:
 
 
 def _check_edges(axis: Edges | Steps, holds: ColumnType) -> None:
-    if isinstance(axis, Steps) and holds is ColumnType.INTEGER and in_whole_numbers(axis):
+    if isinstance(axis, Steps) and holds is ColumnType.INTEGER and has_integer_steps(axis):
         return
     if len(axis) > _MOST_COMPARISONS:
         raise WrongUse(
@@ -131,7 +131,7 @@ def _check_edges(axis: Edges | Steps, holds: ColumnType) -> None:
             )
 
 
-def in_whole_numbers(axis: Steps) -> bool:
+def has_integer_steps(axis: Steps) -> bool:
     """Whether (value - low) // width can be worked out in whole numbers of 128 bits."""
     ends = abs(axis.low) + axis.steps * axis.width
     return axis.low.denominator == axis.width.denominator == 1 and ends < 2**126

@@ -26,7 +26,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Notice:
+class IdObserver:
     """Whom an engine tells, before it counts, who is in a table; `on_chosen` may refuse."""
 
     turn: int  # the secret number, 0..2^64-1

@@ -59,11 +59,11 @@ def assumed(share: Fraction | None) -> tuple[Assumption, ...]:
     """What is taken for granted where a share was declared."""
     if share is None:
         return ()
-    says = (
+    sentence = (
         "at most a share {share} of the people, or one person, is in none of the bins, as was looked at before "
         "anything was drawn; that the release was not refused for it is taken to tell nothing about anybody"
     )
-    return (Assumption("bins.unlisted", says, (("share", to_text(share)),)),)
+    return (Assumption("bins.unlisted", sentence, (("share", to_text(share)),)),)
 
 
 def check(engine: Engine, axes: Sequence[Countable], person: str | None, share: Fraction | None) -> None:

@@ -29,7 +29,7 @@ from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
-from hubbub.serialization.published_files import Files, NotThere
+from hubbub.serialization.published_files import FileMissing, Files
 from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
 from hubbub.verification.promises import check_promises
@@ -65,7 +65,7 @@ class Checked(Verdict):
     not_recomputed: str = ""  # why no number was worked out again; empty if all that are there were
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether it passed, somebody known signed it, and every file was there."""
         return self.passed and self.signer is not None and not self.missing and not self.not_recomputed
 
@@ -128,7 +128,7 @@ class Checked(Verdict):
     def as_json(self) -> dict[str, Any]:
         return self.with_facts(
             self.verdict,
-            whole=self.whole,
+            complete=self.complete,
             files=self.files,
             missing=self.missing,
             not_checked=self.not_checked,
@@ -251,7 +251,7 @@ def _numbers(
     files = Files(form, {**beside, "release": first})
     try:
         result = spec.present(spec.load(files))
-    except NotThere as error:
+    except FileMissing as error:
         _check_named(notes, seen["certificate"]["files"], [error.file])
         seen["not_recomputed"] = f"no number was worked out again, because {error}"
         return
@@ -345,15 +345,15 @@ def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: 
 def _entry(notes: Notes, body: Mapping[str, Any], dataset: str | None) -> None:
     found = body.get("ledger")
     entry: dict[str, Any] = found if isinstance(found, dict) else {}
-    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_place(entry)
-    place = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
-    notes.note("place in the ledger", right, place, wrong="it names none")
+    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_ledger_entry(entry)
+    entry_text = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
+    notes.note("place in the ledger", right, entry_text, wrong="it names none")
     if dataset is not None:
         wrong = f"it is {entry['dataset'][:_LONGEST]!r}"
         notes.note("the dataset", entry["dataset"] == dataset, dataset, wrong=wrong)
 
 
-def _is_place(entry: Mapping[str, Any]) -> bool:
+def _is_ledger_entry(entry: Mapping[str, Any]) -> bool:
     """Whether a ledger may have written this."""
     with suppress(WrongUse):
         name = dataset_name(entry["dataset"]) == entry["dataset"]
@@ -413,15 +413,15 @@ def _files(
     compared, missing = [], []
     for name, digest in named.items():
         given = release if release is not None and name.startswith("release.") else None
-        place = Path(given) if given is not None else None if folder is None else Path(folder) / name
-        if place is None or (given is None and not place.is_file()):
+        path = Path(given) if given is not None else None if folder is None else Path(folder) / name
+        if path is None or (given is None and not path.is_file()):
             missing.append(name)
             continue
         what = f"the file {name}"
         try:
-            found = sha256(place)
+            found = sha256(path)
         except OSError:
-            notes.note(what, False, f"{str(place)[:200]!r} cannot be read; check the name")
+            notes.note(what, False, f"{str(path)[:200]!r} cannot be read; check the name")
         wrong = "it is another file than the certificate is about"
         notes.note(what, found == digest, f"SHA-256 {found}", wrong=wrong)
         compared.append(name)

@@ -78,8 +78,8 @@ def explain(what: Release | str | os.PathLike[str]) -> Explained:
     A certificate is checked first, and not explained if it does not hold; who signed it is another question.
     """
     if isinstance(what, Release):
-        place = what.place
-        where = "a release" if place is None else f"a release of {place.dataset}"
+        reservation = what.reservation
+        where = "a release" if reservation is None else f"a release of {reservation.dataset}"
         return Explained(about=where, text=explain_release(what.spec, what.promises), promises=what.promises)
     done = check(load(Path(what)))
     if not done.passed or done.spec is None or done.certificate is None:

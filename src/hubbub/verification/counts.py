@@ -45,7 +45,7 @@ class CountChecked(Verdict):
         return () if self.repeated else ("the ballots",)
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether it passed, somebody known signed it, and it was counted again."""
         return self.passed and self.signer is not None and self.repeated
 
@@ -66,7 +66,7 @@ class CountChecked(Verdict):
     def as_json(self) -> dict[str, Any]:
         return self.with_facts(
             self.verdict,
-            whole=self.whole,
+            complete=self.complete,
             files=self.files,
             missing=self.missing,
             not_checked=self.not_checked,

@@ -34,67 +34,67 @@ def check_promises(notes: Notes, given: Any, derived: tuple[Derivation, ...]) ->
     assert isinstance(given, list)
     known = [step for promise in derived for step in promise.steps()]
     expected = list(derived)
-    for said in given:
-        while len(expected) > 1 and expected[0].theorem.id in ADDED and not _is_said(said, expected[0]):
+    for entry in given:
+        while len(expected) > 1 and expected[0].theorem.id in ADDED and not _is_same_step(entry, expected[0]):
             del expected[0]
         wrong = "it is there twice, or stands in another place than Hubbub writes it; get the original"
         notes.note("a promise more", bool(expected), wrong=wrong)
-        _steps(notes, said, expected.pop(0), known)
+        _steps(notes, entry, expected.pop(0), known)
     absent = [step for step in expected if step.theorem.id not in ADDED]
     wrong = f"{absent[0].conclusion} is left out; get the original" if absent else ""
     notes.note("each once, in their order", not absent, wrong=wrong)
 
 
-def _steps(notes: Notes, said: Any, step: Derivation, known: list[Derivation]) -> None:
+def _steps(notes: Notes, entry: Any, step: Derivation, known: list[Derivation]) -> None:
     """Whether what is said is this step, premises first."""
-    right = isinstance(said, dict) and set(said) == _STEP and isinstance(said["premises"], list)
+    right = isinstance(entry, dict) and set(entry) == _STEP and isinstance(entry["premises"], list)
     notes.note("a step", right, wrong="it is not written as Hubbub writes it; get the original")
     try:
-        promise: Guarantee = restored(Guarantee, said["promise"])
+        promise: Guarantee = restored(Guarantee, entry["promise"])
     except CheckFailed as error:
         notes.note("a step", False, str(error))
-    notes.note("a step", said["promise"] == plain(promise), wrong="it is not written as Hubbub writes it")
-    if isinstance(said["theorem"], str) and said["theorem"] in RETIRED:
-        _implied(notes, said, promise, [each for each in known if _about(said, each)], known)
+    notes.note("a step", entry["promise"] == plain(promise), wrong="it is not written as Hubbub writes it")
+    if isinstance(entry["theorem"], str) and entry["theorem"] in RETIRED:
+        _implied(notes, entry, promise, [each for each in known if _about(entry, each)], known)
         return
-    if not _as_used(said, step):
-        notes.note(f"{promise}", False, _why(said, step, known))
+    if not _as_used(entry, step):
+        notes.note(f"{promise}", False, _why(entry, step, known))
     wrong = "it rests on other premises"
-    notes.note(_what(promise, step), len(step.premises) == len(said["premises"]), wrong=wrong)
-    for each, premise in zip(said["premises"], step.premises, strict=True):
+    notes.note(_what(promise, step), len(step.premises) == len(entry["premises"]), wrong=wrong)
+    for each, premise in zip(entry["premises"], step.premises, strict=True):
         _steps(notes, each, premise, known)
     if promise == step.conclusion:
         notes.note(_what(promise, step), True, _numbers(step))
     else:
-        _implied(notes, said, promise, [step], known)
+        _implied(notes, entry, promise, [step], known)
 
 
 def _implied(
-    notes: Notes, said: Mapping[str, Any], promise: Guarantee, steps: list[Derivation], known: list[Derivation]
+    notes: Notes, entry: Mapping[str, Any], promise: Guarantee, steps: list[Derivation], known: list[Derivation]
 ) -> None:
     """Whether a promise follows from what one of these steps concludes."""
     implied = next((step for step in steps if is_weaker(promise, step.conclusion)), None)
     if implied is None:
-        notes.note(f"{promise}", False, _why(said, steps[0] if steps else None, known))
+        notes.note(f"{promise}", False, _why(entry, steps[0] if steps else None, known))
         return
     found = f"follows: {implied.conclusion} is derived today, which promises more"
     notes.note(_what(promise, implied), True, found)
 
 
-def _as_used(said: Mapping[str, Any], step: Derivation) -> bool:
+def _as_used(entry: Mapping[str, Any], step: Derivation) -> bool:
     """Whether a step uses this theorem, on the same inputs, under the same assumptions, for the same people."""
     mine = written(step)
-    return _about(said, step) and all(said[name] == mine[name] for name in ("theorem", "given", "assumptions"))
+    return _about(entry, step) and all(entry[name] == mine[name] for name in ("theorem", "given", "assumptions"))
 
 
-def _is_said(said: Any, step: Derivation) -> bool:
+def _is_same_step(entry: Any, step: Derivation) -> bool:
     """Whether it is this promise that is said, with whatever numbers."""
-    right = isinstance(said, dict) and set(said) == _STEP and isinstance(said["promise"], dict)
-    return right and said["promise"].get("is") == type(step.conclusion).__name__ and _as_used(said, step)
+    right = isinstance(entry, dict) and set(entry) == _STEP and isinstance(entry["promise"], dict)
+    return right and entry["promise"].get("is") == type(step.conclusion).__name__ and _as_used(entry, step)
 
 
-def _about(said: Mapping[str, Any], step: Derivation) -> bool:
-    return all(said[name] == value for name, value in whom(step.people).items())
+def _about(entry: Mapping[str, Any], step: Derivation) -> bool:
+    return all(entry[name] == value for name, value in whom(step.people).items())
 
 
 def _what(promise: Guarantee, step: Derivation) -> str:
@@ -105,20 +105,20 @@ def _numbers(step: Derivation) -> str:
     return ", ".join(f"{name.removesuffix('_out')} = {text}" for name, text in step.numbers)
 
 
-def _why(said: Mapping[str, Any], step: Derivation | None, known: list[Derivation]) -> str:
+def _why(entry: Mapping[str, Any], step: Derivation | None, known: list[Derivation]) -> str:
     """Why what is said is not the step that is derived today in its place."""
-    named = [each for each in known if each.theorem.id == said["theorem"]]
+    named = [each for each in known if each.theorem.id == entry["theorem"]]
     if not named:
-        return f"it rests on {str(said['theorem'])[:40]!r}, which is not used here; update Hubbub, or get the original"
+        return f"it rests on {str(entry['theorem'])[:40]!r}, which is not used here; update Hubbub, or get the original"
     near = next(
-        (each for each in [*([] if step is None else [step]), *named] if each in named and _about(said, each)), None
+        (each for each in [*([] if step is None else [step]), *named] if each in named and _about(entry, each)), None
     )
     if near is None:
         return f"it is said about other people than those it holds for, which are {named[0].people}"
     mine = written(near)
     for name in ("given", "assumptions"):
-        if said[name] != mine[name]:
-            return f"{name} is {str(said[name])[:100]}, and works out to {str(mine[name])[:100]}"
+        if entry[name] != mine[name]:
+            return f"{name} is {str(entry[name])[:100]}, and works out to {str(mine[name])[:100]}"
     if near is not step:
         return "it is there twice, or stands in another place than Hubbub writes it; get the original"
     return f"it works out to {near.conclusion}, and does not follow from that"

@@ -53,7 +53,7 @@ class Verdict:
         self,
         verdict: str,
         *,
-        whole: bool,
+        complete: bool,
         files: Sequence[str],
         missing: Sequence[str],
         not_checked: Sequence[str],
@@ -62,7 +62,7 @@ class Verdict:
         """As JSON: with what was compared, what was not there, and what nobody can check."""
         return {
             "passed": self.passed,
-            "whole": whole,
+            "whole": complete,
             "verdict": verdict,
             "signer": self.signer,
             "public_key": self.public_key,

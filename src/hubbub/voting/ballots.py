@@ -36,7 +36,7 @@ Number = TypeVar("Number", bound=np.integer)
 UNRANKED: Final = -1
 MOST_CANDIDATES: Final = 32_000
 MOST_VOTERS: Final = 1 << 53  # sums of weights stay exact in every array they pass through
-MOST_PLACES: Final = 1 << 28  # in the table of rankings: different ballots times candidates, half a gigabyte
+MOST_RANKS: Final = 1 << 28  # in the table of rankings: different ballots times candidates, half a gigabyte
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,7 +67,7 @@ class Ballots:
         """
         names = checked_candidates(candidates)
         index = {name: i for i, name in enumerate(names)}
-        check_places(len(counts) + len(tied or {}), len(names))
+        check_ranks(len(counts) + len(tied or {}), len(names))
         rankings = np.full((len(counts), len(names)), UNRANKED, dtype=_small(len(names)))
         for row, ranking in zip(rankings, counts, strict=True):
             row[: len(ranking)] = _indices(ranking, index)
@@ -75,8 +75,8 @@ class Ballots:
         for row, groups in zip(levels, tied or {}, strict=True):
             everyone = [name for group in groups for name in group]
             row[_indices(everyone, index)] = [i for i, group in enumerate(groups) for _ in group]
-        weights = _whole(list(counts.values()))
-        return cls._made(names, rankings, weights, levels, _whole(list((tied or {}).values())))
+        weights = _integers(list(counts.values()))
+        return cls._made(names, rankings, weights, levels, _integers(list((tied or {}).values())))
 
     @classmethod
     def from_rows(
@@ -103,7 +103,7 @@ class Ballots:
         if weights is None:
             counts = np.broadcast_to(np.int64(1), len(rankings))
         else:
-            counts = _whole(weights)
+            counts = _integers(weights)
             if len(counts) != len(rankings):
                 raise WrongUse(f"every row of ballots needs one weight: {len(rankings)} rows, {len(counts)} weights")
         return cls._made(names, rankings, counts)
@@ -116,7 +116,7 @@ class Ballots:
         if rows.ndim != 2 or rows.shape[1] != len(names) or rows.dtype.kind != "i" or rows.min(initial=0) < UNRANKED:
             raise WrongUse("levels must be a table of whole numbers from -1 on, a column for each candidate")
         none = np.empty((0, len(names)), dtype=_small(len(names)))
-        return cls._made(names, none, np.empty(0, dtype=np.int64), rows, _whole(weights))
+        return cls._made(names, none, np.empty(0, dtype=np.int64), rows, _integers(weights))
 
     @classmethod
     def _made(
@@ -240,9 +240,9 @@ def merged_rows(rows: Ranks, weights: Weights) -> tuple[Ranks, Weights]:
     return rows[first[order]], sums[order]
 
 
-def check_places(different: int, candidates: int) -> None:
+def check_ranks(different: int, candidates: int) -> None:
     """Whether so many different ballots fit into a table."""
-    if different * candidates > MOST_PLACES:
+    if different * candidates > MOST_RANKS:
         raise WrongUse(
             f"{different:,} different ballots of {candidates:,} candidates are too many for a table; check that "
             "each candidate has one spelling, or strike out those whom hardly anybody ranks"
@@ -284,7 +284,7 @@ def _indices(ranking: Sequence[str], index: Mapping[str, int]) -> list[int]:
     return [index[name] for name in ranking]
 
 
-def _whole(weights: ArrayLike) -> Weights:
+def _integers(weights: ArrayLike) -> Weights:
     """Weights as int64: whole numbers of at least 0."""
     given = np.asarray(weights)
     if given.size == 0:

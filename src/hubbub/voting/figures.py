@@ -31,7 +31,7 @@ def float_up(x: Fraction) -> float:
     return to_float(x, round_up=True)
 
 
-def as_asked(x: Fraction) -> float:
+def as_given(x: Fraction) -> float:
     """As it was asked for, 1e-12 and not the float above it, beside exact text. What is above 0 never becomes 0."""
     return float(x) or float_up(x)
 

@@ -32,17 +32,17 @@ Ties: TypeAlias = RandomTies | FixedTies
 RANDOM = RandomTies()
 
 
-def places(order: Sequence[str], names: Sequence[str]) -> list[int]:
+def positions_in(order: Sequence[str], names: Sequence[str]) -> list[int]:
     """The place of each of `names` in an order that must name all of them."""
-    place = {name: i for i, name in enumerate(order)}
-    if len(place) != len(order) or any(name not in place for name in names):
+    index = {name: i for i, name in enumerate(order)}
+    if len(index) != len(order) or any(name not in index for name in names):
         raise WrongUse("an order of candidates must name each of them once; give it in full")
-    return [place[name] for name in names]
+    return [index[name] for name in names]
 
 
 def first(order: Sequence[str], names: Sequence[str], among: Sequence[int]) -> int:
     """Which of `among` comes first in an order that must name all of `names`."""
-    return min(among, key=places(order, names).__getitem__)
+    return min(among, key=positions_in(order, names).__getitem__)
 
 
 def best(scores: Sequence[int], names: Sequence[str], ties: Ties) -> tuple[Fraction, ...]:

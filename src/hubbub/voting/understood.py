@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
 
-_SHOWN: Final = 4  # names in a sentence
+_MOST_LISTED: Final = 4  # names in a sentence
 _FEW: Final = 10  # rows, below which chance may make a column look like another thing
 _SOME: Final = 5  # ballots, from which on a majority of them says something
-_TOGETHER: Final = 1 << 16  # rows that are looked at together
+_BLOCK_ROWS: Final = 1 << 16  # rows that are looked at together
 _VARIED: Final = 2  # different names in a column that shares none with the others
 
 
@@ -30,8 +30,8 @@ def check_names(met: Iterable[str], declared: Collection[str]) -> None:
     """
     numbers = sorted(name for name in met if name not in declared and _is_number(name))
     if numbers:
-        seen = ", ".join(f'"{name}"' for name in numbers[:_SHOWN])
-        more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+        seen = ", ".join(f'"{name}"' for name in numbers[:_MOST_LISTED])
+        more = f" and {len(numbers) - _MOST_LISTED} more" if len(numbers) > _MOST_LISTED else ""
         raise WrongUse(
             f"the candidates would be {seen}{more}, which name nobody; if they stand for people, list them with "
             f"`candidates=FILE` or say whom each means with `alias={shlex.quote(numbers[0] + '=NAME')}`; if each "
@@ -94,14 +94,14 @@ def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | No
     person = {who: i for i, who in enumerate({rank for rank in ranks if rank})}
     codes = np.array([person[rank] if rank else -1 for rank in ranks], dtype=np.int32)
     several = twice = 0
-    for start in range(0, len(rows), _TOGETHER):
-        table = np.sort(codes[rows[start : start + _TOGETHER]], axis=1)
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        table = np.sort(codes[rows[start : start + _BLOCK_ROWS]], axis=1)
         several += int((table[:, -2] >= 0).sum())
         twice += int(((table[:, 1:] == table[:, :-1]) & (table[:, 1:] >= 0)).any(axis=1).sum())
     if several >= _SOME and 2 * twice > several:
-        shown = ", ".join(f'"{name}"' for name in columns[:_SHOWN])
+        listed_columns = ", ".join(f'"{name}"' for name in columns[:_MOST_LISTED])
         raise WrongUse(
-            f"{twice:,} of {several:,} ballots name somebody twice in the columns {shown}, so these are no "
+            f"{twice:,} of {several:,} ballots name somebody twice in the columns {listed_columns}, so these are no "
             "ranks; if each column is a candidate, name them with `columns=grid=A/B/C`, `columns=scores=A/B/C` or "
             "`columns=approvals=A/B/C`"
         )

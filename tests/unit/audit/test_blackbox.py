@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.audit.blackbox import Experiment, compare, looks, power, repeated
+from hubbub.audit.blackbox import Experiment, compare, look_sizes, power, repeated
 from hubbub.audit.clopper_pearson import at_least, at_most
 from hubbub.audit.outcomes import heap, proposed
 from hubbub.channels.catalogue import channel
@@ -135,11 +135,11 @@ def test_a_delta_is_allowed_for() -> None:
 
 
 def test_events_are_proposed_from_the_first_half_alone_and_looks_are_fixed() -> None:
-    assert looks(500) == (500,)
-    assert looks(20_000) == (500, 2000, 8000, 20_000)
+    assert look_sizes(500) == (500,)
+    assert look_sizes(20_000) == (500, 2000, 8000, 20_000)
     one, two = heap([1, 2, 3] * 50), heap([2, 3, 4] * 50)
     for event in proposed(one, two):
-        assert event.words
+        assert event.describe
         assert event.happened(one).shape == (150,)
 
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from hubbub.audit.zero_knowledge import of_count, shown_range, simulate
+from hubbub.audit.zero_knowledge import of_count, simulate, visible_range
 from hubbub.audit.zero_knowledge_table import simulate_table
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_float
@@ -62,7 +62,7 @@ def test_one_database_among_many_is_not_called_a_proof() -> None:
     assert done.worst is None
     assert of_count(done).word == "undecided"
     assert "not worked out" in " ".join(done.sentences())
-    low, high = shown_range(done)
+    low, high = visible_range(done)
     assert 0 <= low < high <= 100
 
 

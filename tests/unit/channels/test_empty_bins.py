@@ -13,8 +13,8 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.papers.staircase import Staircase
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
-from hubbub.channels.visibility import given_shown
+from hubbub.channels.subsample import Subsampled
+from hubbub.channels.visibility import given_visible
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.numeric.exact import INFINITY, Infinite, ball, exp
 
@@ -41,7 +41,7 @@ HIDING = {
     "two levels": stairs("8,2", "1,0.5,0", "2,7"),
     "two levels, exact at first": stairs("8,2", "inf,0.5,0", "0,7"),
     "three levels": stairs("9,6,2", "2,1,0.5,0", "2,4,8"),
-    "sampled": Thinned(Fraction(1, 2), channel("warped", curve="0.5", show_above=6)),
+    "sampled": Subsampled(Fraction(1, 2), channel("warped", curve="0.5", show_above=6)),
 }
 LISTED = {
     "noise": channel("geometric", epsilon=1),
@@ -64,12 +64,12 @@ def test_a_try_is_no_rarer_than_being_shown_and_what_comes_out_can_come_out(name
     hiding = HIDING[name]
     empty = hiding.empty_bins()
     assert empty is not None
-    law = given_shown(hiding.law(0))
+    law = given_visible(hiding.law(0))
     assert not empty.chance() < law.total()
     if not empty.chance().is_zero():
         out = empty.draw(500, ScriptedSource.from_label(name))
         assert out.values.size == out.tags.size == 500
-        assert out.shown.any()
+        assert out.visible.any()
         for i in range(500):
             value, tag = out.outcome(i)
             if value is not None:
@@ -86,7 +86,7 @@ def test_a_warped_bin_just_above_the_threshold_shows_what_an_empty_one_does(name
     assert isinstance(hiding, Warped)
     empty, first = hiding.empty_bins(), (hiding.show_above or 0) + 1
     assert empty is not None
-    at_0, at_first = given_shown(hiding.law(0)), given_shown(hiding.law(first))
+    at_0, at_first = given_visible(hiding.law(0)), given_visible(hiding.law(first))
     assert empty.chance().overlaps(at_0.total())
     if empty.chance().is_zero():
         return

@@ -19,7 +19,7 @@ from hubbub.channels.papers.outliers import OutlierNoisy
 from hubbub.channels.papers.simple_outliers import SimpleNoisy, SimpleSuppressed
 from hubbub.channels.profile import decide, exact_delta
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.errors import FloatRefused, Refused, WrongUse
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DifferentialPrivacy
@@ -61,7 +61,7 @@ def outcomes(law: Law) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("channel", CHANNELS, ids=str)
 @pytest.mark.parametrize(("count", "p"), [(0, THIRD), (1, THIRD), (9, THIRD), (12, TENTH)])
 def test_the_law_is_the_mixture(channel: Channel, count: int, p: Fraction) -> None:
-    law = Thinned(p, channel).law(count)
+    law = Subsampled(p, channel).law(count)
     inner = [channel.law(m) for m in range(count + 1)]
     total = law.total()
     assert lower(total) <= 1
@@ -74,34 +74,34 @@ def test_the_law_is_the_mixture(channel: Channel, count: int, p: Fraction) -> No
 
 
 def test_exact_or_suppressed_in_closed_form() -> None:
-    law = Thinned(TENTH, ExactOrSuppressed(5)).law(60)
+    law = Subsampled(TENTH, ExactOrSuppressed(5)).law(60)
     b = weights(60, TENTH)
     assert law.tags == (SUPPRESSED, "")
     assert abs(upper(law.mass(0, SUPPRESSED) - ball(sum(b[:5], Fraction(0))))) < Fraction(1, 10**40)
     for m in (5, 6, 20, 60):
         assert law.mass(m).overlaps(ball(b[m]))
-    assert Thinned(TENTH, ExactOrSuppressed(5)).law(4).mass(0, SUPPRESSED) == 1
+    assert Subsampled(TENTH, ExactOrSuppressed(5)).law(4).mass(0, SUPPRESSED) == 1
 
 
 def test_a_rate_of_one_changes_nothing() -> None:
     inner = NoisyBelow(4, HALF)
-    thinned = Thinned(Fraction(1), inner)
+    thinned = Subsampled(Fraction(1), inner)
     assert thinned.law(3) == inner.law(3)
     assert thinned.unbiased
-    assert not Thinned(TENTH, inner).unbiased
+    assert not Subsampled(TENTH, inner).unbiased
     drawn, plain = (c.release(np.arange(9), ScriptedSource.from_label("one")).values for c in (thinned, inner))
     assert drawn.tolist() == plain.tolist()
 
 
 def test_large_counts_have_laws_and_huge_ones_are_refused() -> None:
-    law = Thinned(TENTH, ExactOrSuppressed(20)).law(1_000_000)
+    law = Subsampled(TENTH, ExactOrSuppressed(20)).law(1_000_000)
     assert len(law.dense[1].masses) < 20_000
     assert 0 < law.missing < Fraction(1, 10**79)
     assert abs(upper(law.total()) - 1) < Fraction(1, 10**60)
     with pytest.raises(WrongUse, match="not listed"):
-        Thinned(TENTH, ExactOrSuppressed(20)).law(2**60)
+        Subsampled(TENTH, ExactOrSuppressed(20)).law(2**60)
     with pytest.raises(WrongUse, match="too many values"):
-        Thinned(TENTH, Lecture.with_factor(2, 2000, "0.001", 3)).law(1000)
+        Subsampled(TENTH, Lecture.with_factor(2, 2000, "0.001", 3)).law(1000)
 
 
 # --- the exact checker and the closed forms ---------------------------------------------------------------------
@@ -129,7 +129,7 @@ def suppression_by_hand(n: int, k: int, p: Fraction, epsilon: Fraction) -> arb:
 )
 def test_suppression_on_a_sample_is_theorem_a_at_every_class_size(p: str, k: int, epsilon: str) -> None:
     rate, at = Fraction(p), Fraction(epsilon)
-    channel = Thinned(rate, ExactOrSuppressed(k))
+    channel = Subsampled(rate, ExactOrSuppressed(k))
     claimed = delta_at(exact_or_suppressed(k, p), epsilon)
     last = 3 * claimed.worst_class_size + 30
     found = []
@@ -148,7 +148,7 @@ def test_suppression_on_a_sample_is_theorem_a_at_every_class_size(p: str, k: int
 )
 def test_the_worst_class_size_is_exact(p: str, k: int, at: str) -> None:
     claimed = delta_at(exact_or_suppressed(k, p), at)
-    channel, n = Thinned(Fraction(p), ExactOrSuppressed(k)), claimed.worst_class_size
+    channel, n = Subsampled(Fraction(p), ExactOrSuppressed(k)), claimed.worst_class_size
     here, before, after = (exact_delta(channel, n + 1 + step, Fraction(at)) for step in (0, -1, 1))
     assert abs(upper(here) / claimed.delta - 1) < Fraction(1, 10**15)
     assert lower(before) <= upper(here)
@@ -160,7 +160,10 @@ def test_the_worst_class_size_is_exact(p: str, k: int, at: str) -> None:
 )
 def test_noise_that_is_marked_has_the_curve_of_suppression(k: int, epsilon: str, at: str) -> None:
     # For E >= max(ln(p e^epsilon + 1 - p), ln 1/(1 - p)), at every class size, and whatever epsilon is.
-    hidden, noisy = Thinned(TENTH, ExactOrSuppressed(k)), Thinned(TENTH, NoisyBelow(k, Fraction(epsilon), tagged=True))
+    hidden, noisy = (
+        Subsampled(TENTH, ExactOrSuppressed(k)),
+        Subsampled(TENTH, NoisyBelow(k, Fraction(epsilon), tagged=True)),
+    )
     for n in (0, 3, k - 1, 2 * k, 5 * k, 8 * k):
         exact = exact_delta(hidden, n + 1, Fraction(at))
         assert abs(upper(exact_delta(noisy, n + 1, Fraction(at)) - exact)) < Fraction(1, 10**30)
@@ -171,7 +174,7 @@ def test_noise_that_is_marked_has_the_curve_of_suppression(k: int, epsilon: str,
 @pytest.mark.parametrize("tagged", [True, False])
 def test_below_that_the_bound_holds_at_every_class_size(at: str, tagged: bool) -> None:
     claimed = delta_at(noisy_below(5, 1, "0.1"), at)
-    channel = Thinned(TENTH, NoisyBelow(5, Fraction(1), tagged))
+    channel = Subsampled(TENTH, NoisyBelow(5, Fraction(1), tagged))
     found = [exact_delta(channel, n + 1, Fraction(at)) for n in range(0, 90, 3)]
     assert all(lower(exact) <= claimed.delta for exact in found)
     if tagged:  # and it is not idle: max(p eta, delta of suppression) is within a factor 2 of it
@@ -184,7 +187,7 @@ def test_below_that_the_bound_holds_at_every_class_size(at: str, tagged: bool) -
 )
 def test_noise_that_is_not_marked_hides_more(k: int, epsilon: str, at: str, marked: str, unmarked: str) -> None:
     for tagged, printed in ((True, marked), (False, unmarked)):
-        channel = Thinned(TENTH, NoisyBelow(k, Fraction(epsilon), tagged))
+        channel = Subsampled(TENTH, NoisyBelow(k, Fraction(epsilon), tagged))
         worst = max(upper(exact_delta(channel, count, Fraction(at))) for count in range(30, 180))
         assert f"{float(worst):.1e}" == printed
 
@@ -193,7 +196,7 @@ def test_noise_that_is_not_marked_hides_more(k: int, epsilon: str, at: str, mark
 
 
 def test_a_pure_channel_is_amplified() -> None:
-    channel = Thinned(TENTH, Geometric(HALF))
+    channel = Subsampled(TENTH, Geometric(HALF))
     assert channel.claim == DifferentialPrivacy(epsilon=mixed(HALF, TENTH))
     assert isinstance(decide(channel, channel.claim, 20), Proved)
     assert isinstance(channel.claim.epsilon, Fraction)
@@ -205,39 +208,39 @@ def test_a_pure_channel_is_amplified() -> None:
 
 def test_the_delta_of_a_channel_is_amplified_too() -> None:
     inner = OutlierNoisy.with_alpha(4, 1, 3)
-    channel = Thinned(TENTH, inner)
+    channel = Subsampled(TENTH, inner)
     assert channel.claim == DifferentialPrivacy(epsilon=mixed(Fraction(1), TENTH), delta=TENTH * inner.delta)
     assert isinstance(decide(channel, channel.claim, 20), Proved)
 
 
 def test_a_crowd_is_promised_differential_privacy() -> None:
-    channel = Thinned(TENTH, ExactOrSuppressed(20), Fraction(1, 10**6))
+    channel = Subsampled(TENTH, ExactOrSuppressed(20), Fraction(1, 10**6))
     epsilon = epsilon_at(exact_or_suppressed(20, "0.1"), "1e-6").epsilon
     assert channel.claim == DifferentialPrivacy(epsilon=epsilon, delta=Fraction(1, 10**6))
     assert isinstance(decide(channel, channel.claim, 130), Proved)
     assert isinstance(epsilon, Fraction)
     smaller = DifferentialPrivacy(epsilon=epsilon * Fraction(999, 1000), delta=Fraction(1, 10**6))
     assert isinstance(decide(channel, smaller, 130), Refuted)
-    assert Thinned(TENTH, ExactOrSuppressed(20)).delta == Fraction(1, 10**9)
+    assert Subsampled(TENTH, ExactOrSuppressed(20)).delta == Fraction(1, 10**9)
 
 
 def test_simple_outliers_and_cut_curves_are_crowds_of_one_more() -> None:
-    crowd = Thinned(TENTH, ExactOrSuppressed(21)).claim
-    assert Thinned(TENTH, SimpleSuppressed(20)).claim == crowd
-    assert Thinned(TENTH, Warped(read("1:0,21:inf").curve)).claim == crowd
-    noisy = Thinned(TENTH, NoisyBelow(21, HALF)).claim
-    assert Thinned(TENTH, Warped(read("1:0.25,10:0.5,21:inf").curve)).claim == noisy
-    assert Thinned(TENTH, SimpleNoisy(20, Fraction(10))).claim == noisy
+    crowd = Subsampled(TENTH, ExactOrSuppressed(21)).claim
+    assert Subsampled(TENTH, SimpleSuppressed(20)).claim == crowd
+    assert Subsampled(TENTH, Warped(read("1:0,21:inf").curve)).claim == crowd
+    noisy = Subsampled(TENTH, NoisyBelow(21, HALF)).claim
+    assert Subsampled(TENTH, Warped(read("1:0.25,10:0.5,21:inf").curve)).claim == noisy
+    assert Subsampled(TENTH, SimpleNoisy(20, Fraction(10))).claim == noisy
 
 
 def test_a_delta_below_the_floor_promises_nothing() -> None:
-    channel = Thinned(HALF, ExactOrSuppressed(5))
+    channel = Subsampled(HALF, ExactOrSuppressed(5))
     assert floor(exact_or_suppressed(5, "1/2")) > channel.delta
     assert channel.claim.epsilon is INFINITY
 
 
 def test_what_is_not_known_is_refused() -> None:
-    channel = Thinned(TENTH, Warped(read("slope:0.1").curve))
+    channel = Subsampled(TENTH, Warped(read("slope:0.1").curve))
     with pytest.raises(Refused, match="does not say that counts below some k"):
         _ = channel.claim
     # Its proofs still bound every count: a slope without end stays as steep, from a lower start.
@@ -247,7 +250,7 @@ def test_what_is_not_known_is_refused() -> None:
 
 
 def test_proofs_are_mixed_level_by_level() -> None:
-    proofs = Thinned(TENTH, NoisyBelow(20, Fraction(1))).proofs
+    proofs = Subsampled(TENTH, NoisyBelow(20, Fraction(1))).proofs
     assert proofs[0].curve.at(19) == mixed(Fraction(1), TENTH)
     assert proofs[0].curve.at(20) is INFINITY
     assert proofs[0].delta == 0
@@ -256,8 +259,8 @@ def test_proofs_are_mixed_level_by_level() -> None:
     # A proof that is stronger for larger counts says nothing about a sample, which may be small.
     inner = Lecture.with_factor(2, 8, 1, 3)
     assert len(inner.proofs) == 2
-    assert len(Thinned(TENTH, inner).proofs) == 2
-    assert all(proof.curve.is_monotone for proof in Thinned(TENTH, inner).proofs)
+    assert len(Subsampled(TENTH, inner).proofs) == 2
+    assert all(proof.curve.is_monotone for proof in Subsampled(TENTH, inner).proofs)
 
 
 # --- the release ------------------------------------------------------------------------------------------------
@@ -265,7 +268,7 @@ def test_proofs_are_mixed_level_by_level() -> None:
 
 def test_a_release_thins_and_then_runs_the_channel() -> None:
     counts = np.array([[0, 3, 50], [1000, 7, 200]])
-    channel = Thinned(THIRD, NoisyBelow(20, HALF, tagged=True))
+    channel = Subsampled(THIRD, NoisyBelow(20, HALF, tagged=True))
     published = channel.release(counts, ScriptedSource.from_label("thin"))
     source = ScriptedSource.from_label("thin")
     again = channel.channel.release(binomial(counts, THIRD, source), source)
@@ -275,18 +278,18 @@ def test_a_release_thins_and_then_runs_the_channel() -> None:
 
 
 def test_parameters_are_exact_and_in_range() -> None:
-    assert Thinned("0.1", ExactOrSuppressed(5)).p == TENTH  # type: ignore[arg-type]
+    assert Subsampled("0.1", ExactOrSuppressed(5)).p == TENTH  # type: ignore[arg-type]
     with pytest.raises(FloatRefused):
-        Thinned(0.1, ExactOrSuppressed(5))  # type: ignore[arg-type]
+        Subsampled(0.1, ExactOrSuppressed(5))  # type: ignore[arg-type]
     for p in (0, Fraction(-1, 2), 2):
         with pytest.raises(WrongUse, match="above 0 and at most 1"):
-            Thinned(Fraction(p), ExactOrSuppressed(5))
+            Subsampled(Fraction(p), ExactOrSuppressed(5))
     for delta in (0, 1):
         with pytest.raises(WrongUse, match="delta must be"):
-            Thinned(TENTH, ExactOrSuppressed(5), Fraction(delta))
+            Subsampled(TENTH, ExactOrSuppressed(5), Fraction(delta))
     with pytest.raises(WrongUse, match=r"2\^33"):
-        Thinned(TENTH, ExactOrSuppressed(5)).release([LARGEST + 1], ScriptedSource())
+        Subsampled(TENTH, ExactOrSuppressed(5)).release([LARGEST + 1], ScriptedSource())
 
 
 def test_it_is_a_channel() -> None:
-    assert isinstance(Thinned(TENTH, ExactOrSuppressed(5)), Channel)
+    assert isinstance(Subsampled(TENTH, ExactOrSuppressed(5)), Channel)

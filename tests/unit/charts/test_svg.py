@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from hubbub.charts.style import WIDTHS
-from hubbub.charts.svg import Bar, Panel, Words, _scale, drawn, goes_beyond, responsive, text_length, wrapped
+from hubbub.charts.svg import Bar, ChartLabels, Panel, _scale, drawn, goes_beyond, responsive, text_length, wrapped
 
-WORDS = Words(title="Bars", description="Two bars.", by="kind", numbers="people")
+WORDS = ChartLabels(title="Bars", description="Two bars.", by="kind", numbers="people")
 
 
 def bar(label: str, value: int | None, low: int = 0, high: int | None = 0) -> Bar:
@@ -146,7 +146,7 @@ def test_ticks_are_few_and_round() -> None:
 def test_labels_are_text_and_nothing_else() -> None:
     hostile = '</text><script>alert(1)</script>"&'
     for upright in (False, True):
-        words = Words(title=hostile, description=hostile, by=hostile, numbers=hostile)
+        words = ChartLabels(title=hostile, description=hostile, by=hostile, numbers=hostile)
         text = drawn([Panel(hostile, (bar(hostile, 5),)), Panel("x", (bar("y", 1),))], words, 700, upright=upright)
         assert "<script" not in text
         assert {part.tag for part in ET.fromstring(text).iter()} <= {

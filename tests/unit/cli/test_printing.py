@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub.cli import shown
+from hubbub.cli import display
 from hubbub.cli.main import commands
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats.ballot_file import BallotFile
@@ -59,8 +59,8 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_a_stranger_is_spelt_out() -> None:
-    assert shown(LABEL) == SPELT
-    assert shown("plain, é, 漢 and ✓") == "plain, é, 漢 and ✓"
+    assert display(LABEL) == SPELT
+    assert display("plain, é, 漢 and ✓") == "plain, é, 漢 and ✓"
 
 
 @pytest.mark.parametrize("command", ["verify", "explain"])

@@ -78,11 +78,11 @@ def test_wrong_use_is_exit_2_in_one_sentence(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"town": 5}', "\0"])
 def test_a_damaged_file_of_names_is_exit_4(content: str) -> None:
-    trust.place().parent.mkdir(parents=True)
-    trust.place().write_text(content)
+    trust.trust_path().parent.mkdir(parents=True)
+    trust.trust_path().write_text(content)
     for words in (("list",), ("add", "town", ONE), ("remove", "town")):
         assert run("trust", *words).exit_code == 4
-    assert trust.place().read_text() == content
+    assert trust.trust_path().read_text() == content
 
 
 def test_verify_knows_whom_you_trust_by_name(tmp_path: Path) -> None:

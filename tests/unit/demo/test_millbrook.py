@@ -67,18 +67,18 @@ def test_the_town_publishes_its_table(tmp_path: Path) -> None:
     ]
     key = (tmp_path / "publisher.key").read_text().strip()
     done = verify((tmp_path / "certificate.json").read_bytes(), folder=tmp_path, key=key)
-    assert done.whole, done.verdict
+    assert done.complete, done.verdict
     with (tmp_path / "release.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == story.counts.bins == 9 * 31
     of_the_few = [row for row in rows if row["department"] == "Ferry" or row["salary"] == "[210000,220000)"]
     assert {row["status"] for row in of_the_few} == {"suppressed"}
     shown = [int(row["count"]) for row in rows if row["status"] == "shown"]
-    assert len(shown) == story.shown > 30
+    assert len(shown) == story.visible_bins > 30
     assert min(shown) >= millbrook.CROWD
     assert [value for _, value, _, _ in story.largest(5)] == sorted(shown, reverse=True)[:5]
     notions = [guarantee["notion"] for guarantee in story.as_json()["guarantees"]]
     assert notions == ["crowd-blending", "zero-knowledge", "differential", "distributional"]
     again = millbrook.publish(tmp_path)  # as often as one likes: its ledger is new each time
-    assert again.release.place is not None
-    assert again.release.place.release == 1
+    assert again.release.reservation is not None
+    assert again.release.reservation.release == 1

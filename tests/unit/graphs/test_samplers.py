@@ -101,7 +101,7 @@ def test_every_draw_of_all_vertices_is_the_truth_where_nothing_is_large() -> Non
         assert each.value == (truth * 2 / 130 if name is Statistic.AVERAGE_DEGREE else truth)
         assert each.low <= each.value <= each.high
         assert set(each.as_json()) >= {"of", "value", "low", "high", "samples", "explores"}
-        assert len(each.words()) == 4
+        assert len(each.cells()) == 4
     assert len(found) == 5
 
 

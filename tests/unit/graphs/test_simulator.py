@@ -13,7 +13,7 @@ from hubbub.graphs.graph import Neighbours
 from hubbub.graphs.samplers import Seen, explore, offset, share, walk
 from hubbub.graphs.simulator import exact_loss, rounded_law, simulate
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds
-from hubbub.kinds.graph.noise_scale import epsilon_for, epsilon_together, scale_for, spread
+from hubbub.kinds.graph.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball
 from tests.unit.graphs.simulated import N, around, law, neighbouring, worst_loss
@@ -84,7 +84,7 @@ def test_one_sample_serves_several_counts(ofs: tuple[Statistic, ...], epsilon: F
         size, how = Size(vertices=N, max_degree=d), Sampling(k=k, s=s)
         spreads = [spread(bounds(of, size, how), k, N) for of in ofs]
         scales = [scale_for(each, epsilon) for each in spreads]
-        claimed = epsilon_together(list(zip(spreads, scales, strict=True)))
+        claimed = joint_epsilon(list(zip(spreads, scales, strict=True)))
         if epsilon <= Fraction(1, 2):
             assert claimed <= 2 * epsilon * (1 + Fraction(1, 20))
         assert worst_loss(ofs, d, how, scales) <= claimed

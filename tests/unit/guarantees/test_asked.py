@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from hubbub.certificate.explanation import explain_release, title
 from hubbub.cli.main import commands
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.statistic.request import statistic
 from hubbub.protocol.release import Release
@@ -34,7 +34,7 @@ FIRST: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("words", "first"), FIRST, ids=str)
 def test_the_promise_that_was_asked_for_comes_first_and_none_is_lost(words: dict[str, Any], first: str) -> None:
     promises = histogram(**{"by": ["a=x,y"], **words}).promises()
-    told = asked_first(promises)
+    told = requested_first(promises)
     assert told[0].conclusion.notion == first
     assert sorted(map(id, told)) == sorted(map(id, promises))
     rest = [step for step in promises if step is not told[0]]
@@ -43,8 +43,8 @@ def test_the_promise_that_was_asked_for_comes_first_and_none_is_lost(words: dict
 
 def test_a_share_of_random_people_asks_for_zero_knowledge() -> None:
     spec = statistic("mean", of="s:0..10:1", zero_knowledge="0.5", rows=100, people=1000)
-    assert asked_first(spec.promises())[0].conclusion.notion == "zero-knowledge"
-    assert asked_first(()) == ()
+    assert requested_first(spec.promises())[0].conclusion.notion == "zero-knowledge"
+    assert requested_first(()) == ()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def found() -> Release:
 
 
 def test_nobody_can_tell_whether_i_took_part_heads_the_report_the_words_and_the_studio(found: Release) -> None:
-    asked = title(asked_first(found.promises)[0].conclusion)
+    asked = title(requested_first(found.promises)[0].conclusion)
     assert asked == "With you or without you"
     page = report(found)
     assert page.partition("<article>\n<h3>")[2].startswith(asked)

@@ -21,7 +21,7 @@ from hubbub.guarantees.gaussian import (
     pair_law,
     zcdp_delta,
 )
-from hubbub.guarantees.privacy_loss import Coin, epsilon_together
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import Infinite
 
 MILLIONTH, BILLIONTH = Fraction(1, 10**6), Fraction(1, 10**9)
@@ -113,7 +113,7 @@ def test_lemma_c_with_the_variance_itself_would_be_wrong() -> None:
 def test_geometric_and_gaussian_releases_compose_as_the_table_says(
     n: int, exact: tuple[float, float], printed: tuple[float, float]
 ) -> None:
-    coins, noises = [Coin(epsilon=Fraction(1, 10))] * n, [GaussianNoise(s2=Fraction(100))] * n
+    coins, noises = [RandomizedResponsePair(epsilon=Fraction(1, 10))] * n, [GaussianNoise(s2=Fraction(100))] * n
     for delta, least, most in zip((MILLIONTH, BILLIONTH), exact, printed, strict=True):
         found = epsilon_with(coins, noises, delta)
         assert not isinstance(found, Infinite)
@@ -123,12 +123,17 @@ def test_geometric_and_gaussian_releases_compose_as_the_table_says(
 @pytest.mark.slow
 def test_no_delta_of_a_release_is_dropped_in_the_composition() -> None:
     noises = [GaussianNoise(s2=Fraction(100))]
-    leaky = [Coin(epsilon=Fraction(1, 10), delta=MILLIONTH)]
+    leaky = [RandomizedResponsePair(epsilon=Fraction(1, 10), delta=MILLIONTH)]
     assert isinstance(epsilon_with(leaky, noises, MILLIONTH / 2), Infinite)
     clean, dirty = (
-        epsilon_with([Coin(epsilon=Fraction(1, 10), delta=d)], noises, MILLIONTH) for d in (0, MILLIONTH / 2)
+        epsilon_with([RandomizedResponsePair(epsilon=Fraction(1, 10), delta=d)], noises, MILLIONTH)
+        for d in (0, MILLIONTH / 2)
     )
-    assert dirty > clean > epsilon_together([Coin(epsilon=Fraction(1, 10))], MILLIONTH) - Fraction(1, 100)
+    assert (
+        dirty
+        > clean
+        > composed_epsilon([RandomizedResponsePair(epsilon=Fraction(1, 10))], MILLIONTH) - Fraction(1, 100)
+    )
 
 
 def test_the_rounded_law_of_a_normal_pair_is_never_below_it() -> None:
@@ -177,7 +182,7 @@ def test_the_least_noise_is_that_of_the_table(epsilon: str, delta: str, moved: i
 def test_fewer_entries_are_a_marginal_of_more() -> None:
     deltas = [delta_of(GaussianNoise(s2=Fraction(9), squared=Fraction(d), moved=d), Fraction(1)) for d in range(1, 6)]
     assert deltas == sorted(deltas)
-    assert exact_law(Fraction(9), 2).shown < Fraction(1, 2**100)
+    assert exact_law(Fraction(9), 2).infinite_mass < Fraction(1, 2**100)
 
 
 def test_noise_without_a_variance_or_a_delta_is_refused() -> None:

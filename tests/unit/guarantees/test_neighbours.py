@@ -41,7 +41,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.weakening import weaken
 from hubbub.ledger.admission import Entered, Total, Totals, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.running_total import standing
+from hubbub.ledger.running_total import running_total_of
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE
 ONE, SMALL, HALF = Fraction(1), Fraction(1, 10**6), Fraction(1, 2)
@@ -250,7 +250,7 @@ def test_the_ledger_adds_up_unlike_relations_by_a_named_theorem_or_not_at_all(fi
     answered = 0
     for second in EXAMPLES:
         releases = [_release(1, first), _release(2, second)]
-        for every in (releases, standing(releases, 2).together):
+        for every in (releases, running_total_of(releases, 2).stand_ins):
             for found in _every(totals(every)):
                 answered += 1
                 assert _unsaid(found) == []

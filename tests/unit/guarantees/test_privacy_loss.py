@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.advanced_composition import FIXED, differential_beforehand, differential_so_far
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import stated
-from hubbub.guarantees.privacy_loss import Coin, delta_together, epsilon_together, laws
+from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon, laws
 from hubbub.numeric.exact import INFINITY, ball, exp, lower, upper
 
 TINY, HALF = Fraction(1, 10**60), Fraction(1, 2)
 
 
-def exactly(coins: list[Coin], epsilon: Fraction) -> arb:
+def exactly(coins: list[RandomizedResponsePair], epsilon: Fraction) -> arb:
     """The delta of all coins together: every outcome, both directions, summed."""
     found = []
     for way in (0, 1):
@@ -41,7 +41,7 @@ def exactly(coins: list[Coin], epsilon: Fraction) -> arb:
 
 
 coins = st.builds(
-    Coin,
+    RandomizedResponsePair,
     epsilon=st.fractions(0, 3, max_denominator=12),
     delta=st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 1000)]),
     rate=st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(2, 3)]),
@@ -50,8 +50,10 @@ coins = st.builds(
 
 @given(given=st.lists(coins, min_size=1, max_size=6), epsilon=st.fractions(0, 6, max_denominator=10))
 @settings(max_examples=25, deadline=None)
-def test_the_delta_is_never_below_the_truth_and_hardly_above(given: list[Coin], epsilon: Fraction) -> None:
-    truth, found = exactly(given, epsilon), delta_together(given, epsilon)
+def test_the_delta_is_never_below_the_truth_and_hardly_above(
+    given: list[RandomizedResponsePair], epsilon: Fraction
+) -> None:
+    truth, found = exactly(given, epsilon), composed_delta(given, epsilon)
     assert found >= lower(truth)
     # Losses were rounded up by less than a thousandth of their sum.
     shifted = epsilon - sum((coin.most for coin in given), Fraction(0)) / 1000
@@ -60,7 +62,7 @@ def test_the_delta_is_never_below_the_truth_and_hardly_above(given: list[Coin], 
 
 def test_where_the_two_directions_differ_both_are_looked_at() -> None:
     """A sample makes adding a person unlike removing one; without any, one direction is the other."""
-    whole, sampled = Coin(epsilon=Fraction(1)), Coin(epsilon=Fraction(1), rate=HALF)
+    whole, sampled = RandomizedResponsePair(epsilon=Fraction(1)), RandomizedResponsePair(epsilon=Fraction(1), rate=HALF)
     assert [len(list(laws(several))) for several in ([whole], [whole] * 3)] == [1, 1]
     for several in ([sampled], [sampled] * 3, [whole, sampled]):
         one, other = laws(several)
@@ -69,8 +71,8 @@ def test_where_the_two_directions_differ_both_are_looked_at() -> None:
 
 @given(given=st.lists(coins, min_size=1, max_size=5), delta=st.sampled_from([Fraction(1, 50), Fraction(1, 10**4)]))
 @settings(max_examples=15, deadline=None)
-def test_the_epsilon_is_enough_and_never_above_the_sum(given: list[Coin], delta: Fraction) -> None:
-    found = epsilon_together(given, delta)
+def test_the_epsilon_is_enough_and_never_above_the_sum(given: list[RandomizedResponsePair], delta: Fraction) -> None:
+    found = composed_epsilon(given, delta)
     if found is INFINITY:
         assert 1 - (1 - Fraction(1, 1000)) ** len(given) > delta
         return
@@ -81,7 +83,7 @@ def test_the_epsilon_is_enough_and_never_above_the_sum(given: list[Coin], delta:
 
 def test_equal_releases_have_the_closed_form_of_kairouz_oh_and_viswanath() -> None:
     n, epsilon, at = 20, Fraction(1, 10), Fraction(1, 2)
-    found = delta_together([Coin(epsilon=epsilon)] * n, at)
+    found = composed_delta([RandomizedResponsePair(epsilon=epsilon)] * n, at)
     whole = (1 + exp(epsilon)) ** n
     right = sum(
         (
@@ -95,19 +97,19 @@ def test_equal_releases_have_the_closed_form_of_kairouz_oh_and_viswanath() -> No
 
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 10)])
 def test_geometric_noise_is_a_coin_sampled_or_not(rate: Fraction) -> None:
-    channel = Geometric(Fraction(1)) if rate == 1 else Thinned(rate, Geometric(Fraction(1)))
+    channel = Geometric(Fraction(1)) if rate == 1 else Subsampled(rate, Geometric(Fraction(1)))
     for at in (Fraction(0), Fraction(1, 20), Fraction(1, 10)):
-        coin = delta_together([Coin(epsilon=Fraction(1), rate=rate)], at)
+        coin = composed_delta([RandomizedResponsePair(epsilon=Fraction(1), rate=rate)], at)
         assert float(coin) == pytest.approx(float(upper(exact_delta(channel, 1, at))), rel=1e-3)
         assert coin >= lower(exact_delta(channel, 1, at))
 
 
 def test_coins_that_look_alike_are_counted_each() -> None:
     alike = [
-        Coin(epsilon=Fraction(0), delta=Fraction(1, 100)),
-        Coin(epsilon=Fraction(0), delta=Fraction(1, 50), rate=HALF),
+        RandomizedResponsePair(epsilon=Fraction(0), delta=Fraction(1, 100)),
+        RandomizedResponsePair(epsilon=Fraction(0), delta=Fraction(1, 50), rate=HALF),
     ]
-    assert delta_together(alike, Fraction(0)) >= 1 - Fraction(99, 100) ** 2
+    assert composed_delta(alike, Fraction(0)) >= 1 - Fraction(99, 100) ** 2
 
 
 def test_fifty_releases_do_not_cost_fifty_epsilons() -> None:

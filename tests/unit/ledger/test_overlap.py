@@ -19,7 +19,7 @@ import pytest
 
 from hubbub.errors import Refused
 from hubbub.ledger.ledger import Ledger
-from hubbub.ledger.overlap import meet
+from hubbub.ledger.overlap import check_overlap
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_compare, overlap, read, sketch
 from hubbub.tables.sketch import EVERYBODY, Chosen
@@ -243,7 +243,7 @@ def test_people_noted_in_another_way_are_asked_about(town: Ledger) -> None:
         pytest.raises(Refused, match="noted by another version of the engine"),
         town._store.adding(town._founding) as page,
     ):
-        meet(page, "new", "0", made(range(10)), share=Fraction(1, 20), other_people=False)
+        check_overlap(page, "new", "0", made(range(10)), share=Fraction(1, 20), other_people=False)
 
 
 def test_no_id_and_no_key_is_in_a_certificate_or_in_what_is_shown(town: Ledger) -> None:

@@ -25,7 +25,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import START, Page, seal
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
-from hubbub.ledger.running_total import Standing, recalled, standing, written
+from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, written
 from tests.unit.ledger.charges import KINDS, charge, releases, told
 
 names = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=7)
@@ -40,16 +40,16 @@ names = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=7)
 @example(["endless", "plain by b", "endless"], "plain")
 def test_stand_ins_say_of_one_more_release_what_all_releases_say(earlier: list[str], new: str) -> None:
     *before, one = releases(*earlier, new)
-    short = standing(before, reserved=len(before))
-    assert told(totals([*short.together, one])) == told(totals([*before, one]))
+    short = running_total_of(before, reserved=len(before))
+    assert told(totals([*short.stand_ins, one])) == told(totals([*before, one]))
     assert short.spent == short.reserved == len(before)
     try:
         wanted: object = told(admit(before, one, "town"))
     except Refused:
         with pytest.raises(Refused):
-            admit(short.together, one, "town", count=short.spent)
+            admit(short.stand_ins, one, "town", count=short.spent)
     else:
-        assert told(admit(short.together, one, "town", count=short.spent)) == wanted
+        assert told(admit(short.stand_ins, one, "town", count=short.spent)) == wanted
 
 
 @settings(max_examples=60)
@@ -59,7 +59,7 @@ def test_stand_ins_say_of_one_more_release_what_all_releases_say(earlier: list[s
 def test_what_stand_ins_lose_at_a_delta_is_what_all_releases_lose(earlier: list[str], new: str) -> None:
     """The sums of growths are carried along, so nothing is lost by adding up."""
     *before, one = releases(*earlier, new)
-    short = [*standing(before, reserved=len(before)).together, one]
+    short = [*running_total_of(before, reserved=len(before)).stand_ins, one]
     assert totals(short).adaptive.guarantee == totals([*before, one]).adaptive.guarantee
 
 
@@ -72,7 +72,7 @@ def test_stand_ins_never_promise_more_than_all_releases(which: list[int]) -> Non
     pure = Entered(number=1, charge=_pure_crowds())
     listed = [*releases(*sorted(KINDS)), pure]
     many = [replace(listed[i], number=number) for number, i in enumerate(which, 1)]
-    whole, short = totals(many), totals(standing(many, reserved=len(many)).together)
+    whole, short = totals(many), totals(running_total_of(many, reserved=len(many)).stand_ins)
     for notion in ("differential", "adaptive", "zero_knowledge", "crowd_blending", "outlier", "population"):
         said, true = getattr(short, notion).guarantee, getattr(whole, notion).guarantee
         if said is not None:
@@ -90,23 +90,23 @@ def _pure_crowds() -> Charge:
 @settings(max_examples=60)
 @given(names)
 def test_a_running_total_is_read_back_as_it_was_written(earlier: list[str]) -> None:
-    short = standing(releases(*earlier), reserved=len(earlier) + 2)
+    short = running_total_of(releases(*earlier), reserved=len(earlier) + 2)
     assert recalled(written(short)) == short
 
 
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from(sorted(KINDS)), min_size=60, max_size=60))
 def test_however_many_releases_a_handful_of_stand_ins_is_left(earlier: list[str]) -> None:
-    assert len(standing(releases(*earlier), reserved=60).together) <= len(KINDS) + 2
+    assert len(running_total_of(releases(*earlier), reserved=60).stand_ins) <= len(KINDS) + 2
 
 
 def test_long_numbers_are_rounded_against_us() -> None:
-    found, exact = Standing(), Fraction(0)
+    found, exact = RunningTotal(), Fraction(0)
     for i in range(1, 400):
         spec = histogram(["a=x,y"], epsilon=f"1/{i}", sample="0.1")
         found = found.followed_by(Entered(number=i, charge=charge_of(spec)))
         exact += charge_of(spec).differential.epsilon  # type: ignore[union-attr, assignment]
-    (one,) = found.together
+    (one,) = found.stand_ins
     promise, knowledge = one.charge.differential, one.charge.zero_knowledge
     assert isinstance(promise, DifferentialPrivacy)
     assert isinstance(promise.epsilon, Fraction)
@@ -177,11 +177,11 @@ def as_left(book: Ledger) -> None:
     """Let the anchor believe that nobody wrote to the file, as if the clock had been turned back."""
     known = anchor.find(book.path)
     assert known is not None
-    anchor.keep(anchor.Anchor(known.path, known.ledger, known.number, known.hash, anchor.look(book.path)))
+    anchor.keep(anchor.Anchor(known.path, known.ledger, known.number, known.hash, anchor.check_anchor(book.path)))
 
 
 def test_a_changed_total_is_noticed(book: Ledger) -> None:
-    short = written(standing(releases("plain"), reserved=3)).hex()
+    short = written(running_total_of(releases("plain"), reserved=3)).hex()
     edit(book, f"UPDATE totals SET body = x'{short}'")
     as_left(book)
     with pytest.raises(CheckFailed, match="the running total of town is not what its releases add up to"):
@@ -189,7 +189,7 @@ def test_a_changed_total_is_noticed(book: Ledger) -> None:
 
 
 def test_a_changed_total_in_a_file_that_was_written_to_is_worked_out_again(book: Ledger) -> None:
-    short = written(standing(releases("plain"), reserved=3)).hex()
+    short = written(running_total_of(releases("plain"), reserved=3)).hex()
     edit(book, f"UPDATE totals SET body = x'{short}'", "DELETE FROM marks")
     book.set_policy("town", Policy(differential_epsilon=Fraction(3)))
     with pytest.raises(Refused, match="above the cap"):
@@ -201,7 +201,7 @@ def test_a_changed_total_in_a_file_that_was_written_to_is_worked_out_again(book:
 def test_a_total_that_never_was_right_is_noticed_by_a_check(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sealed, believed by every later release, and found out when all is added up from the beginning."""
     with monkeypatch.context() as patch:
-        patch.setattr(Standing, "followed_by", lambda self, new: self)
+        patch.setattr(RunningTotal, "followed_by", lambda self, new: self)
         book.reserve("town", charge("plain"))
     book.reserve("town", charge("plain"))
     with pytest.raises(CheckFailed, match="the running total of town"):
@@ -265,6 +265,6 @@ def test_the_last_entry_has_the_digest_of_the_total(book: Ledger) -> None:
     data = page.total("town", page.last.number)
     assert data is not None
     assert page.last.body["total"] == f"{running.FORM}:{hashlib.sha256(data).hexdigest()}"
-    assert Running(page, "town").standing.spent == 3
+    assert Running(page, "town").total.spent == 3
     assert isinstance(charge("plain"), Charge)
     base.close()

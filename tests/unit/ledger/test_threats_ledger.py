@@ -478,7 +478,7 @@ def test_the_same_file_under_a_second_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_key_is_private_and_is_the_ledgers_own(used: Ledger) -> None:
-    file = key.place(used.path)
+    file = key.key_path(used.path)
     assert file.stat().st_mode & 0o777 == 0o600
     public = used.public_key()
     file.chmod(0o644)

@@ -68,7 +68,7 @@ def opens(home: Path, reserved: bool) -> None:
     book = Ledger()
     for file in anchor.folder().glob(f"*{anchor.ENDING}"):
         assert file.read_bytes().startswith(b"{")
-    if key.place(book.path).exists():
+    if key.key_path(book.path).exists():
         assert len(key.public(book.path)) == 64
     records = book.accounts()["town"].records if book.accounts() else []
     if reserved:

@@ -18,6 +18,7 @@ from hubbub.numeric.exact import (
     Loss,
     ball,
     exp,
+    integer,
     log,
     loss,
     lower,
@@ -28,7 +29,6 @@ from hubbub.numeric.exact import (
     to_float,
     to_text,
     upper,
-    whole,
 )
 
 
@@ -106,17 +106,17 @@ def test_other_types_are_refused(value: object) -> None:
 
 def test_ranges_are_checked() -> None:
     assert positive("1e-9", "rate") == Fraction(1, 10**9)
-    assert whole("1e3", "k") == 1000
-    assert whole(0, "k") == 0
+    assert integer("1e3", "k") == 1000
+    assert integer(0, "k") == 0
     assert loss("0") == 0
     assert loss(" Infinity ") is INFINITY
     assert loss(INFINITY) is INFINITY
     with pytest.raises(WrongUse, match="rate must be above 0"):
         positive(0, "rate")
     with pytest.raises(WrongUse, match="whole number of at least 2"):
-        whole("3/2", "k", least=2)
+        integer("3/2", "k", least=2)
     with pytest.raises(WrongUse, match="whole number of at least 2"):
-        whole(1, "k", least=2)
+        integer(1, "k", least=2)
     with pytest.raises(WrongUse, match="at least 0"):
         loss("-1")
     with pytest.raises(FloatRefused):

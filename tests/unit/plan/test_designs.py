@@ -56,7 +56,7 @@ def test_zero_knowledge_designs_reach_the_target() -> None:
 
 def test_noise_on_small_counts_needs_no_larger_crowd() -> None:
     found = planned(Want.ZERO_KNOWLEDGE, epsilon="0.5", delta="1e-9", rates=read_rates("0.1"))
-    crowds = {d.words["crowd"] for d in found.designs if "crowd" in d.words}
+    crowds = {d.options["crowd"] for d in found.designs if "crowd" in d.options}
     assert crowds == {17}
     # Below ln 1/(1 - p) it does, and less noise is tried.
     found = planned(Want.ZERO_KNOWLEDGE, epsilon="0.05", delta="1e-6", rates=read_rates("0.1"))
@@ -100,10 +100,10 @@ def test_outlier_designs() -> None:
 def test_distributional_designs() -> None:
     found = planned(Want.DISTRIBUTIONAL, epsilon="0.5", delta="1e-9", rates=read_rates("0.1"), shape=even(5000, 5))
     assert all(isinstance(design.promise.conclusion, DistributionalPrivacy) for design in found.designs)
-    crowds = [design for design in found.designs if "crowd" in design.words]
+    crowds = [design for design in found.designs if "crowd" in design.options]
     assert crowds
     for design in crowds:
-        assert design.words["collected"] == "0.1"
+        assert design.options["collected"] == "0.1"
         assert design.promise in design.spec.promises()
 
 

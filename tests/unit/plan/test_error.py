@@ -9,7 +9,7 @@ import pytest
 from hubbub.channels.catalogue import channel
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.plan.error import expected, one_bin
 from hubbub.plan.shape import Shape, even
 
@@ -20,7 +20,7 @@ def by_the_law(made: Channel, rate: str | None, count: int) -> tuple[float, floa
     """(mean absolute error, chance to be hidden) from the exact law, term by term; a hidden bin is read as 0."""
     p = Fraction(rate or 1)
     error = hidden = 0.0
-    for tag, value, mass in Thinned(p, made).law(count).atoms(TAIL):
+    for tag, value, mass in Subsampled(p, made).law(count).atoms(TAIL):
         weight = float(mass.mid())
         gone = tag.startswith(SUPPRESSED)
         hidden += weight * gone

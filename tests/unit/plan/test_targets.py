@@ -9,7 +9,7 @@ import pytest
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.numeric.exact import INFINITY
-from hubbub.plan.targets import Target, Want, epsilon_of, largest_inner, largest_rate, meets, smallest_crowd, why_not
+from hubbub.plan.targets import Target, Want, epsilon_of, largest_inner, largest_rate, reaches, smallest_crowd, why_not
 
 ZK = Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-9")
 
@@ -19,8 +19,8 @@ ZK = Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-9")
 def test_the_smallest_crowd_is_enough_and_one_fewer_is_not(want: Want, inner: str) -> None:
     goal = Target.of(want, "0.5", "1e-9", inner)
     k = smallest_crowd(goal, "0.1")
-    assert meets(goal, k, Fraction(1, 10))
-    assert not meets(goal, k - 1, Fraction(1, 10))
+    assert reaches(goal, k, Fraction(1, 10))
+    assert not reaches(goal, k - 1, Fraction(1, 10))
 
 
 def test_the_smallest_crowds_of_a_plan() -> None:
@@ -33,7 +33,7 @@ def test_the_smallest_crowds_of_a_plan() -> None:
 def test_the_largest_rate_is_enough_and_a_little_more_is_not() -> None:
     rate = largest_rate(ZK, 20)
     assert rate == Fraction("0.128288")
-    assert not meets(ZK, 20, rate + Fraction(1, 10**6))
+    assert not reaches(ZK, 20, rate + Fraction(1, 10**6))
     tiny = largest_rate(Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-30"), 3)  # rate^3 must be below 1e-30
     assert Fraction(1, 10**11) < tiny <= Fraction(1, 10**10)
     wide = largest_rate(Target.of(Want.ZERO_KNOWLEDGE, 3, "0.3"), 5)

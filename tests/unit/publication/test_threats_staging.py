@@ -198,8 +198,8 @@ def test_what_was_left_of_a_clean_up_without_the_name_of_its_ledger_goes(town: P
     made = open_table(town).histogram(["dept=a,b,c"], crowd=20)
     out = tmp_path / "out"
     save(made, out)
-    assert made.place is not None
-    hidden = out / f".hubbub-{made.place.nonce}"
+    assert made.reservation is not None
+    hidden = out / f".hubbub-{made.reservation.nonce}"
     hidden.mkdir(mode=0o700)
     (hidden / DRAFT).write_text("{}")
     assert finish(hidden)["certificate"] == str(out / CERTIFICATE)
@@ -250,7 +250,7 @@ SPOILED: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("how", SPOILED)
 def test_45_a_key_that_cannot_sign_stops_a_release_before_it_is_paid_for(how: str, town: Path, tmp_path: Path) -> None:
     Ledger().public_key()
-    SPOILED[how](key.place(default_path()))
+    SPOILED[how](key.key_path(default_path()))
     for _ in range(2):
         done = publish(town, tmp_path / "out")
         assert done.exit_code == 4, done.output
@@ -280,7 +280,7 @@ def test_45_a_key_that_others_own_stops_a_release_before_it_is_paid_for(
 def test_45_a_key_that_goes_while_the_release_is_drawn_loses_nothing(
     town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, file, away = release.execute, key.place(default_path()), tmp_path / "away"
+    whole, file, away = release.execute, key.key_path(default_path()), tmp_path / "away"
 
     def drawing(*given: Any, **words: Any) -> Release:
         done = whole(*given, **words)
@@ -363,7 +363,7 @@ def ready(folder: Path, *, signed: bool = True) -> Path:
     staged = stage(made, folder)
     if signed:
         digests = (sha256(staged.path(name)) for name in ("release.csv", CERTIFICATE))
-        Ledger().commit(staged.place, *digests)
+        Ledger().commit(staged.reservation, *digests)
     else:
         (staged.hidden / CERTIFICATE).unlink()
     staged.close()

@@ -51,7 +51,7 @@ def test_every_answer_is_the_sum_of_its_cells_and_every_query_has_its_place(of: 
     for place in range(queries.number):
         box = queries.at(place)
         assert queries.has(box)
-        assert answers[place] == counted(box, cells) == answers[queries.place(box)]
+        assert answers[place] == counted(box, cells) == answers[queries.index_of(box)]
     boxes = [queries.at(place) for place in range(queries.number)]
     assert max(width(box, shape) for box in boxes) == queries.widest
     inside = queries.answers(np.ones(shape, dtype=np.int64))

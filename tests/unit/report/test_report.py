@@ -115,7 +115,7 @@ def test_hostile_labels_do_nothing(declared: bool) -> None:
     spec = f"{quoted[0]}={','.join(quoted[1:])}" if declared else quoted[0]
     release = released(table, spec, crowd=2)
     page = report(release)
-    assert (len(release), int(counts(release).shown.sum())) == (len(texts), len(texts))
+    assert (len(release), int(counts(release).visible.sum())) == (len(texts), len(texts))
     assert acting(page) == []
     assert len(page) < 100_000
     assert not any(sign in page for sign in (chr(0), chr(0x202E), chr(0x200B), chr(0x2028)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.sampling.one_sample import may_lose, together
+from hubbub.sampling.one_sample import joint_epsilon, may_lose
 from hubbub.sampling.sanitize import Blank, outside
 
 LOSSES = st.fractions(min_value=Fraction(1, 1000), max_value=20, max_denominator=1000)
@@ -26,7 +26,7 @@ def test_one_question_alone_is_what_sample_and_sanitize_says_of_it(
     k, n = sizes
     alone = outside(k, n, loss, blank=blank).epsilon_zk
     assert isinstance(alone, Fraction)
-    assert abs(together(k, n, [(loss, blank)]) - alone) <= NEAR * max(alone, 1)
+    assert abs(joint_epsilon(k, n, [(loss, blank)]) - alone) <= NEAR * max(alone, 1)
 
 
 def test_the_theorem_in_plain_numbers() -> None:
@@ -38,7 +38,9 @@ def test_the_theorem_in_plain_numbers() -> None:
     real, simulated = (0.6 + 0.4 * exp(whole)) / (0.6 + 0.4 * exp(whole - up)), 0.6 + 0.4 * exp(down)
     coins = [(Fraction(1, 2), Blank.COIN), (Fraction(2), Blank.COIN)]
     assert simulated > real
-    assert float(together(4, 10, [(Fraction(1), Blank.HALF_WAY), *coins])) == pytest.approx(log(simulated), rel=1e-12)
+    assert float(joint_epsilon(4, 10, [(Fraction(1), Blank.HALF_WAY), *coins])) == pytest.approx(
+        log(simulated), rel=1e-12
+    )
 
 
 @given(SIZES, PARTS)
@@ -46,11 +48,11 @@ def test_together_they_lose_no_more_than_theorem_a1_says_and_no_less_than_each_a
     sizes: tuple[int, int], parts: list[tuple[Fraction, Blank]]
 ) -> None:
     k, n = sizes
-    found, swapped = together(k, n, parts), mixed(sum((loss for loss, _ in parts), Fraction(0)), Fraction(k, n))
+    found, swapped = joint_epsilon(k, n, parts), mixed(sum((loss for loss, _ in parts), Fraction(0)), Fraction(k, n))
     assert isinstance(swapped, Fraction)
     assert found <= swapped + NEAR * max(swapped, 1)
     assert 2 * found >= swapped - NEAR * max(swapped, 1)  # zero-knowledge privacy is half of a differential one at best
-    assert all(together(k, n, [part]) <= found + NEAR * max(found, 1) for part in parts)
+    assert all(joint_epsilon(k, n, [part]) <= found + NEAR * max(found, 1) for part in parts)
 
 
 @settings(max_examples=25)
@@ -61,6 +63,6 @@ def test_what_may_be_lost_for_a_target_reaches_it_and_not_more(
     k, n = sizes
     loss, every = may_lose(k, n, target, shares), sum((share for share, _ in shares), Fraction(0))
     split = [(loss * share / every, blank) for share, blank in shares]
-    assert together(k, n, split) <= target
+    assert joint_epsilon(k, n, split) <= target
     more = [(each * Fraction(1_000_001, 1_000_000), blank) for each, blank in split]
-    assert together(k, n, more) > target
+    assert joint_epsilon(k, n, more) > target

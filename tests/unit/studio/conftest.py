@@ -29,7 +29,7 @@ def in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Releases are made here and not in a process of their own, which takes a second to start."""
 
     async def begin(self: Work, asked: Mapping[str, Any]) -> None:
-        self.job = Job(asked=asked)
+        self.job = Job(request=asked)
         try:
             await run_in_threadpool(work, asked, self._heard, Here())
         except HubbubError as error:

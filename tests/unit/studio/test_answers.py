@@ -21,16 +21,16 @@ def answers() -> Answers:
 def test_a_number_is_worked_out_once(answers: Answers) -> None:
     asked: list[int] = []
     for _ in range(3):
-        assert answers.ask("key", lambda: asked.append(1) or 7, soon(5)).value == 7  # type: ignore[func-returns-value]
+        assert answers.answer("key", lambda: asked.append(1) or 7, soon(5)).value == 7  # type: ignore[func-returns-value]
     assert asked == [1]
     answers.close()
 
 
 def test_whoever_asks_too_early_is_told_so_and_asks_again(answers: Answers) -> None:
     done = Event()
-    assert answers.ask("key", lambda: done.wait(20), soon(0)).waiting
+    assert answers.answer("key", lambda: done.wait(20), soon(0)).waiting
     done.set()
-    assert answers.ask("key", lambda: done.wait(20), soon(5)).value is True
+    assert answers.answer("key", lambda: done.wait(20), soon(5)).value is True
     answers.close()
 
 
@@ -38,7 +38,7 @@ def test_a_refusal_is_an_answer(answers: Answers) -> None:
     def refuse() -> int:
         raise WrongUse("not so")
 
-    found = answers.ask("key", refuse, soon(5))
+    found = answers.answer("key", refuse, soon(5))
     assert not found.waiting
     assert str(found.error) == "not so"
     answers.close()
@@ -46,7 +46,7 @@ def test_a_refusal_is_an_answer(answers: Answers) -> None:
 
 def _until(answers: Answers, key: str, work: partial[object]) -> object:
     for _ in range(2000):
-        found = answers.ask(key, work, soon(), slow=True)
+        found = answers.answer(key, work, soon(), slow=True)
         if not found.waiting:
             return found
         time.sleep(0.02)
@@ -72,10 +72,10 @@ def test_of_several_slow_ones_the_last_counts(answers: Answers, monkeypatch: pyt
         return name
 
     for name in ("a", "b", "c", "d", "e"):  # two hands: a and b begin, c and d are dropped
-        answers.ask(name, partial(work, name), soon(), slow=True)
+        answers.answer(name, partial(work, name), soon(), slow=True)
         while name in "ab" and name not in begun:
             time.sleep(0.01)
     gate.set()
-    assert answers.ask("e", partial(work, "e"), soon(5)).value == "e"
+    assert answers.answer("e", partial(work, "e"), soon(5)).value == "e"
     assert begun == ["a", "b", "e"]
     answers.close()

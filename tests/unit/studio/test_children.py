@@ -88,7 +88,7 @@ def test_a_studio_among_planted_modules_releases_plans_and_reads_sheets(planted:
 
 def _slow(answers: Answers, key: str, work: partial[str]) -> str:
     for _ in range(2000):
-        found = answers.ask(key, work, soon(), slow=True)
+        found = answers.answer(key, work, soon(), slow=True)
         if not found.waiting:
             assert found.value is not None, found.error
             return found.value

@@ -108,7 +108,7 @@ def test_a_plan_says_that_it_is_being_proved_and_then_what_the_command_says(
     from hubbub import plan
 
     with monkeypatch.context() as patch:
-        patch.setattr(Answers, "ask", lambda *given, **more: Answer())
+        patch.setattr(Answers, "answer", lambda *given, **more: Answer())
         assert "still being proved" in plain(opened.get("/plan/answer")[1])
     for want, words in WANTED.items():
         told = planned(opened, want=want, people="1000", bins="10", **words)

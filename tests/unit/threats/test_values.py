@@ -202,7 +202,7 @@ def test_5_numbers_that_are_published_are_not_made_text(tmp_path: Path) -> None:
     release = played(spec, open(table).engine, ScriptedSource.from_label("negative"))
     assert (result(release).published.values < 0).any()
     entered = enter(table).histogram(["town=Bath,York,Ely,Wells"], epsilon="0.05")
-    save(replace(release, place=entered.place), tmp_path)
+    save(replace(release, reservation=entered.reservation), tmp_path)
     with (tmp_path / "release.csv").open(newline="") as file:
         values = [line["count"] for line in csv.DictReader(file)]
     assert [int(value) for value in values] == result(release).published.values.tolist()

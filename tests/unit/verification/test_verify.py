@@ -74,17 +74,17 @@ def test_who_signed_and_which_files_were_there_is_told(saved: Saved, forger: Pat
     folder = saved.release.parent
     alone = verify(saved.data)
     assert (alone.signer, alone.public_key, alone.files, alone.missing) == (None, public, (), ("release.csv",))
-    assert (alone.passed, alone.whole) == (True, False)
+    assert (alone.passed, alone.complete) == (True, False)
     assert "unknown key" in alone.verdict
     assert "not checked, because not there: release.csv" in alone.verdict
     whole = verify(saved.data, folder=folder, known={public: "the town"}.get)
-    assert (whole.signer, whole.files, whole.missing, whole.whole) == ("the town", ("release.csv",), (), True)
+    assert (whole.signer, whole.files, whole.missing, whole.complete) == ("the town", ("release.csv",), (), True)
     assert whole.verdict == "The certificate holds, signed by the town."
-    assert verify(saved.data, folder=folder, key=public).whole
-    assert not verify(saved.data, folder=folder, known={key.public(forger): "the town"}.get).whole
+    assert verify(saved.data, folder=folder, key=public).complete
+    assert not verify(saved.data, folder=folder, known={key.public(forger): "the town"}.get).complete
     elsewhere = tmp_path / "elsewhere.csv"
     elsewhere.write_bytes(saved.release.read_bytes())
-    assert verify(saved.data, release=elsewhere, key=public).whole
+    assert verify(saved.data, release=elsewhere, key=public).complete
 
 
 def test_a_name_for_the_signer_cannot_pass_for_more(saved: Saved) -> None:

@@ -46,8 +46,8 @@ def epsilons(steps: tuple[Derivation, ...]) -> list[Fraction]:
 
 
 def reworded(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(promises, "PARTITION", replace(promises.PARTITION, says="everybody knows how people are divided"))
-    patch.setattr(promises, "EVERY_BIN", replace(promises.EVERY_BIN, says="no bin is left out"))
+    patch.setattr(promises, "PARTITION", replace(promises.PARTITION, sentence="everybody knows how people are divided"))
+    patch.setattr(promises, "EVERY_BIN", replace(promises.EVERY_BIN, sentence="no bin is left out"))
     card = ExactOrSuppressed.card
     said = replace(card.statement, name="small counts hidden", source="a book")
     patch.setattr(ExactOrSuppressed, "card", replace(card, statement=said))

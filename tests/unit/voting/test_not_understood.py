@@ -14,7 +14,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.vote import count
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats.ballot_file import BallotFile
-from hubbub.voting.formats.csv_columns import asked_columns
+from hubbub.voting.formats.csv_columns import parse_columns
 from hubbub.voting.formats.formats import read, strict
 from hubbub.voting.formats.reading import Reading
 from hubbub.voting.rules import rules
@@ -49,7 +49,7 @@ def made(tmp_path: Path, text: str, ending: str = "csv") -> Path:
 
 def understood(tmp_path: Path, text: str, ending: str = "csv", *, columns: str = "", **rules: str) -> BallotFile:
     reading = Reading(**rules)  # type: ignore[arg-type]
-    return strict(read(made(tmp_path, text, ending), reading, columns=asked_columns(columns) or None))
+    return strict(read(made(tmp_path, text, ending), reading, columns=parse_columns(columns) or None))
 
 
 def refusal(tmp_path: Path, text: str, ending: str = "csv", *, columns: str = "", **rules: str) -> str:

@@ -24,7 +24,7 @@ CLIQUE: Final = 200
 LEAN: Final = 0.2  # the largest share of the minority
 PEOPLE: Final = 1_000_000
 EPSILONS: Final = (0.1, 0.01)
-ASKED: Final = (1_000, 10_000, 50_000)
+SAMPLE_SIZES: Final = (1_000, 10_000, 50_000)
 
 _NODES: Final = CLIQUE // 2 + 1  # exact for polynomials of degree CLIQUE + 1
 _NEVER: Final = 1e-16
@@ -44,11 +44,11 @@ def from_release(epsilon: float, *, counted: bool = True) -> float:
     return float(weights @ right)
 
 
-def from_random_people(asked: int) -> float:
+def from_random_people(size: int) -> float:
     """The same from the people of the clique among so many random ones, not the person; a coin where they are even."""
     found = 0.0
     p, weights = _shares()
-    for seen, chance in enumerate(_seen(asked)):
+    for seen, chance in enumerate(_seen(size)):
         if chance < _NEVER:
             continue
         number = np.arange(seen + 1)
@@ -78,31 +78,31 @@ def _binomial(n: int, p: Floats) -> Floats:
     return np.asarray(np.exp(ways + m * np.log(p)[:, None] + (n - m) * np.log1p(-p)[:, None]))
 
 
-def _seen(asked: int) -> list[float]:
+def _seen(size: int) -> list[float]:
     """How many friends are among the people asked: a hypergeometric law."""
 
     def ways(n: int, m: int) -> float:
         return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
 
     friends, rest = CLIQUE - 1, PEOPLE - (CLIQUE - 1)
-    whole = ways(PEOPLE, asked)
-    return [math.exp(ways(friends, s) + ways(rest, asked - s) - whole) for s in range(min(friends, asked) + 1)]
+    total = ways(PEOPLE, size)
+    return [math.exp(ways(friends, s) + ways(rest, size - s) - total) for s in range(min(friends, size) + 1)]
 
 
 def democrats() -> Story:
     """The release that gives friends away, and what random people would give instead."""
     released = {epsilon: from_release(epsilon) for epsilon in EPSILONS}
-    sampled = {asked: from_random_people(asked) for asked in ASKED}
+    sampled = {size: from_random_people(size) for size in SAMPLE_SIZES}
     numbers: dict[str, float | int] = {}
     for epsilon in EPSILONS:
         numbers[f"bound_{epsilon}"] = bound(epsilon)
         numbers[f"exact_{epsilon}"] = released[epsilon]
         numbers[f"not_counted_{epsilon}"] = from_release(epsilon, counted=False)
-    for asked in ASKED:
-        numbers[f"random_{asked}"] = sampled[asked]
+    for size in SAMPLE_SIZES:
+        numbers[f"random_{size}"] = sampled[size]
     bars = (
         ("a coin", 50.0, "50.0 %"),
-        *((f"{asked:,} random people of a million", 100 * share, percent(share)) for asked, share in sampled.items()),
+        *((f"{size:,} random people of a million", 100 * share, percent(share)) for size, share in sampled.items()),
         *((f"private shares, epsilon {eps}", 100 * released[eps], percent(released[eps])) for eps in EPSILONS[::-1]),
     )
     return Story(
@@ -115,8 +115,8 @@ def democrats() -> Story:
             f"epsilon = {EPSILONS[1]}, {percent(released[EPSILONS[1]])} ({percent(bound(EPSILONS[1]))}). Leaving the "
             f"person out changes nothing: {percent(float(numbers[f'not_counted_{EPSILONS[0]}']))}. It is the friends "
             "who tell.",
-            f"From {ASKED[0]:,} random people of a million it would be {percent(sampled[ASKED[0]])}, from {ASKED[1]:,} "
-            f"{percent(sampled[ASKED[1]])}.",
+            f"From {SAMPLE_SIZES[0]:,} random people of a million it would be {percent(sampled[SAMPLE_SIZES[0]])}, from {SAMPLE_SIZES[1]:,} "
+            f"{percent(sampled[SAMPLE_SIZES[1]])}.",
         ),
         numbers=numbers,
         bars=bars,

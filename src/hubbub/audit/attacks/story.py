@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from hubbub.charts.page import page
-from hubbub.charts.svg import Bar, Panel, Words, responsive
+from hubbub.charts.svg import Bar, ChartLabels, Panel, responsive
 from hubbub.errors import WrongUse
 
 
@@ -39,9 +39,9 @@ class Story:
 
     def chart(self) -> str:
         """The bars as SVG."""
-        bars = tuple(Bar(label, value, value, value, said) for label, value, said in self.bars)
-        words = Words(title=self.title, description=" ".join(self.sentences), by="", numbers=self.axis)
-        return responsive([Panel("", bars)], words, upright=False)
+        bars = tuple(Bar(label, value, value, value, text) for label, value, text in self.bars)
+        labels = ChartLabels(title=self.title, description=" ".join(self.sentences), by="", numbers=self.axis)
+        return responsive([Panel("", bars)], labels, upright=False)
 
     def page(self) -> str:
         """The story as one page that opens without a network and runs no code."""

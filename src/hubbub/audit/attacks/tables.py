@@ -17,7 +17,7 @@ FIRST: Final = ((0, 1), (2,))
 SECOND: Final = ((0,), (1, 2))
 
 
-def _shown(count: int, k: int = CROWD) -> int | None:
+def _suppressed(count: int, k: int = CROWD) -> int | None:
     return count if count >= k else None
 
 
@@ -25,7 +25,9 @@ def _by(*partitions: tuple[tuple[int, ...], ...]) -> dict[Data, Law]:
     """Tables by some partitions of three kinds of people, each hiding counts below the crowd, as laws."""
 
     def mechanism(data: Data) -> Law:
-        released = tuple(tuple(_shown(sum(data[i] for i in part)) for part in partition) for partition in partitions)
+        released = tuple(
+            tuple(_suppressed(sum(data[i] for i in part)) for part in partition) for partition in partitions
+        )
         return {released: Fraction(1)}
 
     return listed(mechanism, 3, 2 * CROWD + 1)
@@ -33,10 +35,10 @@ def _by(*partitions: tuple[tuple[int, ...], ...]) -> dict[Data, Law]:
 
 def twice() -> Story:
     """Proposition 7: each table blends everybody with a crowd, and both together leave somebody alone."""
-    alone = [lone(_by(partition), CROWD, Fraction(0)) for partition in (FIRST, SECOND)]
+    singles = [lone(_by(partition), CROWD, Fraction(0)) for partition in (FIRST, SECOND)]
     found = lone(_by(FIRST, SECOND), CROWD, ANY)
     assert found is not None, "Proposition 7"
-    crowds = [CROWD if each is None else each.crowd for each in alone]
+    crowds = [CROWD if each is None else each.crowd for each in singles]
     people = sum(found.data)
     return Story(
         name="twice",
@@ -60,7 +62,7 @@ def twice() -> Story:
 
 def margins() -> Story:
     """Differencing: a row of one table minus rows of another is a cell that both hide."""
-    found = two_margins(together=True)
+    found = two_margins(jointly=True)
     one = found.determined[0]
     true = PEOPLE[tuple(value for _, value in one.key)]  # type: ignore[index]
     return Story(
@@ -110,12 +112,12 @@ def first_row() -> Story:
 def one_row() -> Story:
     """One row of each person, chosen secretly: no crowd for who has several."""
 
-    def shown(*people: tuple[str, ...]) -> Fraction:
+    def chance_visible(*people: tuple[str, ...]) -> Fraction:
         choices = list(product(*people))
-        return Fraction(sum(_shown(rows.count("A")) is not None for rows in choices), len(choices))
+        return Fraction(sum(_suppressed(rows.count("A")) is not None for rows in choices), len(choices))
 
     t, u = ("A", "B"), ("A",)
-    both, without, twins = shown(t, u), shown(u), shown(u, u)
+    both, without, twins = chance_visible(t, u), chance_visible(u), chance_visible(u, u)
     return Story(
         name="one-row",
         title="One row of several is no crowd",

@@ -24,11 +24,11 @@ class Family(Channel):
     proofs: ClassVar[tuple[Proof, ...]] = ()
     unbiased: ClassVar[bool] = False
     laws: Callable[[int], Law]
-    said: Guarantee
+    claimed: Guarantee
 
     @property
     def claim(self) -> Guarantee:
-        return self.said
+        return self.claimed
 
     def law(self, count: int) -> Law:
         return self.laws(count)

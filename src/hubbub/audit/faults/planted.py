@@ -26,7 +26,7 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.papers.estimators import lower_bound
 from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, OutlierPrivacy
 from hubbub.noise.source import SystemSource
@@ -63,9 +63,9 @@ def drawn(channel: Channel, count: int) -> Experiment:
 # --- thresholds and bins ------------------------------------------------------------------------------------------
 
 
-def _threshold(shown_from: int) -> Finding:
+def _threshold(threshold: int) -> Finding:
     claim = CrowdBlending(k=CROWD, epsilon=Fraction(0))
-    return of_channel(Family(ExactOrSuppressed(shown_from).law, claim), counts=range(1, CROWD + 3))
+    return of_channel(Family(ExactOrSuppressed(threshold).law, claim), counts=range(1, CROWD + 3))
 
 
 def _threshold_right() -> Finding:
@@ -131,7 +131,7 @@ def _unit(rows: int) -> Finding:
 
 
 def _collected_claim() -> DifferentialPrivacy:
-    return Thinned(Fraction(1, 10), ExactOrSuppressed(CROWD), Fraction(1, 10**6)).claim
+    return Subsampled(Fraction(1, 10), ExactOrSuppressed(CROWD), Fraction(1, 10**6)).claim
 
 
 def _collected() -> Finding:
@@ -140,8 +140,8 @@ def _collected() -> Finding:
 
 
 def _collected_right() -> Finding:
-    thinned = Thinned(Fraction(1, 10), ExactOrSuppressed(CROWD), Fraction(1, 10**6))
-    return of_channel(thinned, _collected_claim(), counts=(1, CROWD, 100))
+    subsampled = Subsampled(Fraction(1, 10), ExactOrSuppressed(CROWD), Fraction(1, 10**6))
+    return of_channel(subsampled, _collected_claim(), counts=(1, CROWD, 100))
 
 
 def _rows_of_simulator(claimed: int) -> Finding:
@@ -195,8 +195,8 @@ FAULTS: Final = (
         "a second margin",
         "two exact tables of the same people",
         Depth.PUBLISHED,
-        lambda: releases.margins(together=True),
-        lambda: releases.margins(together=False),
+        lambda: releases.margins(jointly=True),
+        lambda: releases.margins(jointly=False),
     ),
     Fault(
         "sample reused",

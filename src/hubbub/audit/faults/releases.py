@@ -14,7 +14,7 @@ from hubbub.audit.published.file import Cell, Key, Published
 from hubbub.audit.published.inference import of_tables
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.numeric.exact import ball, exp, lower, rounded, to_text, upper
 
@@ -27,12 +27,12 @@ def _cell(count: int) -> Cell:
     return Cell(count, count, False) if count >= K else Cell(0, K - 1, True)
 
 
-def margins(*, together: bool) -> Finding:
+def margins(*, jointly: bool) -> Finding:
     """A table by town and sex, and with it one by town: each hides counts below 5."""
     fine = Published("by-town-and-sex.csv", ("town", "sex"), {key: _cell(count) for key, count in PEOPLE.items()})
     towns = sorted({town for town, _ in PEOPLE})
     coarse: dict[Key, Cell] = {(town,): _cell(sum(n for (at, _), n in PEOPLE.items() if at == town)) for town in towns}
-    tables = [fine, Published("by-town.csv", ("town",), coarse)] if together else [fine]
+    tables = [fine, Published("by-town.csv", ("town",), coarse)] if jointly else [fine]
     return of_tables(tables, K)
 
 
@@ -49,9 +49,9 @@ def samples(*, reused: bool) -> Finding:
     Twelve people live in one street and the person alone in another. Promised is what two samples buy: the losses of
     both releases add up. Of one sample, the town minus the street is the person.
     """
-    claimed = 2 * max(_alone(people) for people in range(1, OTHERS + 2))
-    there, gone = (_law(present=present, reused=reused) for present in (True, False))
-    delta = _hockey_stick(there, gone).max(_hockey_stick(gone, there))
+    claimed = 2 * max(_chance_single(people) for people in range(1, OTHERS + 2))
+    with_person, gone = (_law(present=present, reused=reused) for present in (True, False))
+    delta = _hockey_stick(with_person, gone).max(_hockey_stick(gone, with_person))
     verdict: Verdict = Proved("the joint laws are as close as promised")
     if lower(delta) > claimed:
         witness = (
@@ -71,9 +71,9 @@ def samples(*, reused: bool) -> Finding:
     )
 
 
-def _alone(people: int) -> Fraction:
+def _chance_single(people: int) -> Fraction:
     """The exact delta of one table on its own sample at half the epsilon."""
-    return upper(exact_delta(Thinned(RATE, ExactOrSuppressed(K)), people, EPSILON / 2))
+    return upper(exact_delta(Subsampled(RATE, ExactOrSuppressed(K)), people, EPSILON / 2))
 
 
 def _law(*, present: bool, reused: bool) -> dict[object, Fraction]:
@@ -82,8 +82,8 @@ def _law(*, present: bool, reused: bool) -> dict[object, Fraction]:
     for (a, t, p), (b, u, q) in product(_sample(present), _sample(present)):
         if reused and (a, t) != (b, u):
             continue
-        shown = (_shown(a), _shown(t), _shown(b + u))
-        found[shown] = found.get(shown, Fraction(0)) + (p if reused else p * q)
+        published = (_suppressed(a), _suppressed(t), _suppressed(b + u))
+        found[published] = found.get(published, Fraction(0)) + (p if reused else p * q)
     return found
 
 
@@ -94,7 +94,7 @@ def _sample(present: bool) -> list[tuple[int, int, Fraction]]:
     return [(m, t, p * q) for m, p in street for t, q in person]
 
 
-def _shown(count: int) -> int | None:
+def _suppressed(count: int) -> int | None:
     return count if count >= K else None
 
 

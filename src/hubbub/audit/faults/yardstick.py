@@ -107,7 +107,7 @@ def _sparse_vector(
     queries: tuple[int, int],
     answers: int,
     *,
-    shown: bool = False,
+    releases_value: bool = False,
     runs: int = RUNS,
 ) -> Finding:
     """Which queries are above a noisy threshold: so many of 0, then so many of 1, or the other way round.
@@ -122,7 +122,7 @@ def _sparse_vector(
             noisy = values + _noise(query_scale, n * values.size, source).reshape(n, values.size)
             above = noisy >= _noise(threshold_scale, n, source)[:, None]
             before: Integers = np.cumsum(above, axis=1) - above
-            published = np.where(above, noisy if shown else 1, -99 if shown else 0)
+            published = np.where(above, noisy if releases_value else 1, -99 if releases_value else 0)
             return list(map(tuple, np.where(before < answers, published, -1000).tolist()))
 
         return many
@@ -164,7 +164,7 @@ YARDSTICK: Final = (
     Published(
         "dp_auditorium, SVT 3",
         "noisy values shown, threshold noise reused",
-        lambda: _sparse_vector(2, 2, (4, 1), 1, shown=True, runs=2 * RUNS),
+        lambda: _sparse_vector(2, 2, (4, 1), 1, releases_value=True, runs=2 * RUNS),
     ),
     Published(
         "dp_auditorium, SVT 4",

@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, ...]
 
 _NAMES: Final = ("count", "n", "people", "number", "freq", "frequency", "obs_value", "value", "total")
 _BESIDE: Final = ("low", "high", "estimate", "status")  # ours, beside a count
-_WHOLE: Final = re.compile(r"[+]?(\d{1,3}([, \u00a0\u202f']\d{3})+|\d+)(\.0+)?")
+_INTEGER: Final = re.compile(r"[+]?(\d{1,3}([, \u00a0\u202f']\d{3})+|\d+)(\.0+)?")
 _BELOW: Final = re.compile(r"(<|<=|≤|under|fewer than|less than|up to)\s*(\d+)", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"(\d+)\s*(-|–|\.\.|to)\s*(\d+)")
 _ABOVE: Final = re.compile(r"(>|>=|≥|over|more than|at least)\s*(\d+)|(\d+)\s*(\+|or more)", re.IGNORECASE)
@@ -65,7 +65,7 @@ class Published:
         if all(values[name] <= self.values(name) for name in self.columns):
             return self
         every = [sorted(values[name] | self.values(name)) for name in self.columns]
-        return replace(self, cells=_whole(self.name, every, self.cells, self.absent))
+        return replace(self, cells=_without_total(self.name, every, self.cells, self.absent))
 
 
 def read(
@@ -76,59 +76,63 @@ def read(
     A hidden count is below `k`, or any number with ``hidden="any"`` (for publishers who hide more than small counts).
     Combinations of values that a file does not list are hidden too.
     """
-    place = Path(path)
+    source_file = Path(path)
     try:
-        with place.open(newline="", encoding="utf-8-sig") as file:
+        with source_file.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(
-            f"{place.name} cannot be read as a CSV file in UTF-8; check the path and how it is written"
+            f"{source_file.name} cannot be read as a CSV file in UTF-8; check the path and how it is written"
         ) from error
     if not rows or len(rows) < 2:
-        raise WrongUse(f"{place.name} has no rows; a published table has a heading and a row for each cell")
+        raise WrongUse(f"{source_file.name} has no rows; a published table has a heading and a row for each cell")
     heading, body = rows[0], [row for row in rows[1:] if row]
     if any(len(row) != len(heading) for row in body):
-        raise WrongUse(f"{place.name} has rows with more or fewer cells than its heading; mend it and try again")
-    at = _count_column(place.name, heading, body, count)
+        raise WrongUse(f"{source_file.name} has rows with more or fewer cells than its heading; mend it and try again")
+    at = _count_column(source_file.name, heading, body, count)
     beside = {heading[i]: i for i in range(len(heading)) if heading[i] in _BESIDE} if heading[at] == "count" else {}
     keys = [i for i in range(len(heading)) if i != at and i not in beside.values()]
     columns = tuple(heading[i] for i in keys)
     if not columns or len(set(columns)) < len(columns):
-        raise WrongUse(f"{place.name} needs key columns with different names beside its counts; check its heading")
+        raise WrongUse(
+            f"{source_file.name} needs key columns with different names beside its counts; check its heading"
+        )
     most = None if hidden == "any" else k - 1
     tables: dict[tuple[str, ...], dict[Key, Cell]] = {}
     noisy: dict[tuple[str, ...], int] = {}
     for row in body:
         own = tuple(name for name, i in zip(columns, keys, strict=True) if total is None or row[i] != total)
         key = tuple(row[i] for i in keys if total is None or row[i] != total)
-        cell = _cell(place.name, row[at], most)
+        cell = _cell(source_file.name, row[at], most)
         if cell is None or (cell.exact and not _is_sure(row, beside, cell.low)):
             cell = Cell(0, None, False)
             noisy[own] = noisy.get(own, 0) + 1
         cells = tables.setdefault(own, {})
         if key in cells:
-            raise WrongUse(f"{place.name} has two rows with the same key; each cell is published once")
+            raise WrongUse(f"{source_file.name} has two rows with the same key; each cell is published once")
         cells[key] = cell
     many, absent = len(tables) > 1, Cell(0, most, True, False)
     found = []
     for own, cells in tables.items():
-        name = f"{place.name} ({', '.join(own) or 'total'})" if many else place.name
+        name = f"{source_file.name} ({', '.join(own) or 'total'})" if many else source_file.name
         values = [sorted({key[i] for key in cells}) for i in range(len(own))]
-        found.append(Published(name, own, _whole(place.name, values, cells, absent), noisy.get(own, 0), absent))
+        found.append(
+            Published(name, own, _without_total(source_file.name, values, cells, absent), noisy.get(own, 0), absent)
+        )
     return tuple(found)
 
 
-def _count_column(name: str, heading: Sequence[str], body: Sequence[Sequence[str]], asked: str | None) -> int:
-    if asked is not None:
-        if asked not in heading:
-            raise WrongUse(f"{name} has no column {asked[:40]!r} to read counts from; give `count` one that it has")
-        return heading.index(asked)
+def _count_column(name: str, heading: Sequence[str], body: Sequence[Sequence[str]], requested: str | None) -> int:
+    if requested is not None:
+        if requested not in heading:
+            raise WrongUse(f"{name} has no column {requested[:40]!r} to read counts from; give `count` one that it has")
+        return heading.index(requested)
     lower = [text.strip().lower() for text in heading]
     for usual in _NAMES:
         if usual in lower:
             return lower.index(usual)
     numbers = [
-        i for i in range(len(heading)) if sum(bool(_WHOLE.fullmatch(row[i].strip())) for row in body) * 2 >= len(body)
+        i for i in range(len(heading)) if sum(bool(_INTEGER.fullmatch(row[i].strip())) for row in body) * 2 >= len(body)
     ]
     if not numbers:
         raise WrongUse(f"no column of {name} looks like counts; say which one with `count`")
@@ -137,26 +141,26 @@ def _count_column(name: str, heading: Sequence[str], body: Sequence[Sequence[str
 
 def _cell(name: str, text: str, most: int | None) -> Cell | None:
     """What a count as it is written says; None if it is noise."""
-    said = text.strip()
-    if max((len(digits) for digits in re.findall(r"\d+", said)), default=0) > len(str(_MOST_PEOPLE)):
+    stripped = text.strip()
+    if max((len(digits) for digits in re.findall(r"\d+", stripped)), default=0) > len(str(_MOST_PEOPLE)):
         raise WrongUse(
             f"{name} has a count of more than {_MOST_PEOPLE:,} people; say which column has counts with `count`"
         )
-    if _WHOLE.fullmatch(said):
-        value = int(re.sub(r"\D", "", said.partition(".")[0]))
+    if _INTEGER.fullmatch(stripped):
+        value = int(re.sub(r"\D", "", stripped.partition(".")[0]))
         return Cell(value, value, False)
-    if _BELOW_0.fullmatch(said):
+    if _BELOW_0.fullmatch(stripped):
         return None
-    if below := _BELOW.fullmatch(said):
+    if below := _BELOW.fullmatch(stripped):
         top = int(below[2]) - (below[1].lower() in ("<", "under", "fewer than", "less than"))
         return Cell(0, max(top, 0), True)
-    if between := _BETWEEN.fullmatch(said):
+    if between := _BETWEEN.fullmatch(stripped):
         return Cell(int(between[1]), int(between[3]), True)
-    if above := _ABOVE.fullmatch(said):
+    if above := _ABOVE.fullmatch(stripped):
         return Cell(int(above[2] or above[3]) + ((above[1] or "").lower() in (">", "over", "more than")), None, True)
-    if _SOME_NUMBER.fullmatch(said):
+    if _SOME_NUMBER.fullmatch(stripped):
         raise WrongUse(
-            f"{name} has the count {said[:20]!r}, and counts are whole numbers like 1234 or 1,234; write it so, or a "
+            f"{name} has the count {stripped[:20]!r}, and counts are whole numbers like 1234 or 1,234; write it so, or a "
             "mark that is no number if it is hidden"
         )
     return Cell(0, most, True)
@@ -168,7 +172,9 @@ def _is_sure(row: Sequence[str], beside: Mapping[str, int], value: int) -> bool:
     return all(not end or end == str(value) for end in ends)
 
 
-def _whole(name: str, values: Sequence[Sequence[str]], cells: Mapping[Key, Cell], absent: Cell) -> Mapping[Key, Cell]:
+def _without_total(
+    name: str, values: Sequence[Sequence[str]], cells: Mapping[Key, Cell], absent: Cell
+) -> Mapping[Key, Cell]:
     """With the combinations of these values that the file does not list, which are hidden."""
     size = 1
     for one in values:

@@ -101,7 +101,7 @@ def _verdict(found: Ranges, determined: tuple[Determined, ...], hidden: int, val
 
 
 def _determined(links: Links, found: Ranges, cell: int) -> Determined:
-    table, key = links.place(cell)
+    table, key = links.table_and_key(cell)
     return Determined(
         table=links.tables[table].name,
         key=tuple(zip(links.tables[table].columns, key, strict=True)),
@@ -114,14 +114,14 @@ def _determined(links: Links, found: Ranges, cell: int) -> Determined:
 def _because(links: Links, found: Ranges, cell: int) -> str:
     behind = found.by.get(cell, ())
     for row in behind:  # the smallest explanation is one equation, if one is enough
-        if (words := _by_one(links, found, cell, row)) is not None:
-            return words
+        if (reason := _by_one(links, found, cell, row)) is not None:
+            return reason
     if not behind:
-        return "its own row says so" if cell not in found.whole else "whole numbers alone: no other fit all tables"
+        return "its own row says so" if cell not in found.integral else "whole numbers alone: no other fit all tables"
     named = "; ".join(_equation(links, row) for row in behind[:_NAMED])
     more = f"; and {len(behind) - _NAMED} more" if len(behind) > _NAMED else ""
-    alone = ", in whole numbers alone" if cell in found.whole else ""
-    return f"these {len(behind)} margins leave nothing else{alone}: {named}{more}"
+    by_integers = ", in whole numbers alone" if cell in found.integral else ""
+    return f"these {len(behind)} margins leave nothing else{by_integers}: {named}{more}"
 
 
 def _by_one(links: Links, found: Ranges, cell: int, row: int) -> str | None:
@@ -138,21 +138,23 @@ def _by_one(links: Links, found: Ranges, cell: int, row: int) -> str | None:
     if (least, most) != (found.low[cell], found.high[cell]):
         return None
     unknown = int((low[same] < high[same]).sum())
-    here = links.place(cell)[0]
-    there = next(table for table in links.groups[row][:2] if table != here)
+    here = links.table_and_key(cell)[0]
+    other_table = next(table for table in links.groups[row][:2] if table != here)
     known = int(low[same][low[same] == high[same]].sum())
-    whole = int(low[across].sum())
+    least_total = int(low[across].sum())
     if (low[across] < high[across]).any():
         return f"{_equation(links, row)}, and what is hidden on either side leaves nothing else"
-    first = _rows(links, there, across)
+    first = _rows(links, other_table, across)
     if not unknown:
-        return f"subtract {_rows(links, here, same)} from {first}: {whole} - {known} = {whole - known}"
-    rest = whole - known
+        return f"subtract {_rows(links, here, same)} from {first}: {least_total} - {known} = {least_total - known}"
+    rest = least_total - known
     if least == most == 0 or rest == 0:
         return f"subtract {_rows(links, here, same)} from {first}: {rest} is left for {unknown + 1} hidden cells"
-    most_there = high[same].sum()
+    most_elsewhere = high[same].sum()
     hold = (
-        f"at most {int(most_there) - known}" if np.isfinite(most_there) else f"at least {int(low[same].sum()) - known}"
+        f"at most {int(most_elsewhere) - known}"
+        if np.isfinite(most_elsewhere)
+        else f"at least {int(low[same].sum()) - known}"
     )
     return (
         f"subtract {_rows(links, here, same)} from {first}: {rest} is left for {unknown + 1} hidden cells, of which "
@@ -163,14 +165,14 @@ def _by_one(links: Links, found: Ranges, cell: int, row: int) -> str | None:
 def _rows(links: Links, table: int, cells: np.typing.NDArray[np.int64]) -> str:
     """Rows of a table in words: one by one if few, else how many and what they add up to."""
     name = links.tables[table].name
-    shown = [int(cell) for cell in cells if links.low[cell] == links.high[cell]]
+    exact_cells = [int(cell) for cell in cells if links.low[cell] == links.high[cell]]
     rows = []
-    for cell in shown[:_NAMED]:
-        key = links.place(cell)[1]
+    for cell in exact_cells[:_NAMED]:
+        key = links.table_and_key(cell)[1]
         rows.append(f"{'/'.join(key) or 'the total'} ({int(links.low[cell])})")
-    if not shown:
+    if not exact_cells:
         return f"nothing of {name}"
-    more = f" and {len(shown) - _NAMED} more rows" if len(shown) > _NAMED else ""
+    more = f" and {len(exact_cells) - _NAMED} more rows" if len(exact_cells) > _NAMED else ""
     return f"{', '.join(rows)}{more} of {name}"
 
 

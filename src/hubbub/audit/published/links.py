@@ -50,7 +50,7 @@ class Links:
         start = int(self.ends[row - 1]) if row else 0
         return self.cells[start : self.ends[row]], self.signs[start : self.ends[row]]
 
-    def place(self, cell: int) -> tuple[int, Key]:
+    def table_and_key(self, cell: int) -> tuple[int, Key]:
         """The table of a cell, and its key there."""
         table = int(np.searchsorted(self.starts, cell, side="right")) - 1
         return table, self.keys[table][cell - int(self.starts[table])]
@@ -144,8 +144,8 @@ def _goes_round(sets: Sequence[set[str]]) -> bool:
     another, are taken away again and again (Graham; Yu and Ozsoyoglu)."""
     left = [set(one) for one in sets]
     while True:
-        alone = {name for name in set().union(*left) if sum(name in one for one in left) == 1}
-        kept = [one - alone for one in left]
+        single = {name for name in set().union(*left) if sum(name in one for one in left) == 1}
+        kept = [one - single for one in left]
         kept = [one for i, one in enumerate(kept) if not any(one < other for other in kept) and one not in kept[:i]]
         if kept == left:
             return len(left) > 1

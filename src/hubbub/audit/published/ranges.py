@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from hubbub.audit.published.links import Floats, Ints, Links
 
 _ROUNDS: Final = 1000  # along the equations; what still moves then is not decided
-_WHOLE: Final = 1e-6  # how far from whole numbers a program's point may be that is whole
+_INTEGRALITY: Final = 1e-6  # how far from whole numbers a program's point may be that is whole
 _SWEEPS: Final = 40  # programs that push all open cells of a ring at once
 _IDLE: Final = 4  # of them in a row that close no cell end the sweeps
 
@@ -35,7 +35,7 @@ class Ranges:
     low: Floats
     high: Floats
     by: dict[int, tuple[int, ...]] = field(default_factory=dict)  # cell -> equations that confine it
-    whole: set[int] = field(default_factory=set)  # confined by whole numbers alone: an integer program, no proof
+    integral: set[int] = field(default_factory=set)  # confined by whole numbers alone: an integer program, no proof
     open: set[int] = field(default_factory=set)  # not decided in time
     rings: int = 0
     possible: bool = True  # whether any people fit all tables
@@ -157,9 +157,9 @@ class _Ring:
 
     def _open(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Cells of which no two feasible points show more than so many values."""
-        shown: NDArray[np.int64] = targets[self.most[targets] - self.least[targets] + 1 <= self.values]
-        done = self.high[shown] - self.low[shown] + 1 <= self.values
-        return shown[~done]
+        certain: NDArray[np.int64] = targets[self.most[targets] - self.least[targets] + 1 <= self.values]
+        done = self.high[certain] - self.low[certain] + 1 <= self.values
+        return certain[~done]
 
     def _late(self, open_: NDArray[np.int64]) -> bool:
         if time.monotonic() <= self.deadline:
@@ -173,7 +173,9 @@ class _Ring:
         if done.status == 2:
             self.found.possible = False
             return False
-        if done.x is None or np.abs(done.x - np.round(done.x)).max() > _WHOLE:  # a corner that is no set of people
+        if (
+            done.x is None or np.abs(done.x - np.round(done.x)).max() > _INTEGRALITY
+        ):  # a corner that is no set of people
             done = self._integer(-weights)
         if done.x is None or not self._seen(np.round(done.x)):
             self.found.possible = done.x is not None or done.status != 2
@@ -215,7 +217,7 @@ class _Ring:
             elif bound is not None:
                 self.low[at] = self.found.low[cell] = max(self.low[at], bound)
         if self.high[at] - self.low[at] + 1 > self.values >= self.most[at] - self.least[at] + 1:
-            self._by_whole_numbers(at, cell)
+            self._by_integrality(at, cell)
         self.found.by[cell] = tuple(sorted(behind)) or self.found.by.get(cell, ())
 
     def _proved(self, at: int, *, up: bool) -> tuple[int | None, set[int]]:
@@ -225,7 +227,7 @@ class _Ring:
         done = self._linear(goal)
         if done.status != 0:
             return None, set()
-        if np.abs(done.x - np.round(done.x)).max() <= _WHOLE:
+        if np.abs(done.x - np.round(done.x)).max() <= _INTEGRALITY:
             self._seen(np.round(done.x))
         dual = [Fraction(float(y)).limit_denominator(1000) for y in done.eqlin.marginals]
         bound = self._by_dual(goal, dual)
@@ -255,7 +257,7 @@ class _Ring:
             total += price * int(end) if price else 0
         return total
 
-    def _by_whole_numbers(self, at: int, cell: int) -> None:
+    def _by_integrality(self, at: int, cell: int) -> None:
         for up in (False, True):
             goal = np.zeros(self.cells.size)
             goal[at] = -1.0 if up else 1.0
@@ -264,5 +266,5 @@ class _Ring:
                 self.found.open.add(cell)
                 return
         if self.most[at] - self.least[at] + 1 <= self.values:
-            self.found.whole.add(cell)
+            self.found.integral.add(cell)
             self.found.low[cell], self.found.high[cell] = self.least[at], self.most[at]

@@ -47,5 +47,5 @@ def exact_above_release(
         values = truth + np.where(above, 0, two_sided_geometric(rate, truth.size, source).reshape(truth.shape))
     else:
         values = np.where(above, truth, 0)
-    shown = above.astype(np.intp) if len(tags) == 2 else np.zeros(truth.shape, dtype=np.intp)
-    return Published(values, shown, tags)
+    tag_index = above.astype(np.intp) if len(tags) == 2 else np.zeros(truth.shape, dtype=np.intp)
+    return Published(values, tag_index, tags)

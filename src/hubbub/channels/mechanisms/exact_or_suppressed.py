@@ -16,7 +16,7 @@ from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import GHLP, Theorem
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import INFINITY, whole
+from hubbub.numeric.exact import INFINITY, integer
 
 _SILENT = Fraction(0)
 
@@ -42,7 +42,7 @@ class ExactOrSuppressed(Channel):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k", least=2))
+        object.__setattr__(self, "k", integer(self.k, "k", least=2))
 
     @property
     def claim(self) -> CrowdBlending:

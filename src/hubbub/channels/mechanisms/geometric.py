@@ -15,7 +15,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import DMNS, LUI_PASS, Theorem
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import positive, whole
+from hubbub.numeric.exact import integer, positive
 
 _SHIFT = "both counts get the same noise, one step apart"
 
@@ -94,7 +94,7 @@ class Group(Channel):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k", least=1))
+        object.__setattr__(self, "k", integer(self.k, "k", least=1))
         object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
         noise_rate(self.rate, "epsilon/k")
 

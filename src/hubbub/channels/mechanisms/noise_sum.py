@@ -26,17 +26,19 @@ def inside(rate: Fraction, many: int, window: int) -> tuple[int, ...]:
 
     Guarantee: that, for every window.
     """
-    whole: list[int] = []
+    integers: list[int] = []
     power, left = _one(rate, window), many
     while True:
         if left & 1:
-            whole = power if not whole else _product(whole, power, window)
+            integers = power if not integers else _product(integers, power, window)
         left >>= 1
         if not left:
             break
         power = _product(power, power, window)
-    middle = len(whole) // 2
-    return tuple(accumulate([whole[middle], *(whole[middle - r] + whole[middle + r] for r in range(1, middle + 1))]))
+    middle = len(integers) // 2
+    return tuple(
+        accumulate([integers[middle], *(integers[middle - r] + integers[middle + r] for r in range(1, middle + 1))])
+    )
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import GHLP, Theorem
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import INFINITY, whole
+from hubbub.numeric.exact import INFINITY, integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class NoisyBelow(Channel):
     tagged: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k", least=2))
+        object.__setattr__(self, "k", integer(self.k, "k", least=2))
         object.__setattr__(self, "epsilon", noise_rate(self.epsilon))
         if not isinstance(self.tagged, bool):
             raise WrongUse(f"tagged must be true or false, not {type(self.tagged).__name__}; leave it out for false")

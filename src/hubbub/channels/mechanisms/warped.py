@@ -28,7 +28,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from hubbub.channels.empty_bins import EmptyBins, shown_at
+from hubbub.channels.empty_bins import EmptyBins, published_at
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.mechanisms.warped_walk import walk
 from hubbub.channels.protocol import (
@@ -48,7 +48,7 @@ from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first as first_where
-from hubbub.numeric.exact import INFINITY, Infinite, ball, exp, whole
+from hubbub.numeric.exact import INFINITY, Infinite, ball, exp, integer
 
 _NEGLIGIBLE: Final = 150
 """Values further than this from the count, in units of E, are lumped together (mass below e^-150)."""
@@ -79,7 +79,7 @@ class Warped(Channel):
         if not self.curve.is_monotone:
             raise WrongUse("the warped channel needs a curve that never decreases; use curve.envelope()")
         if self.show_above is not None:
-            object.__setattr__(self, "show_above", whole(self.show_above, "show-above"))
+            object.__setattr__(self, "show_above", integer(self.show_above, "show-above"))
         for piece in self.curve.pieces:
             level = piece.rate or piece.value
             if not isinstance(level, Infinite) and level and not SMALLEST_RATE <= level <= LARGEST_RATE:
@@ -230,13 +230,13 @@ class Warped(Channel):
         return limit if plain and isinstance(limit, Fraction) else None
 
     def chance_shown(self, count: int) -> arb:
-        return self.shown_at_least(count, 0)
+        return self.mass_at_least(count, 0)
 
     def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:
-        part = self.shown_at_least(count, value) if up else self.shown_at_most(count, value)
-        return part, self.shown_at_least(count, 0)
+        part = self.mass_at_least(count, value) if up else self.mass_at_most(count, value)
+        return part, self.mass_at_least(count, 0)
 
-    def shown_at_least(self, count: int, value: int) -> arb:
+    def mass_at_least(self, count: int, value: int) -> arb:
         """P(J >= value and J is shown | count).
 
         At counts up to show_above it is e^E(count) times what depends on the value alone: all of them say the same
@@ -244,7 +244,7 @@ class Warped(Channel):
         """
         return self._at_least(max(value, 0 if self.show_above is None else self.show_above + 1), count)
 
-    def shown_at_most(self, count: int, value: int) -> arb:
+    def mass_at_most(self, count: int, value: int) -> arb:
         """P(J <= value and J is shown | count)."""
         first = 0 if self.show_above is None else self.show_above + 1
         if value < first:
@@ -278,8 +278,8 @@ class Warped(Channel):
         values = walk(self.curve, self.cap, truth.ravel(), source).reshape(truth.shape)
         if self.show_above is None:
             return Published(values, np.zeros(values.shape, dtype=np.intp), ("",))
-        shown = values > self.show_above
-        return Published(np.where(shown, values, 0), shown.astype(np.intp), (SUPPRESSED, ""))
+        visible = values > self.show_above
+        return Published(np.where(visible, values, 0), visible.astype(np.intp), (SUPPRESSED, ""))
 
     def empty_bins(self) -> EmptyBins | None:
         """Above its own value f_c(j) is e^E(c) times what depends on j alone. So what an empty bin shows, given that it
@@ -288,7 +288,7 @@ class Warped(Channel):
         if self.show_above is None:
             return None
         first = self.show_above + 1
-        return EmptyBins(lambda: self._at_least(first, 0), shown_at(self.release, first))
+        return EmptyBins(lambda: self._at_least(first, 0), published_at(self.release, first))
 
     def neighbours(self, count: int) -> tuple[Law, Law]:
         """f_count and f_(count-1), cut at the same places.
@@ -320,7 +320,7 @@ class Warped(Channel):
             return point(0, SUPPRESSED, tags) if certain < first else point(certain, "", tags)
         blocks = [] if first == 0 else [self._hidden(count, first)]
         if self.cap is None or first <= self.cap:
-            blocks += self._shown(count, first, lo, None if hi is None else max(hi, first), cut)
+            blocks += self._visible_blocks(count, first, lo, None if hi is None else max(hi, first), cut)
         return Law(tuple(block for block in blocks if not block.weight.value.is_zero()), tags=tags)
 
     def _hidden(self, count: int, first: int) -> Block:
@@ -334,7 +334,7 @@ class Warped(Channel):
         rest = 1 - b * exp(here - self.total_loss(first))
         return Block(0, 0, Weight(("hidden", self.curve, first, here), rest), Fraction(0), tag=SUPPRESSED)
 
-    def _shown(self, count: int, first: int, lo: int, hi: int | None, cut: int | None) -> list[Block]:
+    def _visible_blocks(self, count: int, first: int, lo: int, hi: int | None, cut: int | None) -> list[Block]:
         """f_count from `first` on: a lump below lo, exponentials up to hi, a lump from hi on."""
         here = self.total_loss(count)
         blocks = []

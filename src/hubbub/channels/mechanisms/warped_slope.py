@@ -140,15 +140,15 @@ def _unproved(n: Floats, word: Floats, loss: Floats, edge: Floats, law: _Doubles
     here *= law.unit
     here[n == 0] = np.inf
     last *= np.where(n > 0, law.fall, 1.0)
-    there = last / (1 + last)  # 2**64 T(n + 1)
-    there *= power
-    there *= law.unit
-    there[n >= edge] = 0
+    next_tail = last / (1 + last)  # 2**64 T(n + 1)
+    next_tail *= power
+    next_tail *= law.unit
+    next_tail[n >= edge] = 0
     above = word + 1
     proved = above <= here * (1 - _DOUBT)
-    proved &= word >= there * (1 + _DOUBT)
+    proved &= word >= next_tail * (1 + _DOUBT)
     todo = np.flatnonzero(~proved)
-    further = above[todo] <= there[todo] * (1 - _DOUBT)
+    further = above[todo] <= next_tail[todo] * (1 - _DOUBT)
     less = word[todo] >= here[todo] * (1 + _DOUBT)
     return todo, further.astype(np.float64) - less
 

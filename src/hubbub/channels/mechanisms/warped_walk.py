@@ -77,12 +77,12 @@ class _Walks:
 
     def run(self, values: Ints) -> None:
         """Replaces each count by its J."""
-        heads = self._coins(values.size)
+        heads = self._fair_bits(values.size)
         up, down = np.flatnonzero(heads & (values < self.cap)), ~heads & (values > 0) & (values <= self.cap)
         self._sweep(values, up, 1)
         self._sweep(values, np.flatnonzero(down), -1)
 
-    def _coins(self, size: int) -> NDArray[np.bool_]:
+    def _fair_bits(self, size: int) -> NDArray[np.bool_]:
         """Fair coins, 64 to a word."""
         words = self.source.words((size + 63) // 64)
         return np.unpackbits(words.view(np.uint8), count=size).view(np.bool_)

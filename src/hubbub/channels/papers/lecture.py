@@ -31,7 +31,7 @@ from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import INFINITY, Exact, positive, rounded, upper, whole
+from hubbub.numeric.exact import INFINITY, Exact, integer, positive, rounded, upper
 
 _NOTES: Final = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
 _FINEST: Final = 1000  # factors are multiples of 1/1000
@@ -92,7 +92,7 @@ class Lecture(Channel):
 
     @classmethod
     def _checked(cls, t: Exact, K: Exact, epsilon: Exact) -> Lecture:  # noqa: N803
-        span, top, rate = whole(t, "t", least=1), whole(K, "K", least=2), noise_rate(epsilon)
+        span, top, rate = integer(t, "t", least=1), integer(K, "K", least=2), noise_rate(epsilon)
         if span >= top:
             raise WrongUse(f"t must be below K, not {span} and {top}")
         if top > _LARGEST_K:
@@ -181,19 +181,19 @@ class Lecture(Channel):
 def _smallest_factor(base: Lecture, target: Fraction) -> Fraction:
     """Searched at the boundary, where delta is about the largest, then certified at every other count."""
 
-    def meets(n: int, count: int) -> bool:
+    def suffices(n: int, count: int) -> bool:
         return upper(base.delta_at(count, Fraction(n, _FINEST))) <= target
 
     high = _FINEST
-    while not meets(high, base.boundary):
+    while not suffices(high, base.boundary):
         high *= 2
     low = high // 2 if high > _FINEST else _FINEST - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if meets(middle, base.boundary) else (middle, high)
+        low, high = (low, middle) if suffices(middle, base.boundary) else (middle, high)
     for count in range(base.boundary - 1, 0, -1):
         if upper(base.delta_up_to(count, Fraction(high, _FINEST))) <= target:
             break
-        while not meets(high, count):
+        while not suffices(high, count):
             high += 1
     return Fraction(high, _FINEST)

@@ -232,15 +232,15 @@ class LowerBound(Channel):
         level = np.array([rates.setdefault(self.made.rate(int(k)), len(rates)) for k in distinct], dtype=np.intp)
         centres = np.array([self.made.centre(int(k)) for k in distinct], dtype=np.int64)
         n = centres[at] + two_sided_geometric_each(list(rates), level[at], source)
-        places, back = np.unique(n, return_inverse=True)
+        values, back = np.unique(n, return_inverse=True)
         totals: dict[Loss, int] = {}
-        which = np.empty(places.size, dtype=np.intp)
+        which = np.empty(values.size, dtype=np.intp)
         # Run by run: between a bin of 3 people and one of a billion there are a billion cells that nobody is in.
-        runs = np.flatnonzero(np.diff(places, prepend=places[:1]) > _GAP)
-        for run in np.split(np.arange(places.size), runs):
+        runs = np.flatnonzero(np.diff(values, prepend=values[:1]) > _GAP)
+        for run in np.split(np.arange(values.size), runs):
             if not run.size:
                 continue
-            here = places[run]
+            here = values[run]
             cells = self.made.cells(int(here[0]), int(here[-1]))
             starts = np.array([lo for lo, _, _ in cells[1:]], dtype=np.int64)  # the first cell is endless
             number = np.array([totals.setdefault(total, len(totals)) for _, _, total in cells], dtype=np.intp)

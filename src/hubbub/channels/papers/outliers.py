@@ -22,11 +22,11 @@ from hubbub.channels.protocol import MOST_COMPARED, Card, Channel, Proof, Publis
 from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Exact, positive, rounded, whole
+from hubbub.numeric.exact import Exact, integer, positive, rounded
 
 
 def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
-    crowd, rate = whole(k, "k", least=2), noise_rate(epsilon)
+    crowd, rate = integer(k, "k", least=2), noise_rate(epsilon)
     return crowd, rate
 
 
@@ -64,7 +64,7 @@ class OutlierSuppressed(Channel):
     def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierSuppressed:
         """A given offset, with the exact delta as the claim."""
         crowd, rate = _checked(k, epsilon)
-        shift = whole(offset, "offset")
+        shift = integer(offset, "offset")
         return cls(crowd, rate, shift, rounded(suppressed_delta(crowd, rate, shift), up=True))
 
     @classmethod
@@ -146,7 +146,7 @@ class OutlierNoisy(Channel):
     def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierNoisy:
         """A given offset, with the exact delta as the claim."""
         crowd, rate = _checked(k, epsilon)
-        shift = whole(offset, "offset")
+        shift = integer(offset, "offset")
         return cls(crowd, rate, shift, rounded(noisy_delta(crowd, rate, shift), up=True))
 
     @classmethod

@@ -16,7 +16,7 @@ from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.guarantees.derivation import LUI_PASS, Theorem
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import INFINITY, positive, whole
+from hubbub.numeric.exact import INFINITY, integer, positive
 
 _SILENT = Fraction(0)
 
@@ -39,7 +39,7 @@ class SimpleSuppressed(Channel):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k", least=1))
+        object.__setattr__(self, "k", integer(self.k, "k", least=1))
 
     @property
     def claim(self) -> SimpleOutlier:
@@ -95,7 +95,7 @@ class SimpleNoisy(Channel):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k", least=1))
+        object.__setattr__(self, "k", integer(self.k, "k", least=1))
         object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
         noise_rate(self.rate, "epsilon/k")
 

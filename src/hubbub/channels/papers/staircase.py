@@ -44,7 +44,7 @@ from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, log, loss, positive, rounded, upper, whole
+from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, integer, log, loss, positive, rounded, upper
 
 _LOWEST_RATE = Fraction(1, 1000)  # of a second noise
 _MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
@@ -247,7 +247,7 @@ def parsed(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...]
 ) -> tuple[tuple[int, ...], tuple[Loss, ...]]:
     return (
-        tuple(whole(k, "a threshold", least=1) for k in thresholds),
+        tuple(integer(k, "a threshold", least=1) for k in thresholds),
         tuple(loss(e, "an epsilon") for e in epsilons),
     )
 
@@ -283,7 +283,7 @@ def from_offsets(
 ) -> Staircase:
     """Given offsets, with their exact delta as the claim; that of the staircase lemma where the laws are too long."""
     ks, es = parsed(thresholds, epsilons)
-    shifts = tuple(whole(s, "an offset") for s in offsets)
+    shifts = tuple(integer(s, "an offset") for s in offsets)
     proved = Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)
     exact = exact_bound(ks, es, shifts, nested)
     return proved if exact is None else Staircase(ks, es, shifts, min(exact, proved.delta), nested)

@@ -26,11 +26,11 @@ def calibrated(
     for level in range(1, len(ks) + 1):
         before = offsets[-1] if offsets else 0
 
-        def meets(offset: int, level: int = level, offsets: tuple[int, ...] = offsets) -> bool:
+        def suffices(offset: int, level: int = level, offsets: tuple[int, ...] = offsets) -> bool:
             trial = Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested)
             return upper(level_delta(trial, level, ks[level - 1])) <= target
 
-        offset = _smallest(before, meets, es[level - 1])
+        offset = _smallest(before, suffices, es[level - 1])
         while not level_certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level):
             offset += 1
         offsets = (*offsets, offset)
@@ -40,15 +40,15 @@ def calibrated(
     return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
 
 
-def _smallest(least: int, meets: Callable[[int], bool], rate: Loss) -> int:
-    if meets(least):
+def _smallest(least: int, suffices: Callable[[int], bool], rate: Loss) -> int:
+    if suffices(least):
         return least
     step = 1 if isinstance(rate, Infinite) else max(math.ceil(1 / rate), 1)
     high = least + step
-    while not meets(high):
+    while not suffices(high):
         high += step * 4
     low = max(high - step * 4, least)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if meets(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high

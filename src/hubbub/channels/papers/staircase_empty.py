@@ -78,11 +78,11 @@ def _sides(first: Fraction, tilt: Fraction) -> tuple[arb, arb]:
 def _levels(many: int, chances: Callable[[], list[arb]], size: int, source: Source) -> NDArray[np.int32]:
     def boundaries() -> list[arb]:
         found = chances()
-        whole, below = sum(found, arb(0)), arb(0)
+        total, below = sum(found, arb(0)), arb(0)
         shares = []
         for each in found[:-1]:
             below += each
-            shares.append(below / whole)
+            shares.append(below / total)
         return shares
 
     return np.zeros(size, dtype=np.int32) if many == 1 else CertifiedTable(boundaries).sample(size, source)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, echo, examples, json_option, options, print_json, say, watched
+from hubbub.cli import Command, Commands, echo, examples, json_option, options, print_json, print_text, watched
 from hubbub.errors import CheckFailed, WrongUse, in_shell
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 
@@ -83,10 +83,10 @@ def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
     from flint import arb
 
     from hubbub.channels.catalogue import make, parameters
-    from hubbub.numeric.exact import to_float, whole
+    from hubbub.numeric.exact import integer, to_float
 
     made = make(channel_name, **options)
-    people = whole(count, "--count")
+    people = integer(count, "--count")
     exact = made.channel.law(people)
     atoms = exact.atoms(TAIL)
     rest = 1 - sum((mass for _, _, mass in atoms), arb(0))
@@ -257,7 +257,7 @@ def _fail_if_refuted(name: str, verdict: Verdict) -> None:
 
 def _print_remarks(made: Made) -> None:
     for remark in made.remarks:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
 
 
 def _typed(name: str, options: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ def draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tagg
 def _with_gaps(kept: Iterable[int], length: int) -> Iterable[tuple[bool, list[int]]]:
     """0..length-1 in stretches of indices that are kept, or not."""
     chosen = set(kept)
-    return ((shown, list(stretch)) for shown, stretch in groupby(range(length), key=lambda i: i in chosen))
+    return ((visible, list(stretch)) for visible, stretch in groupby(range(length), key=lambda i: i in chosen))
 
 
 def draw_profile(title: str, claim: str, rows: list[Row], losses: Sequence[Loss | arb | None], worst: Row) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
+from hubbub.cli import Commands, examples, json_option, print_json, print_text, waiting
 from hubbub.cli.vote.configured import tally_configured
-from hubbub.cli.vote.files import repeating, say_written, write_page, write_record
+from hubbub.cli.vote.files import print_written, repeating, write_page, write_record
 from hubbub.cli.vote.publish import publish
 from hubbub.cli.vote.questions import gain, gain_map, guarantee
 from hubbub.cli.vote.reading import LABELS as LABELS
@@ -105,7 +105,9 @@ def vote() -> None:
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
-def tally(file: str | None, config: str | None, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
+def tally(
+    file: str | None, config: str | None, as_json: bool, compare: bool, chart: str | None, **options: Any
+) -> None:
     """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not, .xlsx, or
     the records of a vendor (a folder, .json, .xml, .zip). millbrook is an invented election.
 
@@ -129,55 +131,55 @@ def tally(file: str | None, config: str | None, as_json: bool, compare: bool, ch
         from hubbub import charts
 
         charts.ready(chart)
-    eta = share(words["eta"], "--eta")
-    dice = _dice(words["dice"])
+    eta = share(options["eta"], "--eta")
+    dice = _dice(options["dice"])
     with waiting("Reading"):
-        _settle(words)
-        read = read_ballots(file, words, words["rule"])
-        seats = _seats(words, read)
-    if compare and words["rule"] in RATED:
-        raise WrongUse(f"--compare runs the rules for rankings, and {words['rule']} counts none; leave it out")
+        _settle(options)
+        read = read_ballots(file, options, options["rule"])
+        seats = _seats(options, read)
+    if compare and options["rule"] in RATED:
+        raise WrongUse(f"--compare runs the rules for rankings, and {options['rule']} counts none; leave it out")
     if seats is not None:
         if compare:
             raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
-        _tally_seats(seats, read, file, as_json=as_json, chart=chart, words=words)
+        _tally_seats(seats, read, file, as_json=as_json, chart=chart, options=options)
         return
     with waiting("Counting"):
-        rule = _rule(words, eta, read)
-        said = None if dice is None else dice.sentence
-        answer = count(rule, read.ballots, eta, _source(dice), dice=said)
+        rule = _rule(options, eta, read)
+        dice_text = None if dice is None else dice.sentence
+        answer = count(rule, read.ballots, eta, _source(dice), dice=dice_text)
         comparison = None
         if compare:
-            ties = _ties(words["ties"], read.ballots.candidates)
-            comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=said)
+            ties = _ties(options["ties"], read.ballots.candidates)
+            comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=dice_text)
     facts = answer.as_json(read)
     _remark(facts, read, rule.name)
-    facts |= write_record(words, answer.result, read, dice)
+    facts |= write_record(options, answer.result, read, dice)
     if comparison is not None:
         facts["compare"] = comparison.as_json()
         facts["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
-    if words["page"] is not None:
+    if options["page"] is not None:
         from hubbub.report.results import results_page
 
         pairs = (
             comparison.pairs if comparison is not None else None if len(read.ballots.levels) else pairwise(read.ballots)
         )
-        facts |= write_page(words["page"], results_page(answer, read, pairs, repeating(file, read, facts)))
+        facts |= write_page(options["page"], results_page(answer, read, pairs, repeating(file, read, facts)))
     if chart is not None:
         vote_text.draw_flow(answer, read, chart)
         facts["chart"] = chart
     if as_json:
         print_json(facts)
         return
-    _say_remarks(facts)
+    _print_remarks(facts)
     vote_text.print_count(answer, read, comparison)
-    say_written(facts, file)
+    print_written(facts, file)
 
 
-def _dice(words: str | None) -> PublicDice | None:
+def _dice(given: str | None) -> PublicDice | None:
     from hubbub.noise.source import PublicDice
 
-    return None if words is None else PublicDice(words)
+    return None if given is None else PublicDice(given)
 
 
 def _source(dice: PublicDice | None) -> Source:
@@ -187,70 +189,70 @@ def _source(dice: PublicDice | None) -> Source:
     return SystemSource() if dice is None else PublicDice(dice.sentence)
 
 
-def _settle(words: dict[str, Any]) -> None:
+def _settle(options: dict[str, Any]) -> None:
     """The rule that a place counts by, unless another was typed."""
     from hubbub.voting.rules.jurisdictions import rule_set
 
-    if words["place"] is not None and not given("rule"):
-        words["rule"] = rule_set(words["place"]).rule
-    if words["overvotes"] == "several" and words["rule"] != "instant-runoff":
-        raise WrongUse(f"--overvotes several is settled while instant-runoff counts, and the rule is {words['rule']}")
+    if options["place"] is not None and not given("rule"):
+        options["rule"] = rule_set(options["place"]).rule
+    if options["overvotes"] == "several" and options["rule"] != "instant-runoff":
+        raise WrongUse(f"--overvotes several is settled while instant-runoff counts, and the rule is {options['rule']}")
 
 
-def _seats(words: dict[str, Any], read: BallotFile) -> TransferableVote | None:
+def _seats(options: dict[str, Any], read: BallotFile) -> TransferableVote | None:
     """The rule for several seats, if that was asked for."""
     from hubbub.voting.rules.jurisdictions import rule_set
     from hubbub.voting.rules.stv import RULES as TRANSFERS
     from hubbub.voting.rules.stv import TransferableVote
 
-    if words["rule"] != STV:
-        if words["seats"] is not None:
-            raise WrongUse(f"--seats is about stv, and {words['rule']} elects one; leave it out, or add --rule stv")
+    if options["rule"] != STV:
+        if options["seats"] is not None:
+            raise WrongUse(f"--seats is about stv, and {options['rule']} elects one; leave it out, or add --rule stv")
         return None
     for option in ("margin", "points", "then", "mix"):
-        if words[option] is not None:
+        if options[option] is not None:
             raise WrongUse(f"--{option} is about rules for one winner, and stv fills seats; leave it out")
-    if words["ties"] != "random":
+    if options["ties"] != "random":
         raise WrongUse("--ties is about rules for one winner; stv looks back at earlier stages and then draws a lot")
-    if words["seats"] is None and read.format not in ("blt", "blt-csv", "csv-dominion"):
+    if options["seats"] is None and read.format not in ("blt", "blt-csv", "csv-dominion"):
         raise WrongUse("stv fills seats, and this kind of file does not say how many; add --seats N")
-    place = "scotland" if words["place"] is None else rule_set(words["place"]).transfers or "scotland"
-    return TransferableVote(seats=read.seats if words["seats"] is None else words["seats"], rules=TRANSFERS[place])
+    rules = "scotland" if options["place"] is None else rule_set(options["place"]).transfers or "scotland"
+    return TransferableVote(seats=read.seats if options["seats"] is None else options["seats"], rules=TRANSFERS[rules])
 
 
 def _tally_seats(
-    rule: TransferableVote, read: BallotFile, file: str, *, as_json: bool, chart: str | None, words: dict[str, Any]
+    rule: TransferableVote, read: BallotFile, file: str, *, as_json: bool, chart: str | None, options: dict[str, Any]
 ) -> None:
     from hubbub.cli.vote import seats as vote_seats
     from hubbub.voting.count.counted import ballots_json, draws_json
 
-    dice = _dice(words["dice"])
-    said = None if dice is None else dice.sentence
+    dice = _dice(options["dice"])
+    dice_text = None if dice is None else dice.sentence
     with waiting("Counting"):
         result = rule.run(read.ballots, _source(dice))
     answer = result.as_json()
     answer |= {
-        "draws": draws_json(result.draws, secure=result.secure, dice=said),
-        "dice": said,
+        "draws": draws_json(result.draws, secure=result.secure, dice=dice_text),
+        "dice": dice_text,
         "ballots": ballots_json(read),
         "reading": {**read.reading.rules(), "changed": dict(read.changed)},
         "withdrawn": list(read.withdrawn),
     }
     _remark(answer, read, None)
-    answer |= write_record(words, result, read, dice)
-    if words["page"] is not None:
+    answer |= write_record(options, result, read, dice)
+    if options["page"] is not None:
         from hubbub.report.results import seats_page
 
-        answer |= write_page(words["page"], seats_page(result, read, repeating(file, read, answer)))
+        answer |= write_page(options["page"], seats_page(result, read, repeating(file, read, answer)))
     if chart is not None:
         vote_seats.draw_flow(result, read, chart)
         answer["chart"] = chart
     if as_json:
         print_json(answer)
         return
-    _say_remarks(answer)
+    _print_remarks(answer)
     vote_seats.print_seats(result, read, answer)
-    say_written(answer, file)
+    print_written(answer, file)
 
 
 def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:
@@ -261,19 +263,19 @@ def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> Non
     answer["remarks"], answer["seats"] = remarks, read.seats if single is not None else answer["seats"]
 
 
-def _say_remarks(answer: dict[str, Any]) -> None:
+def _print_remarks(answer: dict[str, Any]) -> None:
     for remark in answer["remarks"]:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
 
 
-def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
+def _rule(options: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
     from hubbub.voting.rules import rules
     from hubbub.voting.rules.continuing import RunoffByContinuing
 
     names = read.ballots.candidates
-    name, margin = words["rule"], _margin(words["margin"])
+    name, margin = options["rule"], _margin(options["margin"])
     if name in RATED or name in PAIRS:
-        return _without_margin(words, read)
+        return _without_margin(options, read)
     if margin is None and name in rules.MARGINED:
         margin = rules.ForGain(eta)
     then: dict[str | None, Rule | None] = {
@@ -282,18 +284,18 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
         "random-dictator": rules.RandomDictator(),
         "listed": rules.FirstInOrder(order=names),
     }
-    if words["then"] and name != "scoring-elimination":
+    if options["then"] and name != "scoring-elimination":
         raise WrongUse(f"--then is about scoring-elimination, and {name} ends by itself")
-    if words["ties"] != "random" and name in ("scoring-elimination", "random-dictator", "punishing"):
+    if options["ties"] != "random" and name in ("scoring-elimination", "random-dictator", "punishing"):
         raise WrongUse(f"--ties is about equal counts at the end, and {name} ends otherwise; leave it out")
     rule = rules.make(
         name,
         margin=margin,
-        ties=_ties(words["ties"], names),
-        points=_points(words["points"]),
-        then=then[words["then"]],
+        ties=_ties(options["ties"], names),
+        points=_points(options["points"]),
+        then=then[options["then"]],
     )
-    if words["mix"] is None:
+    if options["mix"] is None:
         if read.reading.overvotes == "several" and isinstance(rule, rules.InstantRunoff):
             return RunoffByContinuing(ties=rule.ties)
         return rule
@@ -305,32 +307,32 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
         gain=eta,
         voters=read.ballots.voters,
         candidates=len(names),
-        utility_coarseness=words["mix"],
+        utility_coarseness=options["mix"],
         truncated=read.ballots.truncated > 0,
     )
     return rules.Mix(rule=rule, probability=q)
 
 
-def _without_margin(words: dict[str, Any], read: BallotFile) -> Rule:
+def _without_margin(options: dict[str, Any], read: BallotFile) -> Rule:
     """A rule of pairs, approvals or scores, of which ties are all that can be chosen."""
     from hubbub.voting.rules.approval import Approval
     from hubbub.voting.rules.pair_rules import PairRule
     from hubbub.voting.rules.score import Score
 
-    name = words["rule"]
+    name = options["rule"]
     for option in ("margin", "points", "then", "mix"):
-        if words[option] is not None:
+        if options[option] is not None:
             raise WrongUse(f"--{option} is about other rules, and {name} has nothing of the kind; leave it out")
-    ties = _ties(words["ties"], read.ballots.candidates)
+    ties = _ties(options["ties"], read.ballots.candidates)
     if name in PAIRS:
         return PairRule(name=name, ties=ties)
     return Approval(ties=ties) if name == Approval.name else Score(top=read.top, ties=ties)
 
 
-def _ties(asked: str, names: tuple[str, ...]) -> Ties:
+def _ties(given: str, names: tuple[str, ...]) -> Ties:
     from hubbub.voting.ties import RANDOM, FixedTies
 
-    return RANDOM if asked == "random" else FixedTies(names)
+    return RANDOM if given == "random" else FixedTies(names)
 
 
 def _margin(text: str | None) -> Margin | None:
@@ -340,9 +342,9 @@ def _margin(text: str | None) -> Margin | None:
 
 
 def _points(text: str | None) -> tuple[int, ...] | None:
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
 
-    return None if text is None else tuple(whole(part, "a number of --points") for part in text.split(","))
+    return None if text is None else tuple(integer(part, "a number of --points") for part in text.split(","))
 
 
 vote.add_command(guarantee)

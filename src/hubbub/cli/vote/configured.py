@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.cli import echo, page, print_json, shown, waiting
+from hubbub.cli import display, echo, page, print_json, waiting
 from hubbub.cli.vote.reading import typed
 from hubbub.errors import WrongUse
 
@@ -36,7 +36,7 @@ def tally_configured(path: str, file: str | None, *, as_json: bool) -> None:
 
 
 def _print_count(counted: ConfiguredCount) -> None:
-    title = f"{shown(counted.title)}: " if counted.title else ""
+    title = f"{display(counted.title)}: " if counted.title else ""
     blank = f" ({counted.undervotes:,} of them mark nobody)" if counted.undervotes else ""
     echo(f"{title}{counted.cast:,} ballots{blank}, {len(counted.candidates)} candidates, {counted.mode}")
     for number, rounds in enumerate(counted.passes, 1):
@@ -46,7 +46,7 @@ def _print_count(counted: ConfiguredCount) -> None:
             _draw(at, len(rounds), each)
     echo()
     for sentence in counted.sentences():
-        echo(shown(sentence))
+        echo(display(sentence))
 
 
 def _draw(at: int, rounds: int, counted: ConfiguredRound) -> None:
@@ -60,7 +60,7 @@ def _draw(at: int, rounds: int, counted: ConfiguredRound) -> None:
     table.add_column("")
     for name, votes in sorted(counted.tally, key=lambda pair: -pair[1]):
         fate = "elected" if name in counted.elected else "out" if name in counted.eliminated else ""
-        table.add_row(shown(name), _votes(votes), fate)
+        table.add_row(display(name), _votes(votes), fate)
     if counted.exhausted:
         table.add_row("(exhausted)", _votes(counted.exhausted), "")
     echo()
@@ -70,5 +70,5 @@ def _draw(at: int, rounds: int, counted: ConfiguredRound) -> None:
 def _votes(votes: Any) -> str:
     from hubbub.numeric.exact import to_text
 
-    whole, point, places = to_text(votes).partition(".")
-    return f"{int(whole):,}{point}{places}"
+    digits, point, decimals = to_text(votes).partition(".")
+    return f"{int(digits):,}{point}{decimals}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import say
+from hubbub.cli import print_text
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 _OURS: Final = ("file", "page", "chart", "record", "ledger", "as_json")  # options that change nothing in a count
 
 
-def write_record(words: dict[str, Any], result: Any, read: BallotFile, dice: PublicDice | None) -> dict[str, Any]:
+def write_record(options: dict[str, Any], result: Any, read: BallotFile, dice: PublicDice | None) -> dict[str, Any]:
     """The signed result, if it was asked for, and what to tell about it."""
     from hubbub.certificate.certificate import SIGNATURE, sign
     from hubbub.ledger.ledger import Ledger
     from hubbub.serialization.canonical import read as read_canonical
     from hubbub.voting.count.record import record_of
 
-    path = words["record"]
+    path = options["record"]
     if path is None:
         return {}
-    signed = sign(record_of(result, read, dice).to_sign(), Ledger(words["ledger"]))
+    signed = sign(record_of(result, read, dice).to_sign(), Ledger(options["ledger"]))
     try:
         Path(path).write_bytes(signed)
     except OSError as error:
@@ -37,14 +37,14 @@ def write_record(words: dict[str, Any], result: Any, read: BallotFile, dice: Pub
     return {"record": path, "public_key": read_canonical(signed, "the record")[SIGNATURE]["public_key"]}
 
 
-def say_written(facts: dict[str, Any], file: str) -> None:
+def print_written(facts: dict[str, Any], file: str) -> None:
     """Which files there are, and how to check the signed one."""
     for what in ("page", "chart"):
         if what in facts:
-            say(f"{what.capitalize()}: {facts[what]}")
+            print_text(f"{what.capitalize()}: {facts[what]}")
     if "record" in facts:
         check = shlex.join(["hubbub", "verify", facts["record"], "--ballots", file])
-        say(f"Record: {facts['record']}, signed with the key {facts['public_key']}. Count it again: {check}")
+        print_text(f"Record: {facts['record']}, signed with the key {facts['public_key']}. Count it again: {check}")
 
 
 def repeating(file: str, read: BallotFile, facts: dict[str, Any]) -> Repeating:
@@ -67,7 +67,7 @@ def repeating(file: str, read: BallotFile, facts: dict[str, Any]) -> Repeating:
 def _typed() -> list[str]:
     """The options of the command as they were typed."""
     context = click.get_current_context()
-    words: list[str] = []
+    parts: list[str] = []
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
         if not given or option.name in _OURS:
@@ -75,8 +75,8 @@ def _typed() -> list[str]:
         value = context.params[option.name or ""]
         flag = option.opts[0]
         for each in value if isinstance(value, tuple) else [value]:
-            words += [flag] if each is True else [flag, str(each)]
-    return words
+            parts += [flag] if each is True else [flag, str(each)]
+    return parts
 
 
 def write_page(path: str, text: str) -> dict[str, Any]:

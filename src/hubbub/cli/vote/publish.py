@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from hubbub.cli import confirm_weak, examples, json_option, options, say, waiting, yes_option
+from hubbub.cli import confirm_weak, examples, json_option, options, print_text, waiting, yes_option
 from hubbub.cli.vote.reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
 from hubbub.kinds.ballots.request import KIND
@@ -31,11 +31,11 @@ _OWN: Final = (
     ),
 )
 @click.argument("file")
-@partial(options, asked=(*KIND.options, *_OWN))
+@partial(options, declared=(*KIND.options, *_OWN))
 @reading_options
 @yes_option
 @json_option
-def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **words: Any) -> None:
+def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **options: Any) -> None:
     """Publish the ballots of FILE beside the official record of a count for one winner.
 
     Each ballot counts for its way through the official rounds: the candidates it sits with until a finalist has it or
@@ -53,20 +53,20 @@ def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **w
     from hubbub.release import save
 
     check_format(file_format)
-    spec = KIND.ask(**{option.name: words[option.name] for option in KIND.options})
+    spec = KIND.ask(**{option.name: options[option.name] for option in KIND.options})
     confirm_weak(spec, yes)
     with waiting("Reading"):
-        read = read_ballots(file, words)
+        read = read_ballots(file, options)
     if len(read.ballots.levels):
         raise WrongUse(
             "some ballots rank candidates equal, and a way leads to one of them; settle them by the rule of the "
             "official count, like --overvotes stop or skip"
         )
     for remark in read.remarks:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
     path = None if file == council.NAME else file
-    dataset = words["dataset"] or (council.NAME if path is None else None)
+    dataset = options["dataset"] or (council.NAME if path is None else None)
     with prepared(Path(out), spec.size_hint()), waiting("Counting"):
-        done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"], accept_weak=True)
+        done = publish_ballots(spec, read, path, dataset=dataset, ledger=options["ledger"], accept_weak=True)
         written = save(done, out, form=file_format)
     answer(done, written, as_json=as_json)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hubbub import vote
-from hubbub.cli import page, print_json, question, say, watched
+from hubbub.cli import page, print_json, print_text, question, watched
 from hubbub.demo import council
 from hubbub.protocol.option import Option
 from hubbub.voting.guarantees.assurance import Assurance
@@ -33,7 +33,7 @@ def _print_assurance(answer: Assurance, *, as_json: bool) -> None:
     for parts, bound in answer.curve:
         console.print(f"coarseness {f'1/{parts}':>6}: gain at most {approximately(bound)}")
     for sentence in answer.sentences():
-        say(sentence)
+        print_text(sentence)
 
 
 def _print_gain(found: GainAnswer, *, as_json: bool) -> None:
@@ -44,7 +44,7 @@ def _print_gain(found: GainAnswer, *, as_json: bool) -> None:
     console.print(found.title(), style="bold")
     for sentence in found.sentences():
         console.print(sentence)
-    say(found.decided())
+    print_text(found.decided())
 
 
 def _millbrook(words: dict[str, Any]) -> None:
@@ -80,9 +80,9 @@ def _print_map(found: GainMap, *, chart: str | None, as_json: bool) -> None:
     console.print(f"{found.voters:,} voters, 3 candidates, {cells:,} beliefs", style="bold")
     console.print(table)
     for sentence in found.sentences():
-        say(sentence)
+        print_text(sentence)
     if chart is not None:
-        say(f"Chart: {chart}")
+        print_text(f"Chart: {chart}")
 
 
 def _draw(found: GainMap, path: str) -> None:

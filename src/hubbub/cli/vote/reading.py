@@ -87,53 +87,55 @@ def typed() -> list[str]:
     return [name for name in names if given(name)]
 
 
-def read_ballots(file: str, words: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
+def read_ballots(file: str, options: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
     """The file as a rule counts it: every ballot strict (but those that overvotes=several leaves to the count), or
     approvals or scores as they stand."""
     from hubbub.demo import council
     from hubbub.voting.formats import formats
     from hubbub.voting.formats.ballot_file import BallotFile
     from hubbub.voting.formats.ballot_text import text_of
-    from hubbub.voting.formats.csv_columns import asked_columns
+    from hubbub.voting.formats.csv_columns import parse_columns
 
-    reading = _reading(words)
+    reading = _reading(options)
     if file == council.NAME:
         return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
     listed = None
-    if words["candidates"]:
-        listed = [line.strip() for line in text_of(words["candidates"]).splitlines() if line.strip()]
+    if options["candidates"]:
+        listed = [line.strip() for line in text_of(options["candidates"]).splitlines() if line.strip()]
     opened = formats.read(
         file,
         reading,
-        format=words["format"],
-        columns=asked_columns(words["columns"]) if words["columns"] else None,
+        format=options["format"],
+        columns=parse_columns(options["columns"]) if options["columns"] else None,
         candidates=listed,
-        contest=words["contest"],
-        encoding=words["encoding"],
+        contest=options["contest"],
+        encoding=options["encoding"],
     )
     return formats.for_rule(opened, rule)
 
 
-def _reading(words: dict[str, Any]) -> Reading:
+def _reading(options: dict[str, Any]) -> Reading:
     from hubbub.voting.formats.reading import Reading
     from hubbub.voting.rules.jurisdictions import rule_set
 
-    asked: dict[str, Any] = {name.replace("-", "_"): words[name.replace("-", "_")] for name, _, _ in READING}
+    reading_options: dict[str, Any] = {
+        name.replace("-", "_"): options[name.replace("-", "_")] for name, _, _ in READING
+    }
     for label in LABELS:
         name = f"{label.replace('-', '_')}_label"
-        if words[name]:
-            asked[f"{name}s"] = tuple(words[name])
-    reading = Reading(**asked, aliases=_aliases(words["alias"]))
-    if words["place"] is None:
+        if options[name]:
+            reading_options[f"{name}s"] = tuple(options[name])
+    reading = Reading(**reading_options, aliases=_aliases(options["alias"]))
+    if options["place"] is None:
         return reading
-    return rule_set(words["place"]).reading(reading, frozenset(name for name in asked if given(name)))
+    return rule_set(options["place"]).reading(reading, frozenset(name for name in reading_options if given(name)))
 
 
-def _aliases(asked: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _aliases(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     from hubbub.voting.formats.ballot_text import text_of
 
     pairs: dict[str, str] = {}
-    for text in asked:
+    for text in given:
         from_file = text.startswith("@") and Path(text[1:]).is_file()
         for line in text_of(text[1:]).split("\n") if from_file else [text]:
             old, equals, new = line.partition("=")

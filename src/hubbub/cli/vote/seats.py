@@ -47,18 +47,18 @@ def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: int) 
         if not votes and name not in out:
             continue
         fate = "elected" if name in stage["elected"] else ("out" if name in out else "")
-        table.add_row(name, _shown(votes), "" if votes >= quota else _shown(quota - votes), fate)
+        table.add_row(name, _votes_text(votes), "" if votes >= quota else _votes_text(quota - votes), fate)
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
-            table.add_row(label, _shown(rational(stage[key])), "", "")
+            table.add_row(label, _votes_text(rational(stage[key])), "", "")
     echo()
     page().print(table)
 
 
-def _shown(votes: Fraction) -> str:
+def _votes_text(votes: Fraction) -> str:
     """All digits: votes are whole numbers of the last decimal place."""
-    whole, point, places = to_text(votes).partition(".")
-    return f"{int(whole):,}{point}{places}"
+    digits, point, decimals = to_text(votes).partition(".")
+    return f"{int(digits):,}{point}{decimals}"
 
 
 def draw_flow(result: Seats, read: BallotFile, path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from hubbub.cli import echo, page, shown
+from hubbub.cli import display, echo, page
 from hubbub.voting.count.flow import Column, flow
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def print_count(answer: Counted, read: BallotFile, comparison: Comparison | None
     result = answer.result
     if answer.struck_nobody is not None:
         echo(answer.struck_nobody)
-    title = f"{shown(read.title)}: " if read.title else ""
+    title = f"{display(read.title)}: " if read.title else ""
     echo(f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.name}")
     changed = {rule: count for rule, count in read.changed.items() if count}
     if changed:
@@ -38,8 +38,8 @@ def print_count(answer: Counted, read: BallotFile, comparison: Comparison | None
     for number in _some(len(drawn), "draws"):
         echo(drawn[number])
     echo()
-    said = answer.sentences()
-    for sentence in said[1:] if answer.struck_nobody is not None else said:
+    sentences = answer.sentences()
+    for sentence in sentences[1:] if answer.struck_nobody is not None else sentences:
         echo(sentence)
     if answer.honesty.margin is not None and answer.honesty.promise()["empty"]:
         echo("How many voters a promise takes: hubbub vote guarantee --help.")
@@ -74,7 +74,7 @@ def _draw_round(at: int, result: Result) -> None:
         wins = at + 1 == rounds and candidate == result.winner
         fate = "out" if candidate in out else ("wins" if wins else "")
         behind = f"{most - count:,}" if most != count else ""
-        table.add_row(shown(result.candidates[candidate]), f"{count:,}", behind, fate)
+        table.add_row(display(result.candidates[candidate]), f"{count:,}", behind, fate)
     if len(ordered) > MOST:
         rest = ordered[MOST:]
         gone = sum(candidate in out for candidate, _ in rest)
@@ -99,7 +99,7 @@ def _draw_comparison(comparison: Comparison) -> None:
             overflow="fold",
         )
     for row in comparison.rows():
-        table.add_row(*map(shown, row))
+        table.add_row(*map(display, row))
     echo()
     page().print(table)
     if comparison.pairs is not None and len(comparison.pairs.candidates) <= MOST_PAIRS:
@@ -116,7 +116,7 @@ def _draw_pairs(pairs: Pairwise) -> None:
         table.add_column(heading, justify="right" if heading in ("by", "against") else "left", overflow="fold")
     for one, other, more, less in pairs.pairs():
         name = pairs.candidates[one] if more > less else f"{pairs.candidates[one]} (a tie)"
-        table.add_row(shown(name), shown(pairs.candidates[other]), f"{more:,}", f"{less:,}")
+        table.add_row(display(name), display(pairs.candidates[other]), f"{more:,}", f"{less:,}")
     echo()
     page().print(table)
 

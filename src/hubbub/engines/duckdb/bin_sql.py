@@ -17,7 +17,7 @@ from hubbub.tables.bins import Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.generalization import WIDEST, Prefix, Ranges
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import ColumnType, in_whole_numbers
+from hubbub.tables.schema import ColumnType, has_integer_steps
 
 
 def text(column: Column) -> str:
@@ -85,7 +85,7 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
     if _is_float(column):
         tests.append(f"isfinite({value})")
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
-    if isinstance(axis, Steps) and column.kind is ColumnType.INTEGER and in_whole_numbers(axis):
+    if isinstance(axis, Steps) and column.kind is ColumnType.INTEGER and has_integer_steps(axis):
         return _stepped(axis, value, number), inside
     return _tree(value, inner_edges(axis), 0, number), inside
 
@@ -93,8 +93,8 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
 def _position(axis: Lattice, value: str) -> tuple[str, str]:
     """Where a value is on a lattice, in floating point: any rule will do that looks at nothing but the value."""
     low, step, high = (f"CAST('{float(each)!r}' AS DOUBLE)" for each in (axis.low, axis.step, axis.high))
-    place = f"floor(({value} - {low}) / {step})"
-    within = f"least(greatest({place}, 0), {axis.steps - 1})"
+    index = f"floor(({value} - {low}) / {step})"
+    within = f"least(greatest({index}, 0), {axis.steps - 1})"
     return f"CAST({within} AS BIGINT)", f"isfinite({value}) AND {value} >= {low} AND {value} < {high}"
 
 

@@ -87,7 +87,7 @@ def _read(cell: str) -> str:
 def boolean(column: Column) -> str:
     """The cell as the text true or false, NULL if it is missing, and a text that is neither if it is neither."""
     cell = f"lower(trim(CAST({identifier(column.name)} AS VARCHAR)))"
-    true, false = (", ".join(map(literal, words)) for words in (TRUE, FALSE))
+    true, false = (", ".join(map(literal, spellings)) for spellings in (TRUE, FALSE))
     return (
         f"CASE WHEN {cell} IS NULL THEN NULL WHEN {cell} IN ({true}) THEN 'true' "
         f"WHEN {cell} IN ({false}) THEN 'false' ELSE {_NEITHER} END"

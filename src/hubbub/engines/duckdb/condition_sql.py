@@ -61,12 +61,12 @@ def _leaf(leaf: Leaf, column: Column) -> str:
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _by_date(column, sign, than)
-            return _there(column, _ordered(column, sign, than))
+            return _present_sql(column, _ordered(column, sign, than))
         case OneOf(_, values):
             return _one_of(column, values)
 
 
-def _there(column: Column, test: str) -> str:
+def _present_sql(column: Column, test: str) -> str:
     """A comparison of numbers; not-a-number is a number for DuckDB, and none here."""
     if column.kind in (ColumnType.INTEGER, ColumnType.DECIMAL) and test not in ("TRUE", "FALSE"):
         return f"({test})"
@@ -100,7 +100,7 @@ def _by_date(column: Column, sign: str, than: datetime.date) -> str:
 def _one_of(column: Column, values: Sequence[str]) -> str:
     if column.kind in _NUMBERS:
         tests = [_equals(column, rational(value)) for value in values]
-        return _there(column, " OR ".join(tests))
+        return _present_sql(column, " OR ".join(tests))
     if column.kind is ColumnType.BOOLEAN:
         return f"({' OR '.join(f'{identifier(column.name)} = {value.upper()}' for value in values)})"
     if column.kind is ColumnType.DATE:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hubbub.engines.column import Column, column
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.scratch import Scratch
-from hubbub.engines.query import NAMES_ALONE, is_query
+from hubbub.engines.query import NAMES_ONLY, is_query
 from hubbub.errors import WrongUse
 from hubbub.interruption import stop_if_interrupted
 
@@ -117,6 +117,6 @@ def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, 
         if row[2] == table:
             return ".".join(map(identifier, row))
     if is_query(table):
-        raise WrongUse(NAMES_ALONE)
+        raise WrongUse(NAMES_ONLY)
     names = ", ".join(repr(name) for *_, name in found) or "none"
     raise WrongUse(f"there is no table {table!r} that other connections see; there are {names}")

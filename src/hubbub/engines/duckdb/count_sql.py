@@ -80,7 +80,7 @@ def every_row(
     return _summed(axes, f"SELECT {named(parts)}, {many} FROM {people}{where} GROUP BY ALL")
 
 
-def looked_up(axis: Countable, columns: Columns, people: str, carried: str) -> Query:
+def lookup_sql(axis: Countable, columns: Columns, people: str, carried: str) -> Query:
     """Beside each row what is carried, its code and, if the axis is discovered, its label."""
     parts = f"SELECT {named(parts_of((axis,), columns))}, {carried} FROM {people}"
     return with_codes((axis,), parts, carried)
@@ -112,9 +112,9 @@ def with_kept(kept: str, query: Query) -> Query:
 
 def unlisted(axes: Sequence[Countable], columns: Columns, people: str, person: str | None) -> Query:
     """How many people are in no bin, by none of their rows, and how many there are."""
-    who, there = ("0", "") if person is None else (person, f" WHERE ({person} IS NOT NULL)")
+    who, present = ("0", "") if person is None else (person, f" WHERE ({person} IS NOT NULL)")
     coded, parameters = with_codes(
-        axes, f"SELECT {who} AS who, {named(parts_of(axes, columns))} FROM {people}{there}", "who"
+        axes, f"SELECT {who} AS who, {named(parts_of(axes, columns))} FROM {people}{present}", "who"
     )
     each = f"SELECT code IS NOT NULL AS inside FROM ({coded})"
     if person is not None:
@@ -215,5 +215,5 @@ def with_codes(axes: Sequence[Countable], inner: str, carried: str) -> Query:
             null = str(len(axis)) if axis.null else other
             expression = f"CASE WHEN g{i} IS NULL THEN {null} ELSE coalesce(d{i}.c, {other}) END"
         number = f"({number} * {size(axis)} + ({expression})::BIGINT)"
-    shown = ", ".join([carried, f"{number} AS code", *keys])
-    return f"SELECT {shown} FROM ({inner}) {' '.join(joins)}", parameters
+    projection = ", ".join([carried, f"{number} AS code", *keys])
+    return f"SELECT {projection} FROM ({inner}) {' '.join(joins)}", parameters

@@ -23,9 +23,9 @@ from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
-from hubbub.engines.duckdb.joint_sql import answer_together, asked_together, unreadable
-from hubbub.engines.duckdb.measured_sql import answer, are_very_many, asked, bad_cells
-from hubbub.engines.duckdb.people_sql import are_several, look_at_people, look_at_rows
+from hubbub.engines.duckdb.joint_sql import joint_answer, joint_query, unreadable
+from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
+from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
 from hubbub.engines.duckdb.unreadable import Unread
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.errors import Refused, WrongUse
@@ -49,7 +49,7 @@ from hubbub.tables.engine import (
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
-from hubbub.tables.sketch import Notice
+from hubbub.tables.sketch import IdObserver
 
 _WORDS = "hubbub_words"
 
@@ -95,9 +95,9 @@ class DuckDB:
         self._table = table  # kept as long as it is read
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
-        self._notice: Notice | None = None
-        self._whole = relation_of(connection, relation)
-        self._columns = self._whole.columns
+        self._observer: IdObserver | None = None
+        self._full_relation = relation_of(connection, relation)
+        self._columns = self._full_relation.columns
         self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
         self._word = "hubbub_word"
         while self._word in {name.lower() for name in self._columns}:
@@ -106,14 +106,14 @@ class DuckDB:
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
         if self._catalog:
-            ask = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
-            return of_relation(ask, self._whole.sql, self._catalog)
+            query = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
+            return of_relation(query, self._full_relation.sql, self._catalog)
         return of_files(self._files)
 
-    def observing_ids(self, notice: Notice) -> DuckDB:
+    def observing_ids(self, observer: IdObserver) -> DuckDB:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
-        other._notice = notice
+        other._observer = observer
         return other
 
     def columns(self) -> Schema:
@@ -130,9 +130,9 @@ class DuckDB:
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).joint_count(questions, source)
-        asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
-        used = self._used(*asked)
-        return self._read(used, lambda people: self._together(asked, source, people, used))
+        bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        used = self._used(*bound)
+        return self._read(used, lambda people: self._joint_count(bound, source, people, used))
 
     def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
         """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
@@ -141,24 +141,24 @@ class DuckDB:
         other._unread = replace(self._unread, connection=connection)
         return other
 
-    def _together(
+    def _joint_count(
         self, questions: tuple[CountQuery, ...], source: Source, people: Relation, used: Sequence[str]
     ) -> Joint:
         person = questions[0].person
         if person is not None and questions[0].repeats is MultiRowPolicy.ONE_ROW:
-            query = asked_together(questions, people.columns, KEPT, None, reports_unreadable=False)
+            query = joint_query(questions, people.columns, KEPT, None, reports_unreadable=False)
             wrong = unreadable(questions, people.columns)
             found = self._of_kept(query, questions[0], source, people, used, wrong)
-            return answer_together(found, len(questions))[0]
+            return joint_answer(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
         reports_unreadable = self._unread.is_counted(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
-        query = asked_together(
+        query = joint_query(
             questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
         )
         self._unread.forget()
-        joint, bad = answer_together(self.arrow(query), len(questions), reports_unreadable=reports_unreadable)
+        joint, bad = joint_answer(self.arrow(query), len(questions), reports_unreadable=reports_unreadable)
         if reports_unreadable:
             self._unread.check(int(joint.counts.sum()), bad, person)
         return joint
@@ -166,12 +166,12 @@ class DuckDB:
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
         axes, who = resolved(axes, self.columns()), None if person is None else identifier(person)
 
-        def asked(people: Relation) -> tuple[int, int]:
+        def people_and_rows(people: Relation) -> tuple[int, int]:
             sql, values = count_sql.unlisted(axes, people.columns, people.sql, who)
-            outside, everybody = self._ask(sql, *values)[0]
+            outside, everybody = self._query(sql, *values)[0]
             return int(outside), int(everybody)
 
-        return self._read(self._used(CountQuery(axes=axes, person=person)), asked)
+        return self._read(self._used(CountQuery(axes=axes, person=person)), people_and_rows)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
@@ -183,14 +183,14 @@ class DuckDB:
         if person is not None:
             self._one_row_each(people.columns[person], people)
         count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
-        places = chosen(int(self._ask(count)[0][0]))
-        self._connection.register(rows_sql.PLACES, rows_sql.places(places))
+        positions = chosen(int(self._query(count)[0][0]))
+        self._connection.register(rows_sql.POSITIONS, rows_sql.positions_table(positions))
         try:
             found = self.arrow((numbered, []))
         finally:
             with suppress(*TROUBLE):
-                self._connection.unregister(rows_sql.PLACES)
-        if found.num_rows != places.size:
+                self._connection.unregister(rows_sql.POSITIONS)
+        if found.num_rows != positions.size:
             raise Refused(rows_sql.MOVED)
         return found.rename_columns(list(columns))
 
@@ -213,7 +213,7 @@ class DuckDB:
         """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
             if not self._spoilt(used):
-                return read(self._whole)
+                return read(self._full_relation)
         except _Failed:
             if self._mend is None:
                 raise
@@ -231,13 +231,15 @@ class DuckDB:
         bad = bad_cells(question, axes, people.columns)
         if question.repeats is MultiRowPolicy.ANY_ROW:
             self._count_rows(bad, who, used, people)
-            many, met = self._ask(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
+            many, met = self._query(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
             return of_any_row(question, int(many), int(met))
         if question.repeats is MultiRowPolicy.ONE_ROW and not (question.plain and axes):
             if question.plain:
                 query = count_sql.every_row(axes, people.columns, KEPT)
             else:
-                query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
+                query = measured_query(
+                    question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True
+                )
             found = self._of_kept(query, question, source, people, used, bad)
             return answer(found, question, reports_unreadable=False)[0]
         if question.repeats is MultiRowPolicy.BOUNDED or not question.plain:
@@ -262,7 +264,7 @@ class DuckDB:
         elif question.plain:
             query = count_sql.every_row(axes, people.columns, KEPT)
         else:
-            query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
+            query = measured_query(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
         kept = bounded_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", person, self._word, most)
         bad = bad_cells(question, axes, people.columns)
         with self._words(self._count_rows(bad, people.columns[question.person], used, people), source):
@@ -278,7 +280,7 @@ class DuckDB:
         rows = self._count_rows(bad, people.columns[question.person], used, people)
         if question.people is not None:
             cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
-            if self._ask(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != question.people:
+            if self._query(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != question.people:
                 raise Refused(OTHER_NUMBER)
         with self._words(rows, source):
             return self.arrow(count_sql.with_kept(kept, query))
@@ -300,8 +302,8 @@ class DuckDB:
         if question.plain:
             return self._every_row(axes, people, question.person)
         reports_unreadable = self._unread.is_counted(bad_cells(question, axes, people.columns))
-        ask = partial(
-            asked,
+        sql_of = partial(
+            measured_query,
             question,
             axes,
             people.columns,
@@ -311,14 +313,14 @@ class DuckDB:
             weight=self._weight,
         )
         self._unread.forget()
-        whole = self._weight is not ROW  # groups of a database are read once, and are few
+        from_groups = self._weight is not ROW  # groups of a database are read once, and are few
         counted, rows, unreadable = answer(
-            self.arrow(ask(very_many=whole)), question, reports_unreadable=reports_unreadable
+            self.arrow(sql_of(very_many=from_groups)), question, reports_unreadable=reports_unreadable
         )
         if reports_unreadable:
             self._unread.check(rows, unreadable, question.person)
-        if not whole and are_very_many(question, rows):
-            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, reports_unreadable=reports_unreadable)
+        if not from_groups and are_very_many(question, rows):
+            counted, _, _ = answer(self.arrow(sql_of(very_many=True)), question, reports_unreadable=reports_unreadable)
         return counted
 
     def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
@@ -339,13 +341,13 @@ class DuckDB:
     @property
     def sql(self) -> str:
         """What stands after FROM."""
-        return self._whole.sql
+        return self._full_relation.sql
 
     def described(self) -> Mapping[str, Column]:
         """The columns with their types."""
         return self._columns
 
-    def ask(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What a query says, all of it; for the steward alone."""
         try:
             return self._connection.execute(sql, list(parameters)).fetchall()
@@ -361,17 +363,17 @@ class DuckDB:
         """
         if self._unread.taken_out is None:
             here = copied(self)
-            here._unread, here._notice = replace(self._unread, allowed=Fraction(1)), None
+            here._unread, here._observer = replace(self._unread, allowed=Fraction(1)), None
             yield here, []
             return
         names = ", ".join(map(identifier, columns))
         self._unread.forget()
-        self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
+        self.query(f"CREATE OR REPLACE TEMP TABLE {_INSPECTED} AS SELECT {names} FROM {self.sql}")
         try:
             rejected = self._unread.why()
-            yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
+            yield DuckDB(self._connection, _INSPECTED, columns_are_public=self._columns_are_public), rejected
         finally:
-            self.ask(f"DROP TABLE {_LOOK}")
+            self.query(f"DROP TABLE {_INSPECTED}")
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
@@ -384,14 +386,14 @@ class DuckDB:
         raise WrongUse(_UNCOUNTABLE)
 
     def _one_row_each(self, who: Column, people: Relation, several: str = ONE_ROW_EACH) -> None:
-        if self._notice is None:
-            found, chosen = are_several(self._ask, who, people.sql), None
+        if self._observer is None:
+            found, chosen = are_several(self._query, who, people.sql), None
         else:
-            found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
+            found, chosen = distinct_people(self._query, who, people.sql, self._observer)
         if found:
             raise Refused(several)
-        if self._notice and chosen:
-            self._notice.on_chosen(chosen)
+        if self._observer and chosen:
+            self._observer.on_chosen(chosen)
 
     def _collect(self, query: Query) -> ExactCounts:
         (codes, counts), found = self._fetched(query, 1)
@@ -409,28 +411,28 @@ class DuckDB:
     def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
         self._unread.forget()
-        if self._notice is None:
+        if self._observer is None:
             # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
             cells = ", ".join(f"count({identifier(name)})" for name in used)
-            asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
-            rows, unreadable, *_ = self._ask(asked)[0]
-            self._unread.check_people(self._ask, int(unreadable), bad, who, people.sql)
+            sql = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
+            rows, unreadable, *_ = self._query(sql)[0]
+            self._unread.check_people(self._query, int(unreadable), bad, who, people.sql)
             return int(rows)
-        rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
-        self._unread.check_people(self._ask, unreadable, bad, who, people.sql)
-        self._notice.on_chosen(chosen)
+        rows, unreadable, chosen = check_one_row_each(self._query, who, used, bad, people.sql, self._observer)
+        self._unread.check_people(self._query, unreadable, bad, who, people.sql)
+        self._observer.on_chosen(chosen)
         return rows
 
-    def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
 
 
-_LOOK = "hubbub_look"
+_INSPECTED = "hubbub_look"
 
 
 # --- opening ------------------------------------------------------------------------------------------------------
 
 
-def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
+def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **options: Any) -> DuckDB:
     """The table, by a connection that from now on reads these files and no other."""
-    return DuckDB(lock(connection, paths), relation, **words)
+    return DuckDB(lock(connection, paths), relation, **options)

@@ -18,7 +18,7 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import resolved as resolved_condition
 from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
-from hubbub.tables.inspection import Cells, Fare, Look, Persons, fares
+from hubbub.tables.inspection import Cells, Fare, Inspection, Persons, fares
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 
@@ -32,7 +32,7 @@ _RULES: Final = {
 Ask: TypeAlias = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
-class Place(Protocol):
+class InspectedTable(Protocol):
     """Where a table is, while it is looked at."""
 
     @property
@@ -59,10 +59,10 @@ class Seen(Protocol):
 
     def columns(self) -> Schema: ...
 
-    def looked_at(self, columns: Sequence[str]) -> AbstractContextManager[Place]: ...
+    def inspected(self, columns: Sequence[str]) -> AbstractContextManager[InspectedTable]: ...
 
 
-def look(
+def inspect_table(
     table: DuckDB | Seen,
     specs: Sequence[str],
     axes: Sequence[Axis],
@@ -71,7 +71,7 @@ def look(
     *,
     where: Condition | None = None,
     of: tuple[str, Measure] | None = None,
-) -> Look:
+) -> Inspection:
     """Look at the columns in question, or at all if there are none, and at a condition and a range if they are given.
     A CSV is read once.
 
@@ -86,31 +86,31 @@ def look(
     named = [*(axis.column for axis in (*axes, *ranges)), *([] if where is None else where.columns)]
     used = list(dict.fromkeys([*([] if person is None else [person]), *named]))
     used = used if axes else list(table.columns())
-    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.looked_at(used) as place:
-        rows = place.rows()
-        persons = None if person is None else place.persons(person)
+    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.inspected(used) as inspected:
+        rows = inspected.rows()
+        persons = None if person is None else inspected.persons(person)
         cells: tuple[Cells, ...]
         bins: int | None = None
-        shown: tuple[Fare, ...] = ()
+        priced: tuple[Fare, ...] = ()
         if axes:
-            cells = tuple(place.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
+            cells = tuple(inspected.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
             several = persons is not None and not persons.once
             repeats = MultiRowPolicy.ONE_ROW if several else MultiRowPolicy.REFUSE
-            inspected = tuple(_with_discovered_values(axis, each) for axis, each in zip(axes, cells, strict=True))
-            found = place.count(CountQuery(axes=inspected, person=person, repeats=repeats), source)
+            read_axes = tuple(_with_discovered_values(axis, each) for axis, each in zip(axes, cells, strict=True))
+            found = inspected.count(CountQuery(axes=read_axes, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
-            shown = fares(found.counts, bins) if found.counts.any() else ()
+            priced = fares(found.counts, bins) if found.counts.any() else ()
         else:
-            cells = place.every_column(rows)
-        met = None if where is None else _met(place, where, persons, source)
-        measured = None if of is None else place.cells(of[0], ranges[0], rows)
-    return Look(
+            cells = inspected.every_column(rows)
+        met = None if where is None else _met(inspected, where, persons, source)
+        measured = None if of is None else inspected.cells(of[0], ranges[0], rows)
+    return Inspection(
         rows=rows,
-        left_out=place.left_out,
+        left_out=inspected.left_out,
         columns=cells,
         persons=persons,
         bins=bins,
-        fares=shown,
+        fares=priced,
         met=met,
         measured=measured,
     )
@@ -122,10 +122,10 @@ def _range(measure: Measure) -> Edges:
     return Edges(measure.column, (measure.low - half, measure.high + half), reads=measure.reads)
 
 
-def _met(place: Place, where: Condition, persons: Persons | None, source: Source) -> int:
+def _met(inspected: InspectedTable, where: Condition, persons: Persons | None, source: Source) -> int:
     """How many people meet a condition, by any of their rows."""
     person, repeats = (None, MultiRowPolicy.REFUSE) if persons is None else (persons.column, MultiRowPolicy.ANY_ROW)
-    found = place.count(CountQuery(axes=(), where=where, person=person, repeats=repeats), source)
+    found = inspected.count(CountQuery(axes=(), where=where, person=person, repeats=repeats), source)
     return int(found.counts.sum())
 
 
@@ -140,23 +140,23 @@ def _with_discovered_values(axis: Axis, cells: Cells) -> Axis:
 class Relation:
     """What DuckDB can be asked about: rows, or groups of `n` rows; `many` counts them."""
 
-    ask: Ask
+    query: Ask
     sql: str
     many: str = ROWS
 
     def cells(self, spec: str, axis: Axis, column: Column, rows: int) -> Cells:
         """The cells of a column, as its bins would read them."""
         counts, parameters = counted(axis, column, self.many)
-        missing, bad, inside = map(int, self.ask(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
+        missing, bad, inside = map(int, self.query(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
         query = shapes(axis, column, self.sql, self.many) if bad else None
-        found = self.ask(*listed(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
+        found = self.query(*listed(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
         return Cells(
             column=axis.column,
             spec=spec,
             missing=missing,
             unreadable=bad,
             outside=rows - missing - bad - inside,
-            shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in self.ask(query, ())),
+            shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in self.query(query, ())),
             reads=self.way(axis, column)[0] if bad else None,
             nearly=tuple((str(name), int(nearly)) for name, _, nearly in found if nearly),
             unused=tuple(str(name) for name, same, _ in found if not same),
@@ -165,28 +165,28 @@ class Relation:
     def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:
         """The first way in which nearly all cells can be read (None: text, or its own type), how many there are of
         them, and of their values."""
-        there, values, *read = map(int, self.ask(readable(axis, column, self.sql, self.many), ())[0])
-        least = _NEARLY_ALL * there
-        fits = (way for way, many in zip(ways(axis, column), read, strict=True) if there and many >= least)
-        return next(fits, None), there, values
+        present, values, *read = map(int, self.query(readable(axis, column, self.sql, self.many), ())[0])
+        least = _NEARLY_ALL * present
+        fits = (way for way, many in zip(ways(axis, column), read, strict=True) if present and many >= least)
+        return next(fits, None), present, values
 
 
 class _InDuckDB:
     """Files, frames and tables that DuckDB reads."""
 
     def __init__(self, table: DuckDB, rejected: Sequence[tuple[str, int]]) -> None:
-        self._relation, self._columns = Relation(table.ask, table.sql), table.described()
+        self._relation, self._columns = Relation(table.query, table.sql), table.described()
         self.count = table.count
         self.left_out = tuple((_RULES.get(name, name.lower()), many) for name, many in rejected)
 
     def rows(self) -> int:
-        return int(self._asked(f"SELECT count(*) FROM {self._relation.sql}")[0][0])
+        return int(self._query(f"SELECT count(*) FROM {self._relation.sql}")[0][0])
 
     def persons(self, person: str) -> Persons:
         name, people = identifier(person), self._relation.sql
         each = f"SELECT count(*) AS n FROM {people} WHERE {name} IS NOT NULL GROUP BY {name}"
-        found = self._asked(f"SELECT n, count(*) FROM ({each}) GROUP BY n ORDER BY n")
-        nobody = int(self._asked(f"SELECT count(*) FROM {people} WHERE {name} IS NULL")[0][0])
+        found = self._query(f"SELECT n, count(*) FROM ({each}) GROUP BY n ORDER BY n")
+        nobody = int(self._query(f"SELECT count(*) FROM {people} WHERE {name} IS NULL")[0][0])
         rows = tuple((int(n), int(many)) for n, many in found)
         return Persons(column=person, people=sum(many for _, many in rows), nobody=nobody, rows=rows)
 
@@ -196,15 +196,15 @@ class _InDuckDB:
     def every_column(self, rows: int) -> tuple[Cells, ...]:
         found = []
         for column in self._columns.values():
-            way, there, values = self._relation.way(None, column)
-            found.append(Cells(column=column.name, missing=rows - there, reads=way, values=values))
+            way, present, values = self._relation.way(None, column)
+            found.append(Cells(column=column.name, missing=rows - present, reads=way, values=values))
         return tuple(found)
 
-    def _asked(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._relation.ask(sql, ())
+    def _query(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._relation.query(sql, ())
 
 
 @contextmanager
-def _in_duckdb(table: DuckDB, columns: Sequence[str]) -> Iterator[Place]:
+def _in_duckdb(table: DuckDB, columns: Sequence[str]) -> Iterator[InspectedTable]:
     with table.read_once(columns) as (copy, rejected):
         yield _InDuckDB(copy, rejected)

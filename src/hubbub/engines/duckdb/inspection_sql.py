@@ -87,7 +87,7 @@ def ways(axis: Axis | None, column: Column) -> dict[str, str]:
 
 def readable(axis: Axis | None, column: Column, people: str, many: str) -> str:
     """One row: how many cells there are, about how many values, and how many can be read in each of the ways."""
-    there = f"NOT {_missing(column)}"
-    counts = [many.format(test=there), f"approx_count_distinct({identifier(column.name)})"]
-    counts += [many.format(test=f"{there} AND {test}") for test in ways(axis, column).values()]
+    present = f"NOT {_missing(column)}"
+    counts = [many.format(test=present), f"approx_count_distinct({identifier(column.name)})"]
+    counts += [many.format(test=f"{present} AND {test}") for test in ways(axis, column).values()]
     return f"SELECT {', '.join(counts)} FROM {people}"

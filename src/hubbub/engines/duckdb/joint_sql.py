@@ -26,7 +26,7 @@ def unreadable(questions: Sequence[CountQuery], columns: Columns) -> str:
     return " OR ".join(f"({test})" for test in tests if test != "FALSE") or "FALSE"
 
 
-def asked_together(
+def joint_query(
     questions: Sequence[CountQuery],
     columns: Columns,
     people: str,
@@ -41,7 +41,7 @@ def asked_together(
     def kept(expression: str) -> str:
         return seen.setdefault(expression, f"e{len(seen)}")
 
-    places = []
+    axes_and_columns = []
     measures = list(dict.fromkeys(each.measure for each in questions if isinstance(each.measure, Measure)))
     people, names = with_steps(measures, columns, people, kept=True)
     for question in questions:
@@ -54,27 +54,29 @@ def asked_together(
             most = measure.steps
         if measure is not None:
             number = f"code * {most + 1} + {kept(value_of(measure, columns, x))}"
-        places.append((question.axes, parts, f"CASE WHEN {' AND '.join(tests)} THEN {number} END" if tests else number))
+        axes_and_columns.append(
+            (question.axes, parts, f"CASE WHEN {' AND '.join(tests)} THEN {number} END" if tests else number)
+        )
     many = [f"CAST({weight.people} AS BIGINT) AS n"]
     if reports_unreadable:
         bad = f"{weight.people} FILTER (WHERE {unreadable(questions, columns)})"
         many.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
     groups = [f"{expression} AS {name}" for expression, name in seen.items()]
-    shown = f"SELECT {', '.join([*groups, *many])} FROM {people}{where} GROUP BY ALL"
+    grouped = f"SELECT {', '.join([*groups, *many])} FROM {people}{where} GROUP BY ALL"
     carried, parameters = [*seen.values(), "n", *(["bad"] if reports_unreadable else [])], []
-    for j, (axes, parts, number) in enumerate(places):
+    for j, (axes, parts, number) in enumerate(axes_and_columns):
         named = [f"{part} AS g{i}" for i, part in enumerate(parts)]
-        coded, more = with_codes(axes, f"SELECT {', '.join([*carried, *named])} FROM ({shown})", ", ".join(carried))
+        coded, more = with_codes(axes, f"SELECT {', '.join([*carried, *named])} FROM ({grouped})", ", ".join(carried))
         parameters += more
-        shown = f"SELECT {', '.join(carried)}, CAST(coalesce({number}, -1) AS BIGINT) AS c{j} FROM ({coded})"
+        grouped = f"SELECT {', '.join(carried)}, CAST(coalesce({number}, -1) AS BIGINT) AS c{j} FROM ({coded})"
         carried.append(f"c{j}")
     cells = ", ".join(f"c{j}" for j in range(len(questions)))
     sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else [])]
-    return f"SELECT {cells}, {', '.join(sums)} FROM ({shown}) WHERE n > 0 GROUP BY {cells}", parameters
+    return f"SELECT {cells}, {', '.join(sums)} FROM ({grouped}) WHERE n > 0 GROUP BY {cells}", parameters
 
 
-def answer_together(table: pa.Table, questions: int, *, reports_unreadable: bool = False) -> tuple[Joint, int]:
+def joint_answer(table: pa.Table, questions: int, *, reports_unreadable: bool = False) -> tuple[Joint, int]:
     """What the query said; with `reports_unreadable`, also how many rows cannot be read."""
     codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
     counts = whole_numbers(table.column(questions))

@@ -50,7 +50,7 @@ def bad_cells(question: CountQuery, axes: Sequence[Countable], columns: Columns)
     return " OR ".join(test for test in tests if test != "FALSE") or "FALSE"
 
 
-def asked(
+def measured_query(
     question: CountQuery,
     axes: Sequence[Countable],
     columns: Columns,
@@ -78,13 +78,13 @@ def asked(
             tests.append(present(measure, column, x))
         else:  # a condition on what was worked out is dearer
             many = f"count({twice(measure, column, x)})"
-    there = [] if person is None else [f"({person} IS NOT NULL)"]
+    conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     if not apart:
         for i, axis in enumerate(axes):
             if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
                 parts[i], condition = code_where(axis, columns[axis.column])
-                there.append(f"({condition})")
-        there += tests
+                conditions.append(f"({condition})")
+        conditions += tests
     flagged = apart and bool(tests)
     groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
     groups += [named(parts)] if parts else []
@@ -99,7 +99,7 @@ def asked(
         bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
         numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
         carried.append("bad")
-    where = f" WHERE {' AND '.join(there)}" if there else ""
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"
     bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if flagged else [])]))
     most = measure.steps if isinstance(measure, Measure) else 1

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.tables.schema import ColumnType
-from hubbub.tables.sketch import EVERYBODY, Chosen, Notice
+from hubbub.tables.sketch import EVERYBODY, Chosen, IdObserver
 
 Ask: TypeAlias = Callable[..., list[tuple[Any, ...]]]
 """A query and its parameters in, rows out."""
@@ -28,22 +28,24 @@ _SAFE: Final = "9007199254740992"  # below this a float is a whole number for ce
 _PLAIN: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
-def look_at_rows(
-    ask: Ask, column: Column, used: Sequence[str], bad: str, people: str, notice: Notice
+def check_one_row_each(
+    query: Ask, column: Column, used: Sequence[str], bad: str, people: str, observer: IdObserver
 ) -> tuple[int, int, Chosen]:
     """How many rows there are, how many of them are `bad`, and the people with the lowest ranks, where each may have
     several rows.
 
     A line of a CSV may be left out for a cell that is read, so the cells that are `used` are read here.
     """
-    cell, below = identifier(column.name), _threshold(ask, column, people, notice)
+    cell, below = identifier(column.name), _threshold(query, column, people, observer)
     cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(used))
     counts = ", ".join(f"count(c{i})" for i in range(len(used)))
     rows = f"SELECT {cell} AS who, {cells}, {bad} AS bad, {_rank(cell, column)} AS rank FROM {people}"
-    lowest = _lowest(_ROWS * notice.most, below)
+    lowest = _lowest(_ROWS * observer.most, below)
     counted = f"SELECT count(*) AS n, count(*) FILTER (WHERE bad) AS unreadable, {counts}, {lowest} FROM ({rows})"
-    ((found, wrong, ids, ranks),) = ask(f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({counted})", notice.turn)
-    return int(found), int(wrong), _chosen(ask, ids, ranks, below, _ROWS * notice.most)
+    ((found, wrong, ids, ranks),) = query(
+        f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({counted})", observer.turn
+    )
+    return int(found), int(wrong), _chosen(query, ids, ranks, below, _ROWS * observer.most)
 
 
 def people_among(column: Column, bad: str, people: str, lost: Sequence[str]) -> tuple[str, list[object]]:
@@ -55,37 +57,37 @@ def people_among(column: Column, bad: str, people: str, lost: Sequence[str]) -> 
     return counted, [list(lost)] if lost else []
 
 
-def are_several(ask: Ask, column: Column, people: str) -> bool:
+def are_several(query: Ask, column: Column, people: str) -> bool:
     """Whether somebody has several rows or no id."""
     cell = identifier(column.name)
     groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
-    return bool(ask(f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})")[0][0])
+    return bool(query(f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})")[0][0])
 
 
-def look_at_people(ask: Ask, column: Column, people: str, notice: Notice) -> tuple[bool, Chosen]:
+def distinct_people(query: Ask, column: Column, people: str, observer: IdObserver) -> tuple[bool, Chosen]:
     """Whether somebody has several rows or no id, and the people with the lowest ranks."""
-    cell, below = identifier(column.name), _threshold(ask, column, people, notice)
+    cell, below = identifier(column.name), _threshold(query, column, people, observer)
     groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
     ranked = f"SELECT who, n, {_rank('who', column)} AS rank FROM ({groups})"
     sql = (
         f"SELECT several, {_texts(column)}, ranks FROM (SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) AS "
-        f"several, {_lowest(notice.most, below)} FROM ({ranked}))"
+        f"several, {_lowest(observer.most, below)} FROM ({ranked}))"
     )
-    ((found, ids, ranks),) = ask(sql, notice.turn)
-    return bool(found), _chosen(ask, ids, ranks, below, notice.most)
+    ((found, ids, ranks),) = query(sql, observer.turn)
+    return bool(found), _chosen(query, ids, ranks, below, observer.most)
 
 
-def _chosen(ask: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:
-    way = "-".join(f"{part:016x}" for part in ask(_WAY)[0])
+def _chosen(query: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:
+    way = "-".join(f"{part:016x}" for part in query(_WAY)[0])
     limit = below if ranks is None or len(ranks) < most else ranks[-1]  # equals of the last one may be left out
     return Chosen(way, tuple(ids or ()), tuple(ranks or ()), limit)
 
 
-def _threshold(ask: Ask, column: Column, people: str, notice: Notice) -> int:
+def _threshold(query: Ask, column: Column, people: str, observer: IdObserver) -> int:
     """The rank from which on nobody is looked at, so that few are. The engine guesses how many rows there are; a wrong
     guess makes the choice smaller or dearer, never wrong."""
-    plan = json.loads(ask(f"EXPLAIN (FORMAT JSON) SELECT {identifier(column.name)} FROM {people}")[-1][1])
-    rows, enough = max(_cardinalities(plan), default=0), _SPARE * notice.most
+    plan = json.loads(query(f"EXPLAIN (FORMAT JSON) SELECT {identifier(column.name)} FROM {people}")[-1][1])
+    rows, enough = max(_cardinalities(plan), default=0), _SPARE * observer.most
     return EVERYBODY if rows <= enough else EVERYBODY * enough // rows
 
 
@@ -121,15 +123,15 @@ def _rank(cell: str, column: Column) -> str:
 
 def _number(cell: str, column: Column) -> str | None:
     """The id as a whole number, NULL if it is none."""
-    text, whole = f"CAST({cell} AS VARCHAR)", f"TRY_CAST({cell} AS BIGINT)"
+    text, as_integer = f"CAST({cell} AS VARCHAR)", f"TRY_CAST({cell} AS BIGINT)"
     match column.kind:
         case ColumnType.INTEGER:
-            return whole
+            return as_integer
         case ColumnType.TEXT:  # looked at only if it begins like a number: to try and fail is dear
             return f"CASE WHEN {text} BETWEEN '-' AND ':' THEN TRY_CAST({text} AS BIGINT) END"
         case ColumnType.FLOAT:
-            return f"CASE WHEN abs({cell}) < {_SAFE} AND {cell} = trunc({cell}) THEN {whole} END"
+            return f"CASE WHEN abs({cell}) < {_SAFE} AND {cell} = trunc({cell}) THEN {as_integer} END"
         case ColumnType.DECIMAL:
-            return f"CASE WHEN {cell} = trunc({cell}) THEN {whole} END"
+            return f"CASE WHEN {cell} = trunc({cell}) THEN {as_integer} END"
         case _:
             return None

@@ -46,11 +46,11 @@ class Scratch:
         Where the system knows open files by number (Linux), it has no name in any folder from its first byte on: a
         process that is killed leaves nothing of it. Elsewhere it lies in the folder.
         """
-        place = self.copies / name
-        handle = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+        path = self.copies / name
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
         if not os.path.isdir(_OPEN_FILES):
-            return os.fdopen(handle, "wb"), str(place)
-        os.unlink(place)
+            return os.fdopen(handle, "wb"), str(path)
+        os.unlink(path)
         self._nameless.append(handle)
         return os.fdopen(handle, "wb", closefd=False), f"{_OPEN_FILES}/{handle}"
 

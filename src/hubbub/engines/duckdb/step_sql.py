@@ -90,19 +90,19 @@ def nearest(measure: Measure, column: Column, cell: str) -> str:
         moved = f"CAST({cell} AS DOUBLE)"
         moved = f"({moved} - {_double(measure.low)})" if measure.low else moved
         return f"floor({moved} / {_double(measure.step)} + {_double(Fraction(1, 2))})"
-    whole = cell
+    quotient = cell
     if column.kind is ColumnType.DECIMAL:
         if rounded := _rounded(measure, known, cell):
             return rounded
-        whole = _last_places(known, cell)
+        quotient = _last_digits(known, cell)
     fine = Fraction(1, lcm(measure.low.denominator, measure.step.denominator, known.grid.denominator))
     start, width, factor = int(measure.low / fine), int(measure.step / fine), int(known.grid / fine)
     farthest = (max(abs(measure.low), abs(measure.high)) + known.grid) / fine
     if 4 * (farthest + width) >= EXACT:
         below, above = known.compare(cell, "<", measure.low), known.compare(cell, ">=", measure.high)
-        inside = _by_whole_numbers(measure, known, whole)
+        inside = _integer_steps_sql(measure, known, quotient)
         return f"CAST(CASE WHEN {below} THEN 0 WHEN {above} THEN {measure.steps} ELSE {inside} END AS DOUBLE)"
-    moved = f"CAST({whole} AS DOUBLE)"
+    moved = f"CAST({quotient} AS DOUBLE)"
     moved += f" * {_double(Fraction(factor))}" if factor > 1 else ""
     if width // 2 != start:
         moved = f"({moved} + {_double(Fraction(width // 2 - start))})"
@@ -115,7 +115,7 @@ def _rounded(measure: Measure, known: Number, cell: str) -> str | None:
     many = 1 / measure.step
     if "/" in to_text(many):
         return None
-    more, places = _written(many)
+    more, decimals = _written(many)
     low_digits, low_scale = _written(measure.low)
     cell, digits, scale = _roomy(known, cell, 1 + low_digits + low_scale + more if measure.low else more)
     if measure.low:
@@ -126,29 +126,29 @@ def _rounded(measure: Measure, known: Number, cell: str) -> str | None:
         scale = max(scale, low_scale)
         cell = f"({cell} - CAST('{to_text(measure.low)}' AS DECIMAL({low_digits},{low_scale})))"
     if many != 1:
-        cell = f"({cell} * CAST('{to_text(many)}' AS DECIMAL({more},{places})))"
-    whole = _whole_type(digits + more - scale - places)
-    return f"CAST(CAST({cell} AS {whole}) AS DOUBLE)"
+        cell = f"({cell} * CAST('{to_text(many)}' AS DECIMAL({more},{decimals})))"
+    integer_type = _integer_type(digits + more - scale - decimals)
+    return f"CAST(CAST({cell} AS {integer_type}) AS DOUBLE)"
 
 
-def _by_whole_numbers(measure: Measure, known: Number, whole: str) -> str:
+def _integer_steps_sql(measure: Measure, known: Number, integer: str) -> str:
     """The step next to a value in the range, where doubles do not have the digits of range and step."""
     assert known.grid is not None
     halves = Fraction(1, 2 * lcm(measure.low.denominator, measure.step.denominator))  # what lies between two is as one
     fine = Fraction(1, lcm(halves.denominator, known.grid.denominator))
-    whole = f"(CAST({whole} AS HUGEINT) * {int(known.grid / fine)})"
+    integer = f"(CAST({integer} AS HUGEINT) * {int(known.grid / fine)})"
     cut, start, width = int(halves / fine), int(measure.low / halves), int(measure.step / halves)
-    down = f"({whole} // {cut} - CAST({whole} % {cut} < 0 AS HUGEINT))" if cut > 1 else whole
+    down = f"({integer} // {cut} - CAST({integer} % {cut} < 0 AS HUGEINT))" if cut > 1 else integer
     return f"({down} + ({width // 2 - start})) // {width}"
 
 
-def _last_places(known: Number, cell: str) -> str:
+def _last_digits(known: Number, cell: str) -> str:
     """How many units of its last place a decimal is."""
     scale = _digits(known)[1]
     roomy, digits, _ = _roomy(known, cell, scale + 1)
     if digits + scale + 1 > _MOST_DIGITS:
         return f"CAST(replace(CAST({cell} AS VARCHAR), '.', '') AS HUGEINT)"
-    return f"CAST({roomy} * CAST({10**scale} AS DECIMAL({scale + 1},0)) AS {_whole_type(digits + 1)})"
+    return f"CAST({roomy} * CAST({10**scale} AS DECIMAL({scale + 1},0)) AS {_integer_type(digits + 1)})"
 
 
 def _roomy(known: Number, cell: str, more: int) -> tuple[str, int, int]:
@@ -178,11 +178,11 @@ def _digits(known: Number) -> tuple[int, int]:
 
 def _written(value: Fraction) -> tuple[int, int]:
     """Digits and places after the point that it takes to write a decimal number."""
-    places = len(to_text(value).partition(".")[2])
-    return max(len(str(abs(int(value * 10**places)))), places, 1), places
+    decimals = len(to_text(value).partition(".")[2])
+    return max(len(str(abs(int(value * 10**decimals)))), decimals, 1), decimals
 
 
-def _whole_type(digits: int) -> str:
+def _integer_type(digits: int) -> str:
     return "BIGINT" if digits <= 18 else "HUGEINT"
 
 

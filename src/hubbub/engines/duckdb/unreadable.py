@@ -80,13 +80,13 @@ class Unread:
         gone = len(lost.ids) + lost.nobodys
         self._check(rows + gone, unreadable + gone, lost)
 
-    def check_people(self, ask: Ask, unreadable: int, bad: str, who: Column, people: str) -> None:
+    def check_people(self, query: Ask, unreadable: int, bad: str, who: Column, people: str) -> None:
         """The same where a person may have several rows, of which so many are `bad`. Most tables have none, and are not
         read again."""
         lost = self._lost(who.name)
         if self.allowed < 1 and (unreadable + lost.records > 1 or lost.too_many):
             sql, values = people_among(who, bad, people, sorted(lost.ids))
-            everybody, wrong = ask(sql, *values)[0]
+            everybody, wrong = query(sql, *values)[0]
             self._check(int(everybody), int(wrong), lost)
 
     def _check(self, people: int, bad: int, lost: Lost) -> None:
@@ -118,17 +118,17 @@ class Unread:
         if person is None or records <= 1 or too_many:
             return Lost(records, frozenset(), records, too_many)
         cell = self.columns.index(person)
-        named = [_cell(path, place, cell, self.mark) for path, place in self.connection.execute(_WHERE).fetchall()]
+        named = [_cell(path, line, cell, self.mark) for path, line in self.connection.execute(_WHERE).fetchall()]
         return Lost(
             records, frozenset(each for each in named if each), self.taken_out + sum(not each for each in named)
         )
 
 
-def _cell(path: str, place: int, number: int, mark: str) -> str | None:
+def _cell(path: str, line: int, number: int, mark: str) -> str | None:
     """A cell of the record that begins there (1 is the first byte); None if it has none, or none that can be seen."""
     try:
         with open(path, "rb") as file:
-            file.seek(place - 1)
+            file.seek(line - 1)
             text = file.read(_FIRST).decode("utf-8", "surrogateescape").lstrip("\r\n")
         cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
     except (OSError, csv.Error):

@@ -39,9 +39,9 @@ def csv_header(files: Sequence[str], mark: str, form: Form = PLAIN) -> tuple[str
         raise WrongUse("the CSV files do not have the same header; give them one, or open them one by one")
     names = headers.pop()
     if twice := repeated(names):
-        places = " and ".join(str(i + 1) for i in twice)
+        columns = " and ".join(str(i + 1) for i in twice)
         raise WrongUse(
-            f"columns {places} of the CSV have one name, capitals and small letters alike; rename one of them "
+            f"columns {columns} of the CSV have one name, capitals and small letters alike; rename one of them "
             "(hubbub check FILE shows their name)"
         )
     return names
@@ -60,9 +60,9 @@ def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool
     first = "true" if named else "false"
     form = f"delim={literal(mark)}, quote='\"', escape='\"', header={first}, compression='none'"
     lenient = "strict_mode=false, ignore_errors=true, allow_quoted_nulls=false"
-    place = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
-    options = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
-    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {options})"
+    options = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
+    rejects = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
+    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {options}, {rejects})"
     if len(header) > 1:
         return read
     return f"(SELECT * FROM {read} WHERE {identifier(header[0])} IS NOT NULL)"  # a blank line is nobody here either
@@ -81,8 +81,8 @@ def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:
         "".join(names).encode()
     except (UnicodeEncodeError, csv.Error):
         names = []
-    whole = len(text) < _LONGEST_HEADER or "\n" in text or "\r" in text
-    return [] if not whole or any(sign in name for name in names for sign in "\r\n\0") else names
+    complete = len(text) < _LONGEST_HEADER or "\n" in text or "\r" in text
+    return [] if not complete or any(sign in name for name in names for sign in "\r\n\0") else names
 
 
 def _header(path: str, mark: str, form: Form) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class Form:
     names: tuple[str, ...] | None = None
 
     @property
-    def said(self) -> bool:
+    def is_declared(self) -> bool:
         """Whether anything was told."""
         return self != Form()
 

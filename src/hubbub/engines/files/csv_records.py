@@ -108,20 +108,20 @@ def survey(path: str, mark: str, longest: int) -> Survey:
     or on a later line with other signs of the cell after it, as where it meets the mark that opens another cell.
     """
     chunk = longest * BUFFERED // 8
-    found, place, last = [], None, (0, 0)
+    found, position, last = [], None, (0, 0)
     with open(path, "rb") as file, open(path, "rb") as again:
         for piece in _pieces(file, mark, chunk):
             last = piece.start, piece.end
             if piece.text is None:
                 found.append(last)
-            if place is None:
+            if position is None:
                 opened = _open_in_giant(again, piece.start, mark, chunk) if piece.text is None else _open_in(piece)
-                place = None if opened is None else piece.start + opened
+                position = None if opened is None else piece.start + opened
     if os.path.getsize(path) <= 4 * chunk:  # one buffer holds all of it
-        return Survey([], place)
+        return Survey([], position)
     if last[1] - last[0] >= longest:
         found.append(last)  # DuckDB forgets to measure a last record without line end that lies in two buffers
-    return Survey(found, place)
+    return Survey(found, position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH) -> Iterator
     while more := file.read(chunk):
         text += more
         odd = _odd_cells(text, mark, ends)
-        if whole := _whole(text, odd, ends):
-            yield _Piece(start, start + whole, text[:whole], [cell for cell in odd if cell[1] <= whole])
-            start, text = start + whole, text[whole:]
+        if complete := _complete_records(text, odd, ends):
+            yield _Piece(start, start + complete, text[:complete], [cell for cell in odd if cell[1] <= complete])
+            start, text = start + complete, text[complete:]
         if len(text) > 2 * chunk:
             end = _end_of_record(file, start, mark, chunk, ends)
             yield _Piece(start, end, None, [])
@@ -152,7 +152,7 @@ def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH) -> Iterator
     yield _Piece(start, start + len(text), text, _odd_cells(text, mark, ends))
 
 
-def _whole(text: bytes, odd: Sequence[Span], ends: str = BOTH) -> int:
+def _complete_records(text: bytes, odd: Sequence[Span], ends: str = BOTH) -> int:
     """The length of the whole records at the beginning of `text`, of which these are the odd cells."""
     starts, stops = [start for start, _ in odd], [stop for _, stop in odd]
     for start, stop in zip(reversed([0, *stops]), reversed([*starts, len(text)]), strict=True):
@@ -226,26 +226,26 @@ def _open_in_giant(file: BinaryIO, start: int, mark: str, chunk: int) -> int | N
 
 
 def tall_cells(path: str, mark: str, longest: int) -> tuple[int, int, int]:
-    """How many cells run over several lines, over how many lines the tallest does, and the place where it begins.
+    """How many cells run over several lines, over how many lines the tallest does, and the position where it begins.
 
     Two stray quotation marks some lines apart make one such cell of all the rows between them, and nothing but the
     reader of the text can tell it from an address.
     """
-    many, most, place = 0, 0, 0
+    many, most, position = 0, 0, 0
     with open(path, "rb") as file:
         for piece in _pieces(file, mark, longest * BUFFERED // 8):
             for start, stop in piece.odd:
                 lines = _lines((piece.text or b"")[start:stop])
                 many += lines > 1
                 if lines > max(most, 1):
-                    most, place = lines, piece.start + start
-    return many, most, place
+                    most, position = lines, piece.start + start
+    return many, most, position
 
 
-def line_of(path: str, place: int) -> int:
+def line_of(path: str, position: int) -> int:
     """The line that a byte is in; the first is 1."""
     with open(path, "rb") as file:
-        return 1 + sum(file.read(min(1 << 20, place - at)).count(b"\n") for at in range(0, place, 1 << 20))
+        return 1 + sum(file.read(min(1 << 20, position - at)).count(b"\n") for at in range(0, position, 1 << 20))
 
 
 # --- carriage returns -------------------------------------------------------------------------------------------------

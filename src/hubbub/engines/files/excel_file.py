@@ -27,7 +27,7 @@ from hubbub.errors import WrongUse
 
 MEMORY: Final = 8 << 30  # bytes of addresses
 SECONDS: Final = 300.0
-WRONG, SAID, TOO_MUCH = 1, 2, 3
+WRONG, REPORTED, TOO_MUCH = 1, 2, 3
 """How the process ends: no Excel file; it says itself what is wrong; too much for it. Or it is killed."""
 _READER: Final = "hubbub.engines.files.excel_reader"
 
@@ -42,12 +42,12 @@ def sheet(path: str, name: str | None, *, memory: int = MEMORY, seconds: float =
         raise WrongUse('an Excel file needs one package more; run pip install "hubbub[excel]", or save it as CSV')
     end = time.monotonic() + seconds
     for close in (False, True):  # as it is; if that is too much, with its rows moved close to each other
-        asked = {"path": os.path.abspath(path), "name": name, "memory": memory, "seconds": seconds, "close": close}
-        code, said = _asked(asked, max(end - time.monotonic(), 0))
-        if code == SAID:
-            raise WrongUse(json.loads(said)["error"])
+        request = {"path": os.path.abspath(path), "name": name, "memory": memory, "seconds": seconds, "close": close}
+        code, output = _run_reader(request, max(end - time.monotonic(), 0))
+        if code == REPORTED:
+            raise WrongUse(json.loads(output)["error"])
         if code == 0:
-            return pa.ipc.open_stream(pa.BufferReader(said)).read_all()
+            return pa.ipc.open_stream(pa.BufferReader(output)).read_all()
         if code in (None, WRONG):
             break
     raise WrongUse(
@@ -56,12 +56,12 @@ def sheet(path: str, name: str | None, *, memory: int = MEMORY, seconds: float =
     )
 
 
-def _asked(asked: Mapping[str, object], seconds: float) -> tuple[int | None, bytes]:
+def _run_reader(request: Mapping[str, object], seconds: float) -> tuple[int | None, bytes]:
     """How the process ended, None if it took too long, and what it said."""
     try:
         done = subprocess.run(
             children.command(_READER),
-            input=json.dumps(dict(asked)).encode(),
+            input=json.dumps(dict(request)).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # what a library says may quote a cell
             cwd=children.NEUTRAL,

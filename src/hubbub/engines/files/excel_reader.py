@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import python_calamine as calamine
 
-from hubbub.engines.files.excel_file import SAID, TOO_MUCH, WRONG
+from hubbub.engines.files.excel_file import REPORTED, TOO_MUCH, WRONG
 from hubbub.errors import WrongUse
 
 _BATCH: Final = 1 << 16  # rows
@@ -32,14 +32,14 @@ _PIECE: Final = 1 << 16  # bytes
 
 def main() -> int:
     """What the process runs."""
-    asked = json.loads(sys.stdin.buffer.read())
-    limit(asked["memory"], asked["seconds"])
+    request = json.loads(sys.stdin.buffer.read())
+    limit(request["memory"], request["seconds"])
     try:
-        rows = _rows(close(asked["path"]) if asked["close"] else asked["path"], asked["name"])
+        rows = _rows(close(request["path"]) if request["close"] else request["path"], request["name"])
         _write(table(rows), sys.stdout.buffer)
     except WrongUse as wrong:
         sys.stdout.buffer.write(json.dumps({"error": wrong.marked}).encode())
-        return SAID
+        return REPORTED
     except MemoryError:
         return TOO_MUCH
     except Exception:  # of the library: its message may quote a cell
@@ -85,8 +85,8 @@ def table(rows: Sequence[Sequence[Any]]) -> tuple[list[str], Iterator[list[list[
     columns = [name or f"column{i}" for i, name in enumerate(header)]
     small = [name.lower() for name in columns]
     if len(set(small)) < len(small):
-        places = [i + 1 for i, name in enumerate(small) if small.count(name) > 1]
-        raise WrongUse(f"columns {places[0]} and {places[1]} of the sheet have one name; rename one of them")
+        positions = [i + 1 for i, name in enumerate(small) if small.count(name) > 1]
+        raise WrongUse(f"columns {positions[0]} and {positions[1]} of the sheet have one name; rename one of them")
     return columns, _people(rows, len(columns))
 
 
@@ -164,7 +164,7 @@ class _Close:
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._begin, self._end
-        parser.CharacterDataHandler = self._said
+        parser.CharacterDataHandler = self._text
         parser.ParseFile(source)
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -182,7 +182,7 @@ class _Close:
             self._column = _number(found[0]) if found else self._column + 1
             self._cell, self._has_value, self._attributes = [], False, attributes
 
-    def _said(self, text: str) -> None:
+    def _text(self, text: str) -> None:
         if self._cell is not None:
             self._cell.append(escape(text))
             self._has_value |= self._open[-1].rpartition(":")[2] in ("v", "t")
@@ -213,11 +213,11 @@ class _Close:
             return
         number = 1 if self._row == 1 else self._next
         self._next += self._row != 1
-        cells = "".join(_placed(cell, f"{_letters(column)}{number}") for column, cell in self._cells)
+        cells = "".join(_at_address(cell, f"{_letters(column)}{number}") for column, cell in self._cells)
         self._out.write(f'<{name} r="{number}">{cells}</{name}>'.encode())
 
 
-def _placed(cell: str, address: str) -> str:
+def _at_address(cell: str, address: str) -> str:
     """A cell with its address, written after the name of its tag."""
     return re.sub(r"^<[^\s>]+", lambda tag: f'{tag[0]} r="{address}"', cell)
 

@@ -67,7 +67,7 @@ def open_file(
             "a table is read from .csv, .tsv, .txt (also packed: .gz, .zst), .parquet, .xlsx or .duckdb; convert the "
             "file, or open it as a frame"
         )
-    if form.said and not is_csv:
+    if form.is_declared and not is_csv:
         raise WrongUse(f"a {suffix} file says itself how it is read; drop `delimiter`, `encoding` and `no_header`")
     if table is not None and suffix not in (".duckdb", ".db", ".xlsx"):
         raise WrongUse(f"a {suffix} file holds one table; drop `table`")

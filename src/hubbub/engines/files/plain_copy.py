@@ -24,8 +24,8 @@ _ROOM_LEFT: Final = 1 << 28  # bytes of the disk that unpacking leaves to others
 
 def kind(path: str) -> str:
     """The ending that says what is in a file: that before .gz or .zst."""
-    place = Path(path)
-    return (Path(place.stem) if place.suffix.lower() in PACKED else place).suffix.lower()
+    file = Path(path)
+    return (Path(file.stem) if file.suffix.lower() in PACKED else file).suffix.lower()
 
 
 def plain(path: str, form: Form, scratch: Scratch, name: str) -> str:

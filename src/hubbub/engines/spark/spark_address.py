@@ -69,9 +69,9 @@ def _listens(url: str, wait: float) -> bool:
     a minute."""
     end = time.monotonic() + wait
     for master in url.removeprefix("spark://").split(","):
-        place = urlsplit(f"spark://{master}")
+        parsed = urlsplit(f"spark://{master}")
         with suppress(OSError):
             left = max(end - time.monotonic(), 1)
-            socket.create_connection((place.hostname or "", place.port or 7077), timeout=left).close()
+            socket.create_connection((parsed.hostname or "", parsed.port or 7077), timeout=left).close()
             return True
     return False

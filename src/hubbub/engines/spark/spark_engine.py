@@ -29,7 +29,7 @@ from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.spark.spark_address import session_at
 from hubbub.engines.spark.spark_arrow import as_arrow, received
 from hubbub.engines.spark.spark_publish import FarCounts
-from hubbub.engines.sql.database import Asked
+from hubbub.engines.sql.database import CountRequest
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.queries import hashed, order, picked
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
@@ -42,7 +42,7 @@ _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can ho
 _FAR: Final = 100_000_000  # days
 _LAST_DAY: Final = 106_751_991  # on which microseconds end; minus this, begin
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they write what Spark says of a cell
-_SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
+_SPARK: Final = {Form.TEXT: "string", Form.INTEGER: "bigint", Form.FLOAT: "double"}
 _BUCKETS: Final = 1 << 16
 _SMALL: Final = 1_000_000  # rows that are sent to every machine
 _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
@@ -54,11 +54,11 @@ class Spark(Dialect):
     lines = True
 
     def __init__(self, columns: Sequence[str] = (), *, knows_utf8: bool = True) -> None:
-        self._places = {name: f"c{i}" for i, name in enumerate(columns)}
+        self._aliases = {name: f"c{i}" for i, name in enumerate(columns)}
         self._knows_utf8 = knows_utf8
 
     def name(self, name: str) -> str:
-        return self._places[name]
+        return self._aliases[name]
 
     def bytes(self, cell: str) -> str:
         return cell
@@ -93,7 +93,7 @@ class Spark(Dialect):
     def multiples(self, field: Field) -> str:
         cell = self.name(field.name)
         if field.type is None:
-            return self.whole(cell)
+            return self.integer(cell)
         # Within the range of a measure this is exact: it was checked that doubles hold it.
         return self.floor(f"CAST({cell} AS DOUBLE) * {10**field.type.scale} + CAST('0.5' AS DOUBLE)")
 
@@ -101,8 +101,8 @@ class Spark(Dialect):
         cell = self.name(field.name)
         if field.moment == "instant":
             micros = f"unix_micros({cell})"
-            whole = f"CAST(({micros} - pmod({micros}, {_DAY})) div {_DAY} AS INT)"
-            day = f"CASE WHEN {micros} >= {_FIRST} THEN date_from_unix_date({whole}) END"
+            days = f"CAST(({micros} - pmod({micros}, {_DAY})) div {_DAY} AS INT)"
+            day = f"CASE WHEN {micros} >= {_FIRST} THEN date_from_unix_date({days}) END"
         else:
             day = f"CAST({cell} AS DATE)"
         if unit in _UNITS:  # but not at the ends of the calendar, where a period may begin before it
@@ -144,15 +144,15 @@ class Spark(Dialect):
     def bucket(self, names: Sequence[str]) -> str:
         return f"pmod(xxhash64({', '.join(names)}), {_BUCKETS})"
 
-    def ranked(self, rows: str, names: Sequence[str], places: str) -> str:
+    def ranked(self, rows: str, names: Sequence[str], positions: str) -> str:
         """Equal rows are one stretch of numbers; only buckets that somebody was drawn from are numbered."""
         cells, sorted_ = ", ".join(names), order(names)
-        there = f"SELECT t.* FROM ({rows}) AS t LEFT SEMI JOIN {places} ON b = d0.v"
-        each = f"SELECT b, {cells}, count(*) AS n FROM ({there}) AS t GROUP BY b, {cells}"
+        joined_rows = f"SELECT t.* FROM ({rows}) AS t LEFT SEMI JOIN {positions} ON b = d0.v"
+        each = f"SELECT b, {cells}, count(*) AS n FROM ({joined_rows}) AS t GROUP BY b, {cells}"
         before = f"sum(n) OVER (PARTITION BY b ORDER BY {sorted_} ROWS UNBOUNDED PRECEDING) - n AS first"
         stretches = f"SELECT t.*, {before} FROM ({each}) AS t"
         inside = "b = d0.v AND d0.id >= first AND d0.id < first + n"
-        return f"SELECT {cells}, b, d0.id AS i FROM ({stretches}) AS t JOIN {places} ON {inside}"
+        return f"SELECT {cells}, b, d0.id AS i FROM ({stretches}) AS t JOIN {positions} ON {inside}"
 
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -251,18 +251,18 @@ class _Frame:
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
         try:
-            with self.asked(sql, forms, key=key, words=words) as answer:
+            with self.count_request(sql, forms, key=key, lookups=lookups) as answer:
                 return _fetched(answer, forms)
         except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
             pass
         raise WrongUse(UNCOUNTABLE)
 
     @contextmanager
-    def asked(
-        self, sql: str, forms: Mapping[str, Form], *, key: str | None, words: Mapping[int, pa.Table] | None
+    def count_request(
+        self, sql: str, forms: Mapping[str, Form], *, key: str | None, lookups: Mapping[int, pa.Table] | None
     ) -> Iterator[Any]:
         """The answer as a frame, which can be worked with as long as the views that it looks at are there."""
         own = _own()
@@ -271,7 +271,7 @@ class _Frame:
             if key is not None:
                 views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(key,)], "word string"))
                 sql = sql.replace(KEY, f"{KEY}_{own}")
-            for i, each in (words or {}).items():
+            for i, each in (lookups or {}).items():
                 views[f"hubbub_words_{i}_{own}"] = self._sent(each)
                 sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
             for name, view in views.items():
@@ -284,12 +284,12 @@ class _Frame:
                 with suppress(Exception):
                     self._session.catalog.dropTempView(name)
 
-    def far(self, asked: Asked) -> FarCounts:
+    def far(self, request: CountRequest) -> FarCounts:
         """Counts that stay with Spark. Its tasks in Python look for no module in the folder that Spark was started in;
         a server of Connect is told nothing, and works where it was set up."""
         with suppress(Exception):
             self._session.sparkContext.environment["PYTHONSAFEPATH"] = "1"
-        return FarCounts(self, asked)
+        return FarCounts(self, request)
 
     def stream(
         self,
@@ -297,19 +297,19 @@ class _Frame:
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Spark hands over all at once; here each batch is let go when it was read."""
-        left = self.fetch(sql, forms, key=key, words=words).to_batches()[::-1]
+        left = self.fetch(sql, forms, key=key, lookups=lookups).to_batches()[::-1]
         while left:
             yield left.pop()
 
-    def _sent(self, words: pa.Table) -> Any:
+    def _sent(self, lookup: pa.Table) -> Any:
         kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
-        schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in words.schema)
-        rows = list(zip(*(column.to_pylist() for column in words.columns), strict=True))
+        schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in lookup.schema)
+        rows = list(zip(*(column.to_pylist() for column in lookup.columns), strict=True))
         sent = self._session.createDataFrame(rows, schema)
-        return _everywhere(sent) if words.num_rows <= _SMALL else sent
+        return _everywhere(sent) if lookup.num_rows <= _SMALL else sent
 
     def identity(self) -> Identity:
         """The files that are read, as far as Spark tells; a frame made of something else has no identity."""
@@ -331,8 +331,8 @@ def _everywhere(small: Any) -> Any:
 
 def _far(address: str) -> Part:
     """A file somewhere else, known by its address alone."""
-    place = urlsplit(address)
-    plain = f"{place.scheme}://{place.hostname or ''}{place.path}"  # without a user and a password
+    parsed = urlsplit(address)
+    plain = f"{parsed.scheme}://{parsed.hostname or ''}{parsed.path}"  # without a user and a password
     name = hashlib.sha256(plain.encode()).hexdigest()
     return Part(path=plain, device=0, inode=0, digest=name, changed=time.time_ns())
 

@@ -23,23 +23,23 @@ import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.spark.spark_arrow import received
-from hubbub.engines.sql.database import Asked
+from hubbub.engines.sql.database import CountRequest
 from hubbub.engines.sql.dialect import Form, Part
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.distributed import Report, Task
 from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import SystemSource
-from hubbub.serialization.arrow import texts, whole
+from hubbub.serialization.arrow import integer_array, texts
 from hubbub.tables.bins import Countable, Discovered
 from hubbub.tables.engine import CountQuery, ExactCounts
 
 _AT_ONCE: Final = 1 << 20  # groups that become bins together
-_REPORTS: Final = "part int, name string, sha256 string, rows bigint, shown bigint, size bigint, state string"
+_REPORTS: Final = "part int, name string, sha256 string, rows bigint, visible bigint, size bigint, state string"
 _FAILED: Final = (
     "the cluster could not write the release; check that it can be reached and read the table, and that the memory of "
     "its Python workers and the room in the folder suffice"
 )
-_NOT_THERE: Final = (
+_FOLDER_MISSING: Final = (
     "the machines of the cluster have no Hubbub, or lack a package that it needs; install hubbub[spark] on all of them"
 )
 _NO_PANDAS: Final = "Spark runs no Arrow function without pandas; install hubbub[spark], which brings it"
@@ -49,16 +49,16 @@ _TASK_FAILED: Final = "a part of the release could not be written"
 class Frames(Protocol):
     """What answers a query with a frame, for as long as somebody works with it."""
 
-    def asked(
-        self, sql: str, forms: Mapping[str, Form], *, key: str | None, words: Mapping[int, pa.Table] | None
+    def count_request(
+        self, sql: str, forms: Mapping[str, Form], *, key: str | None, lookups: Mapping[int, pa.Table] | None
     ) -> AbstractContextManager[Any]: ...
 
 
 class FarCounts:
     """Counts of a table of Spark's, not yet made."""
 
-    def __init__(self, database: Frames, asked: Asked) -> None:
-        self._database, self._asked = database, asked
+    def __init__(self, database: Frames, request: CountRequest) -> None:
+        self._database, self._request = database, request
 
     def reports(self, cut: Cut, task: Task) -> tuple[Report, ...]:
         """What `task` tells of each part.
@@ -66,32 +66,34 @@ class FarCounts:
         Guarantee: each bin with somebody in it reaches the task of its part with its exact count, once, and every part
         has a task; the rows that come back are those of one attempt of each.
         """
-        asked = self._asked
+        request = self._request
         try:
             with (
-                self._database.asked(asked.sql, asked.forms, key=asked.key, words=asked.words) as groups,
+                self._database.count_request(
+                    request.sql, request.forms, key=request.key, lookups=request.lookups
+                ) as groups,
                 warnings.catch_warnings(),
             ):
                 warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
-                collected = _laid_out(_numbered(groups, asked), cut).mapInArrow(_published(task), _REPORTS)
+                collected = _laid_out(_numbered(groups, request), cut).mapInArrow(_published(task), _REPORTS)
                 return tuple(Report(*row) for row in collected.collect())
         except Exception as error:  # of Spark, of Java, of a channel: the message may quote a cell
-            said = str(error)
-        if "Pandas >=" in said:
+            problem = str(error)
+        if "Pandas >=" in problem:
             raise WrongUse(_NO_PANDAS)
-        raise WrongUse(_NOT_THERE if "No module named" in said else _FAILED)
+        raise WrongUse(_FOLDER_MISSING if "No module named" in problem else _FAILED)
 
 
-def _numbered(groups: Any, asked: Asked) -> Any:
+def _numbered(groups: Any, request: CountRequest) -> Any:
     """Groups as bins: the number of the declared part (`code`), the labels of what was found, and how many (`n`)."""
-    if asked.sizes is not None:
-        names = [f"g{i}" for i in range(len(asked.sizes))]
-        steps = [f"{name} * {prod(asked.sizes[i + 1 :])}" for i, name in enumerate(names)]
+    if request.sizes is not None:
+        names = [f"g{i}" for i in range(len(request.sizes))]
+        steps = [f"{name} * {prod(request.sizes[i + 1 :])}" for i, name in enumerate(names)]
         some = " AND ".join(f"{name} IS NOT NULL" for name in names)
         return groups.where(some).selectExpr(f"CAST({' + '.join(steps)} AS BIGINT) AS code", "n")
-    found = [f"f{i}" for i in range(sum(isinstance(axis, Discovered) for axis in asked.axes))]
+    found = [f"f{i}" for i in range(sum(isinstance(axis, Discovered) for axis in request.axes))]
     kinds = ", ".join(["code bigint", "n bigint", *(f"{name} string" for name in found)])
-    bins = groups.mapInArrow(_coding(asked.forms, asked.parts, asked.axes), kinds)
+    bins = groups.mapInArrow(_coding(request.forms, request.parts, request.axes), kinds)
     return bins.groupBy("code", *found).sum("n").toDF("code", *found, "n")
 
 
@@ -100,12 +102,12 @@ def _laid_out(bins: Any, cut: Cut) -> Any:
     found = [name for name in bins.columns if name.startswith("f")]
     match cut:
         case Listed():
-            place = f"code div {cut.width}"
+            part = f"code div {cut.width}"
         case Sparse():
-            place = f"code % {cut.parts}"
+            part = f"code % {cut.parts}"
         case _:
-            place = f"pmod(xxhash64({', '.join(['code', *found])}), {cut.parts})"
-    every = bins.selectExpr(f"CAST({place} AS INT) AS part", "code", "n", *found)
+            part = f"pmod(xxhash64({', '.join(['code', *found])}), {cut.parts})"
+    every = bins.selectExpr(f"CAST({part} AS INT) AS part", "code", "n", *found)
     nobody = [f"CAST(NULL AS STRING) AS {name}" for name in found]
     marks = bins.sparkSession.range(cut.parts).selectExpr(
         "CAST(id AS INT) AS part", "CAST(-1 AS BIGINT) AS code", "CAST(0 AS BIGINT) AS n", *nobody
@@ -127,7 +129,7 @@ def _coding(forms: Mapping[str, Form], parts: Mapping[str, Part], axes: tuple[Co
         for table in _gathered(batches):
             engine = groups.registered(received(table, columns), parts, weight=groups.WEIGHT)
             counted = engine.count(CountQuery(axes=axes), SystemSource())
-            arrays = [whole(counted.codes), whole(counted.counts), *map(texts, counted.found)]
+            arrays = [integer_array(counted.codes), integer_array(counted.counts), *map(texts, counted.found)]
             names = ["code", "n", *(f"f{i}" for i in range(len(counted.found)))]
             yield pa.record_batch(arrays, names=names)
 
@@ -184,20 +186,20 @@ def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, ExactCount
     waiting: list[pa.RecordBatch] = []
     part = -1
     for batch in batches:
-        places = numbers(pa.chunked_array([batch.column(0)]))
-        for start, stop in _runs(places):
-            if waiting and int(places[start]) != part:
+        positions = numbers(pa.chunked_array([batch.column(0)]))
+        for start, stop in _runs(positions):
+            if waiting and int(positions[start]) != part:
                 yield part, _counted(waiting)
                 waiting = []
-            part = int(places[start])
+            part = int(positions[start])
             waiting.append(batch.slice(start, stop - start))
     if waiting:
         yield part, _counted(waiting)
 
 
-def _runs(places: Any) -> list[tuple[int, int]]:
+def _runs(positions: Any) -> list[tuple[int, int]]:
     """Where runs of one part begin and end."""
-    cuts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
+    cuts = [0, *(np.flatnonzero(np.diff(positions)) + 1).tolist(), len(positions)]
     return [(a, b) for a, b in pairwise(cuts) if a < b]
 
 

@@ -13,18 +13,18 @@ from hubbub.engines.sql.dialect import Field, Form, Part
 from hubbub.tables.bins import Countable, Discovered
 
 
-def looked_up(
+def lookups_for(
     database: Database, fields: Mapping[str, Field], axes: Sequence[Countable], parts: Mapping[str, Part]
 ) -> tuple[dict[int, pa.Table], dict[int, str]]:
     """By the place of its axis: the bin of every value, and what that relation is called."""
-    words, relations = {}, {}
+    lookups, relations = {}, {}
     for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
         if not queries.in_database(fields[axis.column], axis):
             found = database.fetch(queries.values(part, database.people), {"g": part.form})
-            words[i] = groups.words(found, axis, part)
-            to = Form.TEXT if isinstance(axis, Discovered) else Form.WHOLE
+            lookups[i] = groups.lookup_table(found, axis, part)
+            to = Form.TEXT if isinstance(axis, Discovered) else Form.INTEGER
             relations[i] = database.dialect.dictionary(i, part.form, to)
-    return words, relations
+    return lookups, relations
 
 
 def unlisted(
@@ -35,8 +35,8 @@ def unlisted(
     who: Part | None,
 ) -> tuple[int, int]:
     """How many people are in no bin, by none of their rows, and how many there are."""
-    words, relations = looked_up(database, fields, axes, parts)
+    lookups, relations = lookups_for(database, fields, axes, parts)
     sql = queries.unlisted(axes, parts, relations, who, database.people)
-    row = database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE}, words=words)
+    row = database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER}, lookups=lookups)
     people, inside = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
     return people - inside, people

@@ -15,7 +15,7 @@ from hubbub.tables.identity import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CountRequest:
     """A counting query, what it hands over, and what the axes of that are; `sizes` where it hands over the numbers of
     bins along each axis."""
 
@@ -25,7 +25,7 @@ class Asked:
     axes: tuple[Countable, ...]
     sizes: tuple[int, ...] | None = None
     key: str | None = field(default=None, repr=False)
-    words: Mapping[int, pa.Table] | None = field(default=None, repr=False)
+    lookups: Mapping[int, pa.Table] | None = field(default=None, repr=False)
 
 
 class Database(Protocol):
@@ -41,7 +41,7 @@ class Database(Protocol):
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
         """The answer, its columns in these forms; `key` and `words` are the relations that the query speaks of."""
         ...
@@ -52,7 +52,7 @@ class Database(Protocol):
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The same, batch by batch, inside one snapshot."""
         ...

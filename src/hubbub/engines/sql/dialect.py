@@ -34,11 +34,11 @@ class Form(Enum):
     """How values travel."""
 
     TEXT = "text"
-    WHOLE = "whole numbers"
+    INTEGER = "whole numbers"
     FLOAT = "floats"
 
 
-ARROW: Final = {Form.TEXT: pa.string(), Form.WHOLE: pa.int64(), Form.FLOAT: pa.float64()}
+ARROW: Final = {Form.TEXT: pa.string(), Form.INTEGER: pa.int64(), Form.FLOAT: pa.float64()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Dialect:
         """A decimal as text, alike for equal values; NULL for what is no number."""
         return self.text(self.name(field.name))
 
-    def whole(self, cell: str) -> str:
+    def integer(self, cell: str) -> str:
         return f"CAST({cell} AS bigint)"
 
     def flag(self, cell: str) -> str:
@@ -141,7 +141,7 @@ class Dialect:
 
     def multiples(self, field: Field) -> str:
         """A whole number, or a decimal in units of its last place."""
-        return self.whole(self.name(field.name))
+        return self.integer(self.name(field.name))
 
     def edge(self, edge: str, number: Number) -> str:
         """A decimal numeral as a value of the type, correctly rounded."""
@@ -179,6 +179,6 @@ class Dialect:
         """The number of a row's bucket (:mod:`hubbub.engines.sql.ranks`)."""
         return "0"
 
-    def ranked(self, rows: str, names: Sequence[str], places: str) -> str | None:
+    def ranked(self, rows: str, names: Sequence[str], positions: str) -> str | None:
         """The rows at the places, where the number in a bucket `b` is to be made of the cells alone."""
         return None

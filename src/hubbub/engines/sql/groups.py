@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 
 from hubbub.engines.duckdb.connection import private_connection
-from hubbub.engines.duckdb.count_sql import Weight, looked_up
+from hubbub.engines.duckdb.count_sql import Weight, lookup_sql
 from hubbub.engines.duckdb.duckdb_engine import DuckDB
 from hubbub.engines.duckdb.measured_sql import bad_cells
 from hubbub.engines.sql.dialect import Part
@@ -34,25 +34,27 @@ _GROUPS: Final = "hubbub_groups"
 _STRANGE: Final = "the table could not be counted; a column holds what is no value of its type: leave it out"
 
 
-def counted(groups: Once, parts: Mapping[str, Part], question: CountQuery, source: Source, **words: Any) -> ExactCounts:
+def counted(
+    groups: Once, parts: Mapping[str, Part], question: CountQuery, source: Source, **options: Any
+) -> ExactCounts:
     """The bins of groups: the question is about their columns, and `n` says how many people a group has."""
-    return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **words})
+    return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **options})
 
 
-def together(
-    groups: Once, parts: Mapping[str, Part], questions: tuple[CountQuery, ...], source: Source, **words: Any
+def count_jointly(
+    groups: Once, parts: Mapping[str, Part], questions: tuple[CountQuery, ...], source: Source, **options: Any
 ) -> Joint:
     """The same of several questions at once."""
-    return _answered(groups, parts, lambda engine: engine.joint_count(questions, source), **words)
+    return _answered(groups, parts, lambda engine: engine.joint_count(questions, source), **options)
 
 
-def _answered(groups: Once, parts: Mapping[str, Part], ask: Callable[[DuckDB], _T], **words: Any) -> _T:
+def _answered(groups: Once, parts: Mapping[str, Part], count: Callable[[DuckDB], _T], **options: Any) -> _T:
     """What is said of groups as they come; where they stop coming, it says why."""
     cells = _typed_once(groups, parts)
     try:
         connection, _ = private_connection()
         connection.register(_GROUPS, cells)
-        return ask(DuckDB(connection, _GROUPS, table=cells, **words))
+        return count(DuckDB(connection, _GROUPS, table=cells, **options))
     except WrongUse:
         if not cells.trouble:
             raise
@@ -76,10 +78,10 @@ def ready(axis: Declared | Lattice, name: str) -> Steps:
     return Steps(name, Fraction(0), Fraction(1), size(axis))
 
 
-def words(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
+def lookup_table(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
     """For every value (`v`, as it travelled) its bin (`id`): a number, or the label if the bins are discovered."""
     engine = registered(table.append_column("cell", table.column("g")), {"g": part})
-    found = engine.arrow(looked_up(replace(axis, column="g"), engine.described(), engine.sql, "cell"))
+    found = engine.arrow(lookup_sql(replace(axis, column="g"), engine.described(), engine.sql, "cell"))
     kept = found.select([0, 2 if isinstance(axis, Discovered) else 1]).rename_columns(["v", "id"])
     return kept.filter(kept.column("v").is_valid())
 
@@ -92,20 +94,20 @@ def unreadable(table: pa.Table, question: CountQuery, part: Part) -> pa.Table:
     return found.filter(found.column("v").is_valid())
 
 
-def registered(table: pa.Table, parts: Mapping[str, Part], **words: Any) -> DuckDB:
+def registered(table: pa.Table, parts: Mapping[str, Part], **options: Any) -> DuckDB:
     """Groups as a table of DuckDB's, their cells as values of their types."""
     connection, _ = private_connection()
     cells = typed(table, parts)
     connection.register(_GROUPS, cells)
-    return DuckDB(connection, _GROUPS, table=cells, **words)
+    return DuckDB(connection, _GROUPS, table=cells, **options)
 
 
 def typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
     """Cells as they travelled, as values of their types."""
     try:
         for name, part in parts.items():
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, _of_type(table.column(place), part))
+            index = table.column_names.index(name)
+            table = table.set_column(index, name, _of_type(table.column(index), part))
         return table
     except pa.ArrowException:  # its message may quote a cell
         pass

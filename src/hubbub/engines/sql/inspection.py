@@ -56,7 +56,7 @@ class InDatabase:
         who = part(self.database.dialect, self.fields[person])
         each = f"SELECT CASE WHEN who IS NULL THEN 1 ELSE 0 END AS nobody, n AS g FROM ({self._people_of(who)}) AS p"
         sql = f"SELECT nobody, g, count(*) AS n FROM ({each}) AS p GROUP BY nobody, g"
-        table = self._fetch(sql, {"nobody": Form.WHOLE, "g": Form.WHOLE})
+        table = self._fetch(sql, {"nobody": Form.INTEGER, "g": Form.INTEGER})
         found = list(zip(*(numbers(column).tolist() for column in table.columns), strict=True))
         rows = tuple(sorted((of, many) for nobody, of, many in found if not nobody))
         return Persons(
@@ -74,7 +74,7 @@ class InDatabase:
         handed = part(dialect, field, None if isinstance(axis, Values) else axis)
         engine = groups.registered(self._groups(handed), {"g": handed})
         here = replace(axis, column="g")
-        found = Relation(engine.ask, engine.sql, GROUPS).cells(spec, here, engine.described()["g"], rows)
+        found = Relation(engine.query, engine.sql, GROUPS).cells(spec, here, engine.described()["g"], rows)
         return replace(found, column=axis.column)
 
     def _binned(self, spec: str, axis: Edges | Steps, field: Field) -> Cells:
@@ -94,23 +94,23 @@ class InDatabase:
 
     def _several(self, fields: list[Field], rows: int) -> list[Cells]:
         """In one query how many cells are there, and how many values; then how text could be read."""
-        dialect, parts, shown = self.database.dialect, [], []
+        dialect, parts, columns = self.database.dialect, [], []
         forms: dict[str, Form] = {}
         for i, field in enumerate(fields):
             each, name = part(dialect, field), f"g{i}"
-            there = f"{name} IS NOT NULL"
+            present = f"{name} IS NOT NULL"
             if field.kind is ColumnType.TEXT:
                 broken = dialect.broken(name)
-                there += f" AND {dialect.trimmed(name)} <> ''" + ("" if broken is None else f" AND NOT ({broken})")
+                present += f" AND {dialect.trimmed(name)} <> ''" + ("" if broken is None else f" AND NOT ({broken})")
             parts.append(f"{each.sql} AS {name}")
-            shown += [f"count(CASE WHEN {there} THEN 1 END) AS t{i}", f"{dialect.different(name)} AS d{i}"]
-            forms |= {f"t{i}": Form.WHOLE, f"d{i}": Form.WHOLE}
+            columns += [f"count(CASE WHEN {present} THEN 1 END) AS t{i}", f"{dialect.different(name)} AS d{i}"]
+            forms |= {f"t{i}": Form.INTEGER, f"d{i}": Form.INTEGER}
         inner = f"SELECT {', '.join(parts)} FROM {self.database.people}"
-        table = self.database.fetch(f"SELECT {', '.join(shown)} FROM ({inner}) AS t", forms)
+        table = self.database.fetch(f"SELECT {', '.join(columns)} FROM ({inner}) AS t", forms)
         counts = [int(numbers(column)[0]) for column in table.columns]
         return [
-            Cells(column=field.name, missing=rows - there, reads=self._way(field) if there else None, values=values)
-            for field, there, values in zip(fields, counts[::2], counts[1::2], strict=True)
+            Cells(column=field.name, missing=rows - present, reads=self._way(field) if present else None, values=values)
+            for field, present, values in zip(fields, counts[::2], counts[1::2], strict=True)
         ]
 
     def _way(self, field: Field) -> str | None:
@@ -121,7 +121,7 @@ class InDatabase:
         each = f"SELECT * FROM ({grouped({'g': text}, self.database.people)}) AS t WHERE g IS NOT NULL"
         table = self._fetch(f"{each} ORDER BY {dialect.sha256('g')} LIMIT {_TEXTS}", {"g": text.form})
         engine = groups.registered(table, {"g": text})
-        return Relation(engine.ask, engine.sql, GROUPS).way(None, engine.described()["g"])[0]
+        return Relation(engine.query, engine.sql, GROUPS).way(None, engine.described()["g"])[0]
 
     def _people_of(self, who: Part) -> str:
         return people_of(who, self.database.people)
@@ -130,4 +130,4 @@ class InDatabase:
         return self._fetch(grouped({"g": handed}, self.database.people), {"g": handed.form})
 
     def _fetch(self, sql: str, forms: Mapping[str, Form]) -> pa.Table:
-        return self.database.fetch(sql, {**forms, "n": Form.WHOLE})
+        return self.database.fetch(sql, {**forms, "n": Form.INTEGER})

@@ -36,7 +36,7 @@ def leaf_part(dialect: Dialect, field: Field, leaf: Leaf) -> Part:
     """1 where the comparison holds and 0 where it does not, or the text that has to be read."""
     if is_read_here(leaf, field):
         return part(dialect, field)
-    return Part(f"CASE WHEN {_leaf(dialect, field, leaf)} THEN 1 ELSE 0 END", Form.WHOLE, pa.int64())
+    return Part(f"CASE WHEN {_leaf(dialect, field, leaf)} THEN 1 ELSE 0 END", Form.INTEGER, pa.int64())
 
 
 def renamed(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Condition:
@@ -154,15 +154,15 @@ def steps(dialect: Dialect, field: Field, measure: Measure) -> Part:
     is_float = field.kind is ColumnType.FLOAT
     inside = _rounded(dialect, cell, measure) if is_float else dialect.nearest(field, measure.low, measure.step)
     tests = " ".join(f"WHEN {test} THEN {then}" for test, then in cases)
-    return Part(f"CASE {tests} ELSE {inside} END", Form.WHOLE, pa.int64())
+    return Part(f"CASE {tests} ELSE {inside} END", Form.INTEGER, pa.int64())
 
 
 def _rounded(dialect: Dialect, cell: str, measure: Measure) -> str:
     """Of a float, by the arithmetic of doubles. Next to nothing is nothing: a database may fail to divide it."""
     low, step, tiny = (dialect.double(to_text(x)) for x in (measure.low, measure.step, measure.step / 10**10))
     moved = f"({dialect.as_double(cell)} - {low})"
-    whole = dialect.floor(f"{moved} / {step} + {dialect.double('0.5')}")
-    return f"CASE WHEN {moved} < {tiny} THEN 0 WHEN {whole} > {measure.steps} THEN {measure.steps} ELSE {whole} END"
+    floored = dialect.floor(f"{moved} / {step} + {dialect.double('0.5')}")
+    return f"CASE WHEN {moved} < {tiny} THEN 0 WHEN {floored} > {measure.steps} THEN {measure.steps} ELSE {floored} END"
 
 
 def may_be_unreadable(axis: Countable, kind: ColumnType) -> bool:

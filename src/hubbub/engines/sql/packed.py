@@ -36,20 +36,20 @@ def packed(dialect: Dialect, parts: Mapping[str, Part]) -> Packed:
         if not small or len(run) == 1 or prod(base for *_, base in run) >= _MOST:
             fewer |= {name: part for name, part, _ in run}
             continue
-        whole, number, weight = f"p{len(fewer)}", "0", 1
+        code, number, weight = f"p{len(fewer)}", "0", 1
         for _, part, base in run:
-            number = f"({number} * {base} + coalesce({dialect.whole(part.sql)}, {base - 1}))"
+            number = f"({number} * {base} + coalesce({dialect.integer(part.sql)}, {base - 1}))"
         for name, _, base in reversed(run):
-            digit = dialect.rest(dialect.quotient(whole, weight), str(base))
+            digit = dialect.rest(dialect.quotient(code, weight), str(base))
             cells[name] = f"CASE WHEN {digit} < {base - 1} THEN {digit} END"
             weight *= base
-        fewer[whole] = Part(number, Form.WHOLE, pa.int64(), prod(base for *_, base in run))
+        fewer[code] = Part(number, Form.INTEGER, pa.int64(), prod(base for *_, base in run))
     lined = dialect.lines and len(fewer) > 1 and packed_lines.fits(fewer)
-    shown = ", ".join(f"{cells.get(name, name)} AS {name}" for name in parts)
+    projection = ", ".join(f"{cells.get(name, name)} AS {name}" for name in parts)
 
     def read(groups: str) -> str:
         rows = packed_lines.read(dialect, fewer, groups) if lined else groups
-        return f"SELECT {shown}, n FROM ({rows}) AS t"
+        return f"SELECT {projection}, n FROM ({rows}) AS t"
 
     if lined:
         return Packed({packed_lines.LINE: packed_lines.written(dialect, fewer)}, read)

@@ -27,13 +27,13 @@ def written(dialect: Dialect, parts: Mapping[str, Part]) -> Part:
     for i, part in enumerate(parts.values()):
         if part.below is not None:
             high = 10 ** len(str(part.below))
-            pieces.append(dialect.text(f"(coalesce({dialect.whole(part.sql)}, {part.below}) + {high})"))
+            pieces.append(dialect.text(f"(coalesce({dialect.integer(part.sql)}, {part.below}) + {high})"))
             continue
         broken = dialect.broken(part.sql)
         gone = f"{part.sql} IS NULL" if broken is None else f"{part.sql} IS NULL OR {broken}"
         last = i == len(parts) - 1
-        there = [_HERE, part.sql] if last else [_HERE, f"replace({part.sql}, {zero}, {one})", end]
-        pieces.append(f"CASE WHEN {gone} THEN {_NOTHING} ELSE concat({', '.join(there)}) END")
+        prefix = [_HERE, part.sql] if last else [_HERE, f"replace({part.sql}, {zero}, {one})", end]
+        pieces.append(f"CASE WHEN {gone} THEN {_NOTHING} ELSE concat({', '.join(prefix)}) END")
     return Part(f"concat({', '.join(pieces)})", Form.TEXT, pa.string())
 
 
@@ -46,12 +46,12 @@ def read(dialect: Dialect, parts: Mapping[str, Part], groups: str) -> str:
         if part.below is not None:
             high = 10 ** len(str(part.below))
             digits = len(str(high))
-            number = f"({dialect.whole(f'substr({rest}, 1, {digits})')} - {high})"
+            number = f"({dialect.integer(f'substr({rest}, 1, {digits})')} - {high})"
             cell, left = f"CASE WHEN {number} < {part.below} THEN {number} END", f"substr({rest}, {digits + 1})"
         else:
-            here, place = f"substr({rest}, 1, 1) = {_HERE}", f"instr({rest}, {end})"
-            text = f"replace(substr({rest}, 2, {place} - 2), {one}, {zero})"
+            here, position = f"substr({rest}, 1, 1) = {_HERE}", f"instr({rest}, {end})"
+            text = f"replace(substr({rest}, 2, {position} - 2), {one}, {zero})"
             cell = f"CASE WHEN {here} THEN {f'substr({rest}, 2)' if i == len(parts) - 1 else text} END"
-            left = f"CASE WHEN {here} THEN substr({rest}, {place} + 2) ELSE substr({rest}, 2) END"
+            left = f"CASE WHEN {here} THEN substr({rest}, {position} + 2) ELSE substr({rest}, 2) END"
         sql = f"SELECT t.*, {cell} AS {name}, {left} AS rest{i + 1} FROM ({sql}) AS t"
     return sql

@@ -6,21 +6,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from hubbub.engines.duckdb.people_sql import look_at_people
+from hubbub.engines.duckdb.people_sql import distinct_people
 from hubbub.engines.sql.dialect import Part
 from hubbub.engines.sql.groups import registered
-from hubbub.tables.sketch import Notice
+from hubbub.tables.sketch import IdObserver
 
 
-def report_chosen(ids: pa.Table, who: Part, notice: Notice) -> None:
+def report_chosen(ids: pa.Table, who: Part, observer: IdObserver) -> None:
     """Tell who is in a table with the columns `who` and `n`.
 
     The hash that ranks them is the same as for files, so that the same people are known again wherever they are.
     """
     people = registered(ids.select(["who"]).rename_columns(["g0"]), {"g0": who})
 
-    def ask(sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return people.ask(sql, values)
+    def query(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return people.query(sql, values)
 
-    _, chosen = look_at_people(ask, people.described()["g0"], people.sql, notice)
-    notice.on_chosen(chosen)
+    _, chosen = distinct_people(query, people.described()["g0"], people.sql, observer)
+    observer.on_chosen(chosen)

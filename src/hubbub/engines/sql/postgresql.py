@@ -33,7 +33,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.schema import ColumnType
 
-_ARRAYS: Final = {Form.TEXT: "text[]", Form.WHOLE: "bigint[]", Form.FLOAT: "float8[]"}
+_ARRAYS: Final = {Form.TEXT: "text[]", Form.INTEGER: "bigint[]", Form.FLOAT: "float8[]"}
 _FIRST, _LAST = "DATE '4000-01-01 BC'", "DATE '290000-01-01'"
 _BYTES: Final = "SQL_ASCII"  # no encoding: any bytes
 _TAIL: Final = r"[\x80-\xbf]"
@@ -94,8 +94,8 @@ class PostgreSQL(Dialect):
 
     def days(self, field: Field, unit: str | None) -> str:
         cell = self.name(field.name)
-        there = f"({cell} AT TIME ZONE 'UTC')" if field.moment == "instant" else cell
-        day = f"CAST({there} AS date)"
+        moment = f"({cell} AT TIME ZONE 'UTC')" if field.moment == "instant" else cell
+        day = f"CAST({moment} AS date)"
         if unit not in (None, "day"):  # but not at the ends of the calendar, where a period may begin before it
             first = f"CAST(date_trunc('{unit}', CAST({day} AS timestamp)) AS date)"
             day = f"CASE WHEN {day} BETWEEN {_FIRST} AND {_LAST} THEN {first} ELSE {day} END"
@@ -106,10 +106,10 @@ class PostgreSQL(Dialect):
 
     def micros(self, field: Field) -> str:
         cell = self.name(field.name)
-        there = f"({cell} AT TIME ZONE 'UTC')" if field.moment == "instant" else cell
+        moment = f"({cell} AT TIME ZONE 'UTC')" if field.moment == "instant" else cell
         return (
             f"CASE WHEN {cell} = 'infinity' THEN {LAST_MOMENT} WHEN {cell} = '-infinity' THEN -{LAST_MOMENT} "
-            f"WHEN CAST({there} AS date) <= {_LAST} THEN CAST(extract(epoch FROM {there}) * 1000000 AS bigint) END"
+            f"WHEN CAST({moment} AS date) <= {_LAST} THEN CAST(extract(epoch FROM {moment}) * 1000000 AS bigint) END"
         )
 
     def sha256(self, text: str) -> str:
@@ -253,10 +253,10 @@ class _Server:
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
         schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return pa.Table.from_batches(self.stream(sql, forms, key=key, words=words), schema)
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, lookups=lookups), schema)
 
     def stream(
         self,
@@ -264,11 +264,11 @@ class _Server:
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """As the server sends it. Not by a cursor of the server: it would count with one process alone."""
         given: dict[str, Any] = {} if key is None else {"key": key}
-        for i, each in (words or {}).items():
+        for i, each in (lookups or {}).items():
             given |= {f"v{i}": each.column("v").to_pylist(), f"id{i}": each.column("id").to_pylist()}
         types = {name: ARROW[form] for name, form in forms.items()}
         try:
@@ -281,8 +281,8 @@ class _Server:
 
     def identity(self) -> Identity:
         """The cluster and the database by what they call themselves, however they are reached, and the tables read."""
-        identifier = self._asked(_CLUSTER) or self._asked(_DATABASE)
-        plan = self._asked(f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {self.people}")
+        identifier = self._value(_CLUSTER) or self._value(_DATABASE)
+        plan = self._value(f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {self.people}")
         if identifier is None or plan is None:
             raise WrongUse(UNCOUNTABLE)
         info = self._connection.info
@@ -291,7 +291,7 @@ class _Server:
         tables = tuple(sorted(set(_read(plan[0]))))
         return Identity(parts=(Part(path=path, device=0, inode=0, digest=name, changed=time.time_ns(), tables=tables),))
 
-    def _asked(self, sql: str) -> Any:
+    def _value(self, sql: str) -> Any:
         """One row, or None where the server refuses."""
         with self.snapshot(), suppress(psycopg.Error), self._cursor() as cursor:
             return next(iter(list(cursor.stream(sql, {}))), None)

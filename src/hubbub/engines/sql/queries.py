@@ -22,7 +22,7 @@ from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
 from hubbub.engines.sql.packed import Packed, packed
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
-from hubbub.tables.schema import ColumnType, in_whole_numbers
+from hubbub.tables.schema import ColumnType, has_integer_steps
 
 _FEW: Final = 100  # listed values: so many are looked for in the database, of more all values come back
 _NARROW: Final = 2**62
@@ -33,13 +33,13 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
     """What is handed over of a cell: the number of its bin if that is made by the database, else what is in it."""
     if axis is not None and in_database(field, axis):
         assert isinstance(axis, Edges | Steps)
-        return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64(), size(axis))
+        return Part(_code(dialect, field, axis), Form.INTEGER, pa.int64(), size(axis))
     cell = dialect.name(field.name)
     match field.kind:
         case ColumnType.INTEGER:
-            return Part(dialect.whole(cell), Form.WHOLE, pa.int64())
+            return Part(dialect.integer(cell), Form.INTEGER, pa.int64())
         case ColumnType.BOOLEAN:
-            return Part(dialect.flag(cell), Form.WHOLE, pa.bool_(), 2)
+            return Part(dialect.flag(cell), Form.INTEGER, pa.bool_(), 2)
         case ColumnType.FLOAT:
             return Part(_plain_float(dialect, cell), Form.FLOAT, field.type or pa.float64())
         case ColumnType.DECIMAL:
@@ -47,8 +47,8 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
         case ColumnType.DATE:
             unit = axis.unit if isinstance(axis, Dates | Discovered) else None
             if unit is None and field.moment != "date":
-                return Part(dialect.micros(field), Form.WHOLE, pa.timestamp("us"))
-            return Part(dialect.days(field, unit), Form.WHOLE, pa.date32())
+                return Part(dialect.micros(field), Form.INTEGER, pa.timestamp("us"))
+            return Part(dialect.days(field, unit), Form.INTEGER, pa.date32())
         case ColumnType.TEXT:
             return Part(_listed(dialect, dialect.bytes(cell), axis), Form.TEXT, pa.string())
         case _:
@@ -192,7 +192,7 @@ def distinct_bins(
     dialect: Dialect,
     axes: Sequence[Countable],
     parts: Mapping[str, Part],
-    looked_up: Mapping[int, str],
+    lookups: Mapping[int, str],
     who: Part,
     people: str,
     most: int,
@@ -208,7 +208,7 @@ def distinct_bins(
     names = [f"b{i}" for i in range(len(axes))]
     mixed = [f"CASE WHEN {b} IS NULL THEN '-' ELSE {dialect.sha256(dialect.text(b))} END" for b in names]
     bins, tests = ", ".join(names), _inside(axes)
-    coded = _coded(axes, looked_up, f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL")
+    coded = _coded(axes, lookups, f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL")
     where = f" WHERE {tests}" if tests else ""
     each = f"SELECT DISTINCT who, {bins} FROM ({coded}) AS t{where}"
     mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed]))
@@ -219,30 +219,30 @@ def distinct_bins(
 
 
 def unlisted(
-    axes: Sequence[Countable], parts: Mapping[str, Part], looked_up: Mapping[int, str], who: Part | None, people: str
+    axes: Sequence[Countable], parts: Mapping[str, Part], lookups: Mapping[int, str], who: Part | None, people: str
 ) -> str:
     """How many people there are, and how many of them are in a bin by any of their rows; `looked_up` as above."""
-    rows = _rows(parts, Part("0", Form.WHOLE, pa.int64()) if who is None else who, people)
-    coded = _coded(axes, looked_up, f"SELECT * FROM ({rows}) AS t WHERE who IS NOT NULL")
+    rows = _rows(parts, Part("0", Form.INTEGER, pa.int64()) if who is None else who, people)
+    coded = _coded(axes, lookups, f"SELECT * FROM ({rows}) AS t WHERE who IS NOT NULL")
     each = f"SELECT who, CASE WHEN {_inside(axes) or '1 = 1'} THEN 1 ELSE 0 END AS has FROM ({coded}) AS t"
     if who is not None:
         each = f"SELECT who, max(has) AS has FROM ({each}) AS t GROUP BY who"
     return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
 
 
-def _coded(axes: Sequence[Countable], looked_up: Mapping[int, str], rows: str) -> str:
+def _coded(axes: Sequence[Countable], lookups: Mapping[int, str], rows: str) -> str:
     """Rows with the bin (b0, b1, ...) along each axis, NULL where there is none."""
-    shown, joins = [], []
+    columns, joins = [], []
     for i, axis in enumerate(axes):
         value = f"g{i}"
-        if i in looked_up:
-            joins.append(f"LEFT JOIN {looked_up[i]} ON g{i} = d{i}.v")
+        if i in lookups:
+            joins.append(f"LEFT JOIN {lookups[i]} ON g{i} = d{i}.v")
             value = f"d{i}.id"
             if not isinstance(axis, Discovered) and (axis.null or axis.other):
                 # What has no entry is missing, or a text that is none; that is in `other` if null is no bin.
                 value = f"CASE WHEN d{i}.v IS NULL THEN {len(axis)} ELSE d{i}.id END"
-        shown.append(f"{value} AS b{i}")
-    return f"SELECT who, {', '.join(shown)} FROM ({rows}) AS t {' '.join(joins)}"
+        columns.append(f"{value} AS b{i}")
+    return f"SELECT who, {', '.join(columns)} FROM ({rows}) AS t {' '.join(joins)}"
 
 
 def _inside(axes: Sequence[Countable]) -> str:
@@ -289,15 +289,15 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
             cases.append(f"WHEN {compared(dialect, field, cell, sign, end)} THEN {other}")
     if _stepped(field, axis):
         assert isinstance(axis, Steps)
-        start = f"({dialect.whole(cell)} - ({to_text(axis.low)}))"
-        place = start if axis.width == 1 else dialect.quotient(start, int(axis.width))
+        start = f"({dialect.integer(cell)} - ({to_text(axis.low)}))"
+        index = start if axis.width == 1 else dialect.quotient(start, int(axis.width))
     else:
-        place = _tree(dialect, field, cell, inner_edges(axis), 0)
-    return f"CASE {' '.join(cases)} ELSE {place} END"
+        index = _tree(dialect, field, cell, inner_edges(axis), 0)
+    return f"CASE {' '.join(cases)} ELSE {index} END"
 
 
 def _stepped(field: Field, axis: Edges | Steps) -> bool:
-    return isinstance(axis, Steps) and field.kind is ColumnType.INTEGER and in_whole_numbers(axis)
+    return isinstance(axis, Steps) and field.kind is ColumnType.INTEGER and has_integer_steps(axis)
 
 
 def compared(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:

@@ -29,16 +29,16 @@ def chosen_rows(database: Database, parts: Mapping[str, Part], chosen: Choice) -
     are. A task that is run twice fetches the same.
     """
     dialect = database.dialect
-    tally = database.fetch(tallied(dialect, parts, database.people), {"b": Form.WHOLE, "n": Form.WHOLE})
+    tally = database.fetch(tallied(dialect, parts, database.people), {"b": Form.INTEGER, "n": Form.INTEGER})
     buckets, sizes = (numbers(tally.column(name)) for name in ("b", "n"))
     order = np.argsort(buckets)
     buckets, sizes = buckets[order], sizes[order]
     starts = np.cumsum(sizes) - sizes
     ranks = chosen(int(sizes.sum()))
     at = np.searchsorted(starts, ranks, side="right") - 1  # the last that starts there: none of them is empty
-    places = pa.table({"v": buckets[at], "id": ranks - starts[at]})
-    forms = {name: part.form for name, part in parts.items()} | {"b": Form.WHOLE, "i": Form.WHOLE}
-    table = database.fetch(placed(dialect, parts, database.people), forms, words={0: places})
+    positions = pa.table({"v": buckets[at], "id": ranks - starts[at]})
+    forms = {name: part.form for name, part in parts.items()} | {"b": Form.INTEGER, "i": Form.INTEGER}
+    table = database.fetch(positioned(dialect, parts, database.people), forms, lookups={0: positions})
     b, i = (numbers(table.column(name)) for name in ("b", "i"))
     found = starts[np.clip(np.searchsorted(buckets, b), 0, max(buckets.size - 1, 0))] + i
     if not np.array_equal(np.sort(found), np.sort(ranks)):
@@ -53,16 +53,16 @@ def tallied(dialect: Dialect, parts: Mapping[str, Part], people: str) -> str:
     return f"SELECT b, count(*) AS n FROM ({_marked(dialect, parts, people)}) AS t GROUP BY b"
 
 
-def placed(dialect: Dialect, parts: Mapping[str, Part], people: str) -> str:
+def positioned(dialect: Dialect, parts: Mapping[str, Part], people: str) -> str:
     """The rows at the places, with the bucket and the number in it."""
     names = list(parts)
-    places = dialect.dictionary(0, Form.WHOLE, Form.WHOLE)
+    positions = dialect.dictionary(0, Form.INTEGER, Form.INTEGER)
     rows = _marked(dialect, parts, people)
-    ranked = dialect.ranked(rows, names, places)
+    ranked = dialect.ranked(rows, names, positions)
     if ranked is not None:
         return ranked
     numbered = f"SELECT t.*, row_number() OVER () - 1 AS i FROM ({rows}) AS t"
-    return f"SELECT {', '.join(names)}, b, i FROM ({numbered}) AS t JOIN {places} ON i = d0.id"
+    return f"SELECT {', '.join(names)}, b, i FROM ({numbered}) AS t JOIN {positions} ON i = d0.id"
 
 
 def _marked(dialect: Dialect, parts: Mapping[str, Part], people: str) -> str:

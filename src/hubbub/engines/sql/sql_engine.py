@@ -19,8 +19,8 @@ import pyarrow as pa
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.bounded_sql import is_of_rows_alone
 from hubbub.engines.sql import groups, leaves, queries, ranks
-from hubbub.engines.sql.bins import looked_up, unlisted
-from hubbub.engines.sql.database import Asked, Database
+from hubbub.engines.sql.bins import lookups_for, unlisted
+from hubbub.engines.sql.database import CountRequest, Database
 from hubbub.engines.sql.dialect import ARROW, Dialect, Form, Part
 from hubbub.engines.sql.inspection import InDatabase
 from hubbub.engines.sql.people import report_chosen
@@ -46,7 +46,7 @@ from hubbub.tables.engine import (
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import ColumnType, Schema, resolved
 from hubbub.tables.schema import column as known
-from hubbub.tables.sketch import Notice
+from hubbub.tables.sketch import IdObserver
 
 UNCOUNTABLE = (
     "the database could not count the table; check that it can be reached, that you may read the table, and that its "
@@ -62,7 +62,7 @@ class Portable:
         self._fields = {field.name: field for field in database.fields}
         if len(self._fields) < len(database.fields):
             raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
-        self._notice: Notice | None = None
+        self._observer: IdObserver | None = None
 
     def columns(self) -> Schema:
         return Schema({name: field.kind for name, field in self._fields.items()})
@@ -71,10 +71,10 @@ class Portable:
         """What the table is, whatever it is called."""
         return self._database.identity()
 
-    def observing_ids(self, notice: Notice) -> Portable:
+    def observing_ids(self, observer: IdObserver) -> Portable:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
-        other._notice = notice
+        other._observer = observer
         return other
 
     def count(self, question: CountQuery, source: Source) -> ExactCounts:
@@ -96,10 +96,10 @@ class Portable:
             return unlisted(self._database, self._fields, axes, self._parts(axes), who)
 
     @contextmanager
-    def looked_at(self, columns: Sequence[str]) -> Iterator[InDatabase]:
+    def inspected(self, columns: Sequence[str]) -> Iterator[InDatabase]:
         """For a look by its steward: one state of the table, however much of it can be read."""
         here = copied(self)
-        here._allowed, here._notice = Fraction(1), None
+        here._allowed, here._observer = Fraction(1), None
         with self._database.snapshot():
             yield InDatabase(self._database, self._fields, here._count)
 
@@ -141,7 +141,7 @@ class Portable:
                     self._one_row_each(who, ONE_ROW_OF_SEVERAL)
             allowed = Fraction(1) if chooses else self._allowed
             found = self._groups(questions[0], parts, source)
-            return groups.together(found, parts, about, source, weight=groups.READ, allowed=allowed)
+            return groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
@@ -164,7 +164,7 @@ class Portable:
         if field.kind is ColumnType.TEXT:
             return replace(rule, column=name)
         if not shifted:
-            return _whole_steps(name, rule)
+            return _integer_steps(name, rule)
         first = int(rule.low / rule.step)
         parts[name] = replace(parts[name], sql=f"({parts[name].sql} + ({first}))")
         return Measure(name, Fraction(first), Fraction(1), rule.steps)
@@ -200,7 +200,7 @@ class Portable:
         self._readable(question, source)
         axes, parts = question.axes, self._parts(question.axes)
         bins, numbered = self._bins(axes), all(map(self._in_database, axes))
-        words: dict[int, pa.Table] = {}
+        lookups: dict[int, pa.Table] = {}
         key: str | None = None
         if question.person is None:
             sql = queries.groups(parts, self._people)
@@ -214,13 +214,15 @@ class Portable:
                     raise WrongUse("a release in parts counts people by bins; leave out `parts`, or the bounds on rows")
                 self._report_chosen(who)
                 if question.repeats is MultiRowPolicy.DISTINCT:
-                    sql, parts, bins, words = self._distinct_asked(question, who)
+                    sql, parts, bins, lookups = self._distinct_count(question, who)
                     numbered = not any(isinstance(axis, Discovered) for axis in axes)
                 else:
                     sql = queries.one_row_each(self._dialect, parts, who, self._people)
                 key = _drawn(source)
         sizes = tuple(size(axis) for axis in axes if not isinstance(axis, Discovered)) if numbered else None
-        return far(Asked(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, words=words))
+        return far(
+            CountRequest(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, lookups=lookups)
+        )
 
     @property
     def _dialect(self) -> Dialect:
@@ -262,7 +264,7 @@ class Portable:
     ) -> Once:
         """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
         forms = {name: part.form for name, part in parts.items()}
-        forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
+        forms |= {"n": Form.INTEGER} if total is None else {_HAS: Form.INTEGER, "n": Form.INTEGER, "s": Form.INTEGER}
         every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
         if question.repeats is MultiRowPolicy.REFUSE or question.person is None:
             return self._once(queries.groups(every, self._people, name), forms)
@@ -274,8 +276,8 @@ class Portable:
             return self._once(sql, forms, key=_drawn(source))
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
         if question.people is not None:
-            there = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
-            if numbers(there.column("n"))[0] != question.people:
+            rows = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
+            if numbers(rows.column("n"))[0] != question.people:
                 raise Refused(OTHER_NUMBER)
         return self._once(sql, forms, key=_drawn(source))
 
@@ -291,16 +293,16 @@ class Portable:
             about = replace(about, where=self._tested(question.where, parts))
         # Of kept rows it was looked at before they were chosen how many cannot be read.
         chosen = question.repeats is not MultiRowPolicy.REFUSE
-        words: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
+        options: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
-            about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
+            about, options["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
             found = self._groups(question, parts, source)
         else:
             found, measure = self._measured(question, question.measure, parts, source)
             about = replace(about, measure=measure)
-            words |= {} if measure.column == _HAS else {"weight": groups.READ}
-        return groups.counted(found, parts, about, source, **words)
+            options |= {} if measure.column == _HAS else {"weight": groups.READ}
+        return groups.counted(found, parts, about, source, **options)
 
     def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
         """The condition about what is handed over of its comparisons, which are added to the parts."""
@@ -322,8 +324,8 @@ class Portable:
         if question.by_value or field.kind is ColumnType.TEXT:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
-            there = _whole_steps(_STEPS, measure)
-            return self._groups(question, parts, source), here if field.kind is ColumnType.TEXT else there
+            scaled = _integer_steps(_STEPS, measure)
+            return self._groups(question, parts, source), here if field.kind is ColumnType.TEXT else scaled
         found = self._groups(question, parts, source, total=steps)
         parts[_HAS] = replace(steps, sql="")
         return found, Measure(_HAS, Fraction(0), Fraction(1), 1)
@@ -331,25 +333,25 @@ class Portable:
     # --- people with several rows ---------------------------------------------------------------------------------
 
     def _distinct(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
-        sql, bins, ready, words = self._distinct_asked(question, who)
-        found = self._once(sql, _forms(bins), key=_drawn(source), words=words)
+        sql, bins, ready, lookups = self._distinct_count(question, who)
+        found = self._once(sql, _forms(bins), key=_drawn(source), words=lookups)
         return groups.counted(found, bins, CountQuery(axes=ready), source)
 
-    def _distinct_asked(
+    def _distinct_count(
         self, question: CountQuery, who: Part
     ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
         """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
         apart by its values are worked out here, and handed to the database."""
         axes, parts = question.axes, self._parts(question.axes)
-        words, relations = looked_up(self._database, self._fields, axes, parts)
-        ids = [Form.TEXT if isinstance(axis, Discovered) else Form.WHOLE for axis in axes]
+        lookups, relations = lookups_for(self._database, self._fields, axes, parts)
+        ids = [Form.TEXT if isinstance(axis, Discovered) else Form.INTEGER for axis in axes]
         sql = queries.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
         bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
         ready: tuple[Countable, ...] = tuple(
             Discovered(f"g{i}") if isinstance(axis, Discovered) else groups.ready(axis, f"g{i}")
             for i, axis in enumerate(axes)
         )
-        return sql, bins, ready, words
+        return sql, bins, ready, lookups
 
     def _per_person(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database keeps the rows of each person; what they come to in each bin is worked out here, of rows that
@@ -374,7 +376,7 @@ class Portable:
         rule = self._tested(question.rule, parts)
         if not any(part.type == pa.string() for part in parts.values()):
             sql = queries.any_row(leaves.flagged(rule), parts, who, self._people)
-            found = self._database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE})
+            found = self._database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER})
             return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
         every = {"who": who, **parts}
         table = self._database.fetch(queries.groups(every, self._people), _forms(every))
@@ -399,11 +401,11 @@ class Portable:
             self._every_row(every, source)
 
     def _report_chosen(self, who: Part) -> None:
-        if self._notice is not None:
-            report_chosen(self._ids(who), who, self._notice)
+        if self._observer is not None:
+            report_chosen(self._ids(who), who, self._observer)
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
-        if self._notice is None:
+        if self._observer is None:
             found = self._database.fetch(queries.several(who, self._people), _forms({})).column("n")
             if numbers(found)[0]:
                 raise Refused(several)
@@ -411,22 +413,22 @@ class Portable:
         ids = self._ids(who)
         if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
             raise Refused(several)
-        report_chosen(ids, who, self._notice)
+        report_chosen(ids, who, self._observer)
 
     def _ids(self, who: Part) -> pa.Table:
-        return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})
+        return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.INTEGER})
 
 
 _STEPS, _HAS = "x", "has"
 
 
-def _whole_steps(name: str, measure: Measure) -> Measure:
+def _integer_steps(name: str, measure: Measure) -> Measure:
     """The steps themselves, as a measure."""
     return Measure(name, Fraction(0), Fraction(1), measure.steps)
 
 
 def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
-    return {name: part.form for name, part in parts.items()} | {"n": Form.WHOLE}
+    return {name: part.form for name, part in parts.items()} | {"n": Form.INTEGER}
 
 
 def _drawn(source: Source) -> str:

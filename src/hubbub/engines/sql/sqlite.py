@@ -26,7 +26,7 @@ import pyarrow as pa
 from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
-from hubbub.engines.query import NAMES_ALONE, is_query
+from hubbub.engines.query import NAMES_ONLY, is_query
 from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
@@ -34,7 +34,7 @@ from hubbub.tables.bins import period_start
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import ColumnType
 
-_WHOLE: Final = Number("INTEGER", Fraction(-(2**63)), Fraction(2**63 - 1), Fraction(1))
+_INTEGER: Final = Number("INTEGER", Fraction(-(2**63)), Fraction(2**63 - 1), Fraction(1))
 _REAL: Final = Number("REAL", -Fraction(2**53 - 1) * 2**971, Fraction(2**53 - 1) * 2**971)
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
 _UTF8: Final = "UTF-8"
@@ -54,7 +54,7 @@ class SQLite(Dialect):
         assert field.type is not None
         return f"hubbub_decimal({self.name(field.name)}, {field.type.scale})"
 
-    def whole(self, cell: str) -> str:
+    def integer(self, cell: str) -> str:
         return cell
 
     def literal(self, text: str) -> str:
@@ -118,7 +118,7 @@ def field(name: str, declared: str) -> tuple[Field, str]:
     if kind.startswith(("DATE", "TIMESTAMP")):
         return Field(name, ColumnType.DATE, moment="date" if kind == "DATE" else "local"), _text_of(cell)
     if "INT" in kind:
-        return Field(name, ColumnType.INTEGER, _WHOLE), f"CASE WHEN typeof({cell}) = 'integer' THEN {cell} END"
+        return Field(name, ColumnType.INTEGER, _INTEGER), f"CASE WHEN typeof({cell}) = 'integer' THEN {cell} END"
     if any(word in kind for word in ("REAL", "FLOA", "DOUB", "DECIMAL", "NUMERIC")):
         number = f"CASE WHEN typeof({cell}) IN ('integer', 'real') THEN CAST({cell} AS REAL) END"
         return Field(name, ColumnType.FLOAT, _REAL, pa.float64()), number
@@ -149,7 +149,7 @@ class _File:
         )
         if not described:
             if is_query(table):
-                raise WrongUse(NAMES_ALONE)
+                raise WrongUse(NAMES_ONLY)
             raise WrongUse(f"there is no table {table!r} in the database; name one of those that it has with `table`")
         known = [field(each.decode(), kind.decode()) for each, kind in described]
         self.fields = tuple(each for each, _ in known)
@@ -160,13 +160,13 @@ class _File:
         """The file, and the tables of it that are read: a view is known by what it reads."""
         read: set[str] = set()
 
-        def looked(action: int, table: str | None, *_: str | None) -> int:
+        def authorize(action: int, table: str | None, *_: str | None) -> int:
             if action == sqlite3.SQLITE_READ and table:
                 read.add(table)
             return sqlite3.SQLITE_OK
 
         other = _connected(self._path)
-        other.set_authorizer(looked)
+        other.set_authorizer(authorize)
         try:
             other.execute(f"EXPLAIN SELECT * FROM {self._name}")
         except sqlite3.Error:
@@ -190,10 +190,10 @@ class _File:
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
         schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return pa.Table.from_batches(self.stream(sql, forms, key=key, words=words), schema)
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, lookups=lookups), schema)
 
     def stream(
         self,
@@ -201,13 +201,13 @@ class _File:
         forms: Mapping[str, Form],
         *,
         key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
+        lookups: Mapping[int, pa.Table] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         types = {name: ARROW[form] for name, form in forms.items()}
         try:
             if key is not None:
                 self._made(KEY, ("word",), [(key,)])
-            for i, each in (words or {}).items():
+            for i, each in (lookups or {}).items():
                 self._made(
                     f"hubbub_words_{i}", ("v", "id"), zip(*(column.to_pylist() for column in each.columns), strict=True)
                 )
@@ -302,16 +302,16 @@ def _micros(cell: object) -> int | None:
     return None if moment is None else (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
 
 
-def _scaled(cell: object, places: int) -> int | None:
+def _scaled(cell: object, decimals: int) -> int | None:
     """A number as a multiple of its last place. A double is what it is written as, at its shortest."""
     if not isinstance(cell, int | float) or cell != cell or cell in (float("inf"), float("-inf")):
         return None
-    scaled = int(Decimal(repr(cell)).scaleb(places).to_integral_value(ROUND_FLOOR))
+    scaled = int(Decimal(repr(cell)).scaleb(decimals).to_integral_value(ROUND_FLOOR))
     return scaled if abs(scaled) < 2**63 else None
 
 
-def _decimal(cell: int | None, places: int) -> str | None:
-    return None if cell is None else f"{Decimal(cell).scaleb(-places):f}"
+def _decimal(cell: int | None, decimals: int) -> str | None:
+    return None if cell is None else f"{Decimal(cell).scaleb(-decimals):f}"
 
 
 def _sha256(text: str | None) -> str | None:

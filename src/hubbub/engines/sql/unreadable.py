@@ -53,18 +53,18 @@ def check_people(
 ) -> None:
     """Refuse if too many people have a row with a cell that one of these reads and that cannot be read as declared."""
     parts: dict[str, Part] = {}
-    words: dict[int, pa.Table] = {}
+    lookups: dict[int, pa.Table] = {}
     for about, handed in _doubts(database.dialect, fields, axes, rules):
         found = database.fetch(values(handed, database.people), {"g": handed.form})
         wrong = groups.unreadable(found, about, handed)
         if wrong.num_rows:
-            words[len(parts)], parts[f"g{len(parts)}"] = wrong, handed
-    if not words:
+            lookups[len(parts)], parts[f"g{len(parts)}"] = wrong, handed
+    if not lookups:
         return
     who = part(database.dialect, fields[person])
-    listed = {i: database.dialect.dictionary(i, each.form, Form.WHOLE) for i, each in enumerate(parts.values())}
+    listed = {i: database.dialect.dictionary(i, each.form, Form.INTEGER) for i, each in enumerate(parts.values())}
     sql = people_with(parts, listed, who, database.people)
-    row = database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE}, words=words)
+    row = database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER}, lookups=lookups)
     people, bad = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
     check_share(allowed, people, bad)
 

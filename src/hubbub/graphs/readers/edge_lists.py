@@ -28,7 +28,7 @@ PAIRS: Final = (
 """Names of the two columns that are understood where there are more than two."""
 
 UNREADABLE: Final = "the file cannot be read as an edge list of its kind; check its lines against its ending"
-_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _LONGEST_LINE: Final = 1 << 20  # characters
 _MOST_COMMENTS: Final = 10_000  # lines
 
@@ -131,7 +131,7 @@ def _form(path: Path, header: bool | None, one_column: bool) -> _Form:
     if not cells:
         return _Form(mark, 0, (), numbers=False)
     ends = 1 if one_column else 2
-    is_link, next_is_link = (all(map(_WHOLE.fullmatch, row[:ends])) for row in (cells, following))
+    is_link, next_is_link = (all(map(_INTEGER.fullmatch, row[:ends])) for row in (cells, following))
     if header is None:
         header = listed
         if (header and is_link) or (not header and not is_link and following and next_is_link):

@@ -12,7 +12,7 @@ from hubbub.graphs.graph import Graph
 from hubbub.graphs.labels import from_labels
 
 _TOKEN = re.compile(rb'#[^\n]*|"[^"]*"|[\[\]]|[^\s\[\]"]+')
-_WHOLE = re.compile(rb"[+-]?\d{1,1000}")
+_INTEGER = re.compile(rb"[+-]?\d{1,1000}")
 _DEEPEST: Final = 100
 
 NO_END: Final = "the GML file ends before its brackets and quotation marks are closed; get the whole file"
@@ -73,7 +73,7 @@ def _walk(text: mmap.mmap, nodes: list[int], edges: list[tuple[int, int]]) -> No
 
 def _note(of: bytes, key: bytes, word: bytes, seen: dict[bytes, int]) -> None:
     if (of == b"node") == (key == b"id") and of in (b"node", b"edge"):
-        if not _WHOLE.fullmatch(word) or key in seen:
+        if not _INTEGER.fullmatch(word) or key in seen:
             raise Refused(NO_NUMBER)
         seen[key] = int(word)
 

@@ -51,10 +51,10 @@ def file_at(given: str | os.PathLike[str]) -> Path:
     try:
         if path.is_file():
             return path
-        there = path.exists()
+        exists = path.exists()
     except (OSError, ValueError):
-        there = False
-    raise WrongUse(f"{str(path)[:200]!r} is no {'regular ' if there else ''}file; name one that is there")
+        exists = False
+    raise WrongUse(f"{str(path)[:200]!r} is no {'regular ' if exists else ''}file; name one that is there")
 
 
 def _from_file(
@@ -130,8 +130,8 @@ def _from_matrix(matrix: Any) -> Graph:
     """An entry that is not zero is a link; what it says beyond that is not looked at."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise WrongUse("a matrix of links must have a row and a column for each vertex; make it square")
-    there = matrix.data != 0
-    return simple(matrix.row[there], matrix.col[there], int(matrix.shape[0]))
+    nonzero = matrix.data != 0
+    return simple(matrix.row[nonzero], matrix.col[nonzero], int(matrix.shape[0]))
 
 
 def _from_array(array: np.ndarray[Any, Any]) -> Graph:

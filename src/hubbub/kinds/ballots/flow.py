@@ -26,9 +26,9 @@ def drawn(table: PathTable) -> Flow | None:
     last = official.last_round()
     ways: dict[tuple[Path, bool], int] = {(row.path, False): round(row.count / rate) for row in table.rows}
     for name, total in official.rounds[0].totals:
-        shown = sum(ballots for (path, _), ballots in ways.items() if path[:1] == (name,))
-        if total > shown:
-            ways[(name,), True] = total - shown
+        visible = sum(ballots for (path, _), ballots in ways.items() if path[:1] == (name,))
+        if total > visible:
+            ways[(name,), True] = total - visible
     final = {name: total for each in official.rounds for name, total in each.totals}
     order = sorted(last, key=lambda name: (name != official.winner, -last[name], -final[name]))
     named = order if len(order) <= MOST_NAMED + 1 else order[:MOST_NAMED]

@@ -35,14 +35,14 @@ def official_moves(official: Official) -> Moves:
     return _counted(gain for gains in _gains(official) for gain in gains.values())
 
 
-def hidden_moves(shown: Mapping[Path, int], official: Official) -> Moves:
+def hidden_moves(visible: Mapping[Path, int], official: Official) -> Moves:
     """What is left of the moves when exact paths are subtracted. Guarantee: it looks at what is published alone."""
     last, left = official.last_round(), []
     for number, gains in enumerate(_gains(official), 1):
         for name, gain in gains.items():
             known = sum(
                 ballots
-                for path, ballots in shown.items()
+                for path, ballots in visible.items()
                 if pile(path, number + 1, last) == name and pile(path, number, last) != name
             )
             left.append(gain - known)

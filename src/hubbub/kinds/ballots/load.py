@@ -26,27 +26,27 @@ def load(spec: PublishedBallots, files: Files) -> Measurement:
     """The ways that are shown, each once, and the number of each."""
     columns = ("path", "ends", "count")
     table = files.table("release", MAIN, columns)
-    shown: dict[Path, int] = {}
+    visible: dict[Path, int] = {}
     for text, end, count in zip(*(table.column(name).to_pylist() for name in columns), strict=True):
         path = _path(spec, text or "", end)
-        if path is None or path in shown or count is None:
+        if path is None or path in visible or count is None:
             raise CheckFailed(_OTHER_WAYS)
-        shown[path] = count
+        visible[path] = count
     mechanism = Ways(spec)
-    return Measurement(ways=loaded(mechanism.schema, in_columns(mechanism, shown)))
+    return Measurement(ways=loaded(mechanism.schema, in_columns(mechanism, visible)))
 
 
-def check_possible(spec: PublishedBallots, shown: Mapping[Path, int]) -> None:
+def check_possible(spec: PublishedBallots, visible: Mapping[Path, int]) -> None:
     """Refuse what such a release cannot draw.
 
     Guarantee: returns only if every row is a way that some ballot can go under the official record, with a number that
     is shown; and, for exact counts, if no official total is below what the table shows.
     """
-    if not all(_can_be(path, spec) for path in shown):
+    if not all(_can_be(path, spec) for path in visible):
         raise CheckFailed(_OTHER_WAYS)
-    if any(count <= spec.shown_above for count in shown.values()):
+    if any(count <= spec.least_visible for count in visible.values()):
         raise CheckFailed("a way has fewer ballots than are shown")
-    if spec.method == "paths" and spec.sample is None and not _fits(shown, spec):
+    if spec.method == "paths" and spec.sample is None and not _fits(visible, spec):
         raise CheckFailed("it shows more ballots than the official totals have")
 
 
@@ -67,8 +67,8 @@ def _can_be(path: Path, spec: PublishedBallots) -> bool:
     return 2 <= len(path) <= spec.depth and len(set(path)) == len(path)
 
 
-def _fits(shown: Mapping[Path, int], spec: PublishedBallots) -> bool:
-    totals = round_totals(dict(shown), spec.official, sample=None, coverage=spec.coverage)
-    return all(each.official is None or each.shown <= each.official for each in totals) and all(
+def _fits(visible: Mapping[Path, int], spec: PublishedBallots) -> bool:
+    totals = round_totals(dict(visible), spec.official, sample=None, coverage=spec.coverage)
+    return all(each.official is None or each.published <= each.official for each in totals) and all(
         each.official is None or each.low <= each.official <= each.high for each in totals
     )

@@ -18,7 +18,7 @@ from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, tall
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.voting.ballots import Ballots
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ class Ways:
     def draw(self, exact: Mapping[Path, int], source: Source) -> pa.RecordBatch:
         spec = self.spec
         if spec.method == "noisy":
-            shown = noisy_tree(
+            visible = noisy_tree(
                 exact, spec.official, k=spec.k, depth=spec.depth, epsilon=spec.level_epsilon, source=source
             )
-            return in_columns(self, dict(shown))
+            return in_columns(self, dict(visible))
         counts = np.fromiter(exact.values(), dtype=np.int64, count=len(exact))
         if spec.sample is not None:
             counts = binomial(counts, spec.sample, source)
@@ -60,12 +60,12 @@ class Ways:
         return in_columns(self, {way: count for way, count in numbers if count is not None})
 
 
-def in_columns(mechanism: Ways, shown: Mapping[Path, int]) -> pa.RecordBatch:
+def in_columns(mechanism: Ways, visible: Mapping[Path, int]) -> pa.RecordBatch:
     """The ways that are shown, under the schema of the mechanism."""
     number = {name: str(i) for i, name in enumerate(mechanism.spec.official.candidates)} | {STOP: _STOPS}
-    labels = [" ".join(number[name] for name in way) for way in shown]
-    counts = np.array(list(shown.values()), dtype=np.int64)
-    columns = [labelled(np.arange(len(labels)), labels), whole(counts)]
+    labels = [" ".join(number[name] for name in way) for way in visible]
+    counts = np.array(list(visible.values()), dtype=np.int64)
+    columns = [labelled(np.arange(len(labels)), labels), integer_array(counts)]
     return pa.record_batch(columns, schema=mechanism.schema)
 
 
@@ -88,16 +88,16 @@ def present(spec: PublishedBallots, drawn: Drawn) -> PathTable:
     from hubbub.kinds.ballots.load import check_possible
 
     labels, counts = drawn.texts(WAY), drawn.integers(COUNT).tolist()
-    shown = {_path(spec, label): count for label, count in zip(labels, counts, strict=True)}
-    check_possible(spec, shown)
-    ways = _ordered(spec, shown)
+    visible = {_path(spec, label): count for label, count in zip(labels, counts, strict=True)}
+    check_possible(spec, visible)
+    ways = _ordered(spec, visible)
     ends: list[tuple[int, int | None]]
     if spec.method == "noisy":
-        numbers = [shown[way] for way in ways]
+        numbers = [visible[way] for way in ways]
         ends = tree_intervals(numbers, k=spec.k, epsilon=spec.level_epsilon, coverage=spec.coverage)
     else:
-        ends = [path_interval(shown[way], spec.k, spec.sample, spec.coverage) for way in ways]
-    return PathTable(spec, tuple(Row(way, shown[way], *each) for way, each in zip(ways, ends, strict=True)))
+        ends = [path_interval(visible[way], spec.k, spec.sample, spec.coverage) for way in ways]
+    return PathTable(spec, tuple(Row(way, visible[way], *each) for way, each in zip(ways, ends, strict=True)))
 
 
 def _path(spec: PublishedBallots, label: str | None) -> Path:
@@ -109,5 +109,5 @@ def _ordered(spec: PublishedBallots, ways: Iterable[Path]) -> list[Path]:
     """By the candidates as the first official round lists them; a tree level after level."""
     if spec.method != "noisy":
         return in_order(ways, spec.official)
-    place = {name: i for i, name in enumerate((*spec.official.candidates, STOP))}
-    return sorted(ways, key=lambda way: (len(way), [place[name] for name in way]))
+    order = {name: i for i, name in enumerate((*spec.official.candidates, STOP))}
+    return sorted(ways, key=lambda way: (len(way), [order[name] for name in way]))

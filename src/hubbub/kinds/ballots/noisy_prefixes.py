@@ -50,18 +50,18 @@ def noisy_tree(
     post-processed.
     """
     channel = level_channel(k, epsilon)
-    shown: list[tuple[Path, int]] = []
+    visible: list[tuple[Path, int]] = []
     parents = first_parents(official, k)
     for _ in range(2, depth + 1):
         children = [(*path, name) for path in parents for name in following(path, official.candidates)]
         drawn = channel.release([counts.get(child, 0) for child in children], source)
         numbers = ((path, drawn.outcome(i)[0]) for i, path in enumerate(children))
         passed = [(path, number) for path, number in numbers if number is not None]
-        shown += passed
+        visible += passed
         parents = [path for path, _ in passed if path[-1] != STOP]
         if not parents:
             break
-    return shown
+    return visible
 
 
 def first_parents(official: Official, k: int) -> list[Path]:
@@ -73,8 +73,8 @@ def tree_intervals(
     numbers: Sequence[int], *, k: int, epsilon: Fraction, coverage: Fraction
 ) -> list[tuple[int, int | None]]:
     """How many ballots a node that shows such a number has."""
-    shown = Published(np.array(numbers, dtype=np.int64), np.zeros(len(numbers), dtype=np.intp), ("",))
-    low, high = intervals(level_channel(k, epsilon), shown, coverage)
+    visible = Published(np.array(numbers, dtype=np.int64), np.zeros(len(numbers), dtype=np.intp), ("",))
+    low, high = intervals(level_channel(k, epsilon), visible, coverage)
     return [(a, None if b < 0 else b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 

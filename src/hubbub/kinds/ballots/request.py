@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.kinds.ballots.spec import PublishedBallots
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import BALLOTS, Kind
 from hubbub.serialization.exact_json import restored
@@ -48,11 +48,11 @@ def publish(
     if epsilon is not None:
         extra["epsilon"] = positive(epsilon, "epsilon")
     if depth is not None:
-        extra["depth"] = whole(depth, "depth", least=2)
+        extra["depth"] = integer(depth, "depth", least=2)
     return PublishedBallots(
         official=_record(official),
         method="prefix" if prefix else "noisy" if noisy else "paths",
-        k=whole(k, "k", least=2),
+        k=integer(k, "k", least=2),
         sample=rate,
         at_delta=positive(at_delta, "at-delta"),
         coverage=positive(coverage, "coverage"),
@@ -66,9 +66,9 @@ def _record(given: Official | Mapping[str, Any] | str | os.PathLike[str]) -> Off
     return official_of(given) if isinstance(given, Mapping) else read_official(os.fspath(given))
 
 
-def ask(*, person: str | None = None, official: Any = None, **words: Any) -> PublishedBallots:
+def from_options(*, person: str | None = None, official: Any = None, **options: Any) -> PublishedBallots:
     """The table that the words of a command ask for; each ballot is a voter, whatever a column says."""
-    return publish(official, **{name: value for name, value in words.items() if value is not None})
+    return publish(official, **{name: value for name, value in options.items() if value is not None})
 
 
 def read(given: Mapping[str, Any]) -> PublishedBallots:
@@ -111,7 +111,7 @@ once: a table that is drawn again until it looks right promises nothing.""",
         Option("at_delta", "D", "The delta of what the sample buys.", default="1e-6"),
         Option("coverage", "C", "How often an interval is right.", default="0.95"),
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     data=BALLOTS,
 )

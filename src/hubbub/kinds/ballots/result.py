@@ -21,7 +21,7 @@ from hubbub.kinds.ballots.tally_paths import Path, is_finished
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import texts, whole
+from hubbub.serialization.arrow import integer_array, texts
 from hubbub.voting.count.official import ARROW, BLANK
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ class PathTable(Result):
     rows: tuple[Row, ...]
 
     @property
-    def shown(self) -> dict[Path, int]:
+    def visible(self) -> dict[Path, int]:
         return {row.path: row.count for row in self.rows}
 
     def totals(self) -> tuple[RoundTotal, ...]:
         """The official totals beside what the table comes to; for prefixes the first choices alone."""
         spec = self.spec
         if spec.method == "paths":
-            return round_totals(self.shown, spec.official, sample=spec.sample, coverage=spec.coverage)
+            return round_totals(self.visible, spec.official, sample=spec.sample, coverage=spec.coverage)
         rate = 1 if spec.sample is None else spec.sample
         lead = [row for row in self.rows if row.path and (spec.method == "prefix" or len(row.path) == 2)]
         return tuple(
@@ -72,7 +72,7 @@ class PathTable(Result):
                 round=1,
                 candidate=name,
                 official=total,
-                shown=round(sum(row.count for row in lead if row.path[0] == name) / rate),
+                published=round(sum(row.count for row in lead if row.path[0] == name) / rate),
                 low=total,
                 high=total,
             )
@@ -116,7 +116,7 @@ class PathTable(Result):
             "winner": spec.official.winner,
             "winner_from_table": self.winner(),
             "official_gives_away": giveaways.official_moves(spec.official).as_json(),
-            "hidden_moves": giveaways.hidden_moves(self.shown, spec.official).as_json() if self._exact else None,
+            "hidden_moves": giveaways.hidden_moves(self.visible, spec.official).as_json() if self._exact else None,
             "rounds": [
                 {name: getattr(each, name) for name in ("round", "candidate", "official", "low", "high")}
                 for each in (self.totals() if spec.method == "paths" else ())
@@ -128,26 +128,26 @@ class PathTable(Result):
         return self.spec.method == "paths" and self.spec.sample is None
 
     def sentences(self) -> tuple[str, ...]:
-        said = [
+        sentences = [
             f"{len(self.rows):,} ways are shown. One that had to be hidden is absent, just like one nobody went, "
             "and how many are absent is not told; of ballots on hidden ways the official first choice is all that is "
             "known.",
         ]
         if self.spec.method == "paths":
-            said.append(
+            sentences.append(
                 f"The official winner is {self.spec.official.winner}. By the table alone "
                 + ("nobody is ahead of all others." if self.winner() is None else f"{self.winner()} would be ahead.")
             )
-        said.append(f"{giveaways.sentence(giveaways.official_moves(self.spec.official))}.")
+        sentences.append(f"{giveaways.sentence(giveaways.official_moves(self.spec.official))}.")
         if self._exact:
-            left = giveaways.hidden_moves(self.shown, self.spec.official)
-            said.append(
+            left = giveaways.hidden_moves(self.visible, self.spec.official)
+            sentences.append(
                 f"Subtracting these exact counts from the official totals leaves {left.all:,} moves of hidden ballots, "
                 f"{left.few:,} of them of fewer than {giveaways.FEW} ballots and {left.single:,} of a single one: "
                 "hidden voters are promised that this table adds nothing to what the totals tell who knows all other "
                 "ballots, and not that both together hide them."
             )
-        return tuple(said)
+        return tuple(sentences)
 
     def display(self, first: int) -> DisplayTable:
         exact = self._exact or (self.spec.method == "prefix" and self.spec.sample is None)
@@ -164,15 +164,15 @@ class PathTable(Result):
 
     def _notes(self) -> tuple[str, ...]:
         percent = to_text(100 * self.spec.coverage)
-        said = []
+        sentences = []
         if not self._exact:
-            said.append(f"Each interval holds the number of ballots with a chance of at least {percent} %.")
+            sentences.append(f"Each interval holds the number of ballots with a chance of at least {percent} %.")
         if self.spec.method == "paths":
-            said.append(
+            sentences.append(
                 "The file round-totals has every official total with the bounds that this table puts on it"
                 + ("." if self._exact else f"; all of them hold together with a chance of at least {percent} %.")
             )
-        return tuple(said)
+        return tuple(sentences)
 
     def drawing(self) -> Drawing | None:
         from hubbub.kinds.ballots.flow import drawn
@@ -198,12 +198,12 @@ def _span(row: Row) -> str:
 
 def _numbers(values: list[Any]) -> pa.Array:
     known = np.array([value is not None for value in values], dtype=bool)
-    return whole(np.array([0 if value is None else value for value in values], dtype=np.int64), known)
+    return integer_array(np.array([0 if value is None else value for value in values], dtype=np.int64), known)
 
 
 def _batch_of(totals: tuple[RoundTotal, ...]) -> Iterator[pa.RecordBatch]:
-    rest = [None if each.official is None else each.official - each.shown for each in totals]
-    numbers = [[getattr(each, name) for each in totals] for name in ("official", "shown")]
+    rest = [None if each.official is None else each.official - each.published for each in totals]
+    numbers = [[getattr(each, name) for each in totals] for name in ("official", "published")]
     ends = [[getattr(each, name) for each in totals] for name in ("low", "high")]
     rounds = _numbers([each.round for each in totals])
     names = texts([each.candidate for each in totals])

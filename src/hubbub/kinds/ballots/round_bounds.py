@@ -29,13 +29,13 @@ class RoundTotal:
     round: int
     candidate: str | None
     official: int | None
-    shown: int
+    published: int
     low: int
     high: int
 
 
 def round_totals(
-    shown: Mapping[Path, int], official: Official, *, sample: Fraction | None, coverage: Fraction
+    visible: Mapping[Path, int], official: Official, *, sample: Fraction | None, coverage: Fraction
 ) -> tuple[RoundTotal, ...]:
     """Every total of every round.
 
@@ -52,7 +52,7 @@ def round_totals(
     for number, each in enumerate(official.rounds, 1):
         at: dict[str | None, int] = dict.fromkeys([*(name for name, _ in each.totals), None], 0)  # all that is shown
         came = dict(at)  # from a first choice who is out
-        for path, ballots in shown.items():
+        for path, ballots in visible.items():
             where = pile(path, number, last)
             at[where] += ballots
             if path and where != path[0]:
@@ -67,7 +67,9 @@ def round_totals(
             if name is not None or blank is not None:
                 scaled = round(at[name] / rate)
                 found.append(
-                    RoundTotal(round=number, candidate=name, official=count, shown=scaled, low=low, high=max(low, high))
+                    RoundTotal(
+                        round=number, candidate=name, official=count, published=scaled, low=low, high=max(low, high)
+                    )
                 )
     return tuple(found)
 

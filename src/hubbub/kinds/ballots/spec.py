@@ -92,7 +92,7 @@ class PublishedBallots(Spec):
         return self.epsilon / (self.depth - 1)
 
     @property
-    def shown_above(self) -> int:
+    def least_visible(self) -> int:
         """The largest number that is not shown."""
         return self.k - 1 if self.method != "noisy" else level_channel(self.k, self.level_epsilon).show_above or 0
 

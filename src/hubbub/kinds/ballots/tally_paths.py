@@ -41,8 +41,8 @@ def tally_paths(ballots: Ballots, official: Official) -> dict[Path, int]:
 
 def in_order(paths: Iterable[Path], official: Official) -> list[Path]:
     """Sorted as the first official round lists candidates: an order that depends on nothing but the paths."""
-    place = {name: i for i, name in enumerate(official.candidates)}
-    return sorted(paths, key=lambda path: [place[name] for name in path])
+    order = {name: i for i, name in enumerate(official.candidates)}
+    return sorted(paths, key=lambda path: [order[name] for name in path])
 
 
 def is_path(path: Path, official: Official) -> bool:

@@ -26,11 +26,13 @@ def describe(spec: PublishedBallots) -> Description:
     """Title, what is published, who is who."""
     way, percent = _WAY[spec.method], to_text(100 * spec.coverage)
     sampled = spec.sample is not None
-    shown = f"noisy counts above {spec.shown_above}" if spec.method == "noisy" else f"exact counts of at least {spec.k}"
+    rule = (
+        f"noisy counts above {spec.least_visible}" if spec.method == "noisy" else f"exact counts of at least {spec.k}"
+    )
     whose = "the ballots of a fresh secret sample" if sampled else "all ballots"
     return Description(
         title=f"Ballots by {way}",
-        published=f"Counts of {whose} by {way}: {shown}, the others hidden, beside the official record",
+        published=f"Counts of {whose} by {way}: {rule}, the others hidden, beside the official record",
         entry=f"ballots by {way}",
         person="each ballot is taken to be one voter's only one",
         sampling=(
@@ -46,17 +48,17 @@ def describe(spec: PublishedBallots) -> Description:
 
 
 def _remarks(spec: PublishedBallots) -> tuple[str, ...]:
-    said = []
+    sentences = []
     if spec.method == "paths":
-        said.append(
+        sentences.append(
             "two ballots of one way can be exchanged without moving any official total, so a voter on a way that is "
             f"shown is lost among at least {spec.k} even to who knows every total (Theorem 2)"
         )
     if spec.sample is not None:
-        said.append(
+        sentences.append(
             "the table is no recount: its numbers are about a sample, and the official totals stand beside it; what is "
             "left of a first choice may come out below 0"
         )
     elif spec.method == "paths":
-        said.append("exact counts can be subtracted from the official totals; the secret sample prevents that")
-    return tuple(said)
+        sentences.append("exact counts can be subtracted from the official totals; the secret sample prevents that")
+    return tuple(sentences)

@@ -63,8 +63,8 @@ def _spread(table: NDArray[Any], level: Level, shape: tuple[int, ...]) -> NDArra
 
 
 def _rounded(cells: NDArray[Any]) -> NDArray[np.int64]:
-    whole: NDArray[np.int64] = np.floor(cells).astype(np.int64)
-    missing = round(float((cells - whole).sum()))
-    largest = np.argsort(whole - cells, kind="stable")[:missing]
-    whole[largest] += 1
-    return whole
+    floors: NDArray[np.int64] = np.floor(cells).astype(np.int64)
+    missing = round(float((cells - floors).sum()))
+    largest = np.argsort(floors - cells, kind="stable")[:missing]
+    floors[largest] += 1
+    return floors

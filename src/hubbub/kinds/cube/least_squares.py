@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
 
 _DIGITS: Final = 4  # of a weight: the noise is no worse for it
-_PLACES: Final = 3  # of a sum of cells that are as they are written
+_SMALL_SUM: Final = 3  # of a sum of cells that are as they are written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class Fit:
     scale: int
 
     @property
-    def places(self) -> int:
+    def degrees(self) -> int:
         """Digits after the point."""
         return len(str(self.scale)) - 1
 
@@ -56,7 +56,7 @@ def fitted(spec: Cube, published: Sequence[NDArray[np.int64]]) -> Fit:
     """The cells that fit all tables best, rounded so that no sum of them is off by more than half of 1/1000."""
     sizes = [size(axis) for axis in spec.axes]  # type: ignore[arg-type]  # all are declared
     exact, unit = solved(sizes, spec.levels, [weight(share) for share in spec.shares], published)
-    scale = 10 ** (_PLACES + len(str(prod(sizes))))
+    scale = 10 ** (_SMALL_SUM + len(str(prod(sizes))))
     return Fit([(2 * cell * scale + unit) // (2 * unit) for cell in exact], scale)
 
 
@@ -71,17 +71,19 @@ def solved(
     Guarantee: they minimise the sum over levels of weight times squared distance between published table and margin.
     """
     unit = lcm(*(each.denominator for each in weights))
-    whole = [int(each * unit) for each in weights]
+    scaled_weights = [int(each * unit) for each in weights]
     every = frozenset(range(len(sizes)))
     total = np.zeros(sizes, dtype=object)
-    for level, each, table in zip(levels, whole, published, strict=True):
+    for level, each, table in zip(levels, scaled_weights, published, strict=True):
         total = total + each * table.astype(object).reshape([n if a in level else 1 for a, n in enumerate(sizes)])
 
     def many(columns: frozenset[int]) -> int:
         return prod(sizes[a] for a in columns)
 
     def spread(columns: frozenset[int]) -> int:
-        return sum(each * many(every - level) for level, each in zip(levels, whole, strict=True) if level >= columns)
+        return sum(
+            each * many(every - level) for level, each in zip(levels, scaled_weights, strict=True) if level >= columns
+        )
 
     subsets = [frozenset(part) for n in range(len(sizes) + 1) for part in combinations(range(len(sizes)), n)]
     factors = {}

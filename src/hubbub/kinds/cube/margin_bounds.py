@@ -25,20 +25,20 @@ class Sums:
     """Of each margin's bins: the sum of the cells that show a number, how many these are, and an interval."""
 
     values: Numbers
-    shown: Numbers
+    visible: Numbers
     low: Numbers
     high: Numbers  # -1 where there is no upper end
 
 
-def of_crowds(k: int, values: Numbers, shown: Numbers, inside: int | None) -> Sums:
+def of_crowds(k: int, values: Numbers, visible: Numbers, inside: int | None) -> Sums:
     """Sums of exact counts, where `inside` cells make up a bin (None: nobody knows how many).
 
     Guarantee: the true sum lies in low..high with certainty: each of the inside - shown cells that are hidden holds
     0 to k - 1 people, and no published number says more about them. An end that 64 bits may not hold is none.
     """
     if inside is None or inside * (k - 1) > _MOST:
-        return Sums(values, shown, values, np.full_like(values, -1))
-    return Sums(values, shown, values, values + (inside - shown) * (k - 1))
+        return Sums(values, visible, values, np.full_like(values, -1))
+    return Sums(values, visible, values, values + (inside - visible) * (k - 1))
 
 
 def of_noise(

@@ -23,7 +23,7 @@ Margin = tuple[str, ...]
 _NAME = re.compile(r"[a-z0-9-]{1,34}", re.ASCII)
 
 
-def asked(margins: str | Sequence[str | Sequence[str]] | None, columns: Sequence[str]) -> tuple[Margin, ...]:
+def parse_margins(margins: str | Sequence[str | Sequence[str]] | None, columns: Sequence[str]) -> tuple[Margin, ...]:
     """The margins that somebody asks for, each with its columns in the order of the cube; each column's, if unsaid."""
     if margins is None:
         return tuple((column,) for column in columns)

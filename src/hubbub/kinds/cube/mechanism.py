@@ -21,7 +21,7 @@ from hubbub.kinds.histogram import mechanism as histogram_mechanism
 from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 from hubbub.tables.bins import Discovered, declared_size, size
 from hubbub.tables.engine import ExactCounts
 
@@ -67,7 +67,7 @@ class Levels:
 def in_columns(mechanism: Levels, tables: Sequence[Numbers]) -> pa.RecordBatch:
     """The numbers of all tables, under the schema of the mechanism."""
     which = np.repeat(np.arange(len(tables), dtype=np.int64), [table.size for table in tables])
-    return pa.record_batch([whole(which), whole(np.concatenate(tables))], schema=mechanism.schema)
+    return pa.record_batch([integer_array(which), integer_array(np.concatenate(tables))], schema=mechanism.schema)
 
 
 def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
@@ -90,27 +90,27 @@ def present(spec: Cube, measurement: Measurement) -> Tables:
 def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
     """A sum of published cells, as the histogram that it looks like."""
     channel, many, found = spec.cells.channel, inside(spec.axes, margin), spec.within(margin)
-    which, bins, codes, labels = _places(spec, cells, margin)
+    which, bins, codes, labels = _cells_of_margins(spec, cells, margin)
     if channel.noisy_below is not None:
         assert many is not None  # its bins are declared
         sums = of_noise(*channel.noisy_below, cells.published.values, which, bins, many, spec.cells.coverage)
         return Counts(found, Published(sums.values, np.zeros(bins, dtype=np.intp), ("",)), sums.low, sums.high)
     assert channel.exact_from is not None
-    shown = cells.shown
+    visible = cells.visible
     values = np.zeros(bins, dtype=np.int64)
-    np.add.at(values, which[shown], cells.published.values[shown])
-    sums = of_crowds(channel.exact_from, values, np.bincount(which[shown], minlength=bins), many)
+    np.add.at(values, which[visible], cells.published.values[visible])
+    sums = of_crowds(channel.exact_from, values, np.bincount(which[visible], minlength=bins), many)
     published = Published(sums.values, _tags(sums, many), ("", PART if many is not None else MAYBE, SUPPRESSED))
     return Counts(found, published, sums.low, sums.high, labels, codes)
 
 
 def _tags(sums: Sums, many: int | None) -> NDArray[np.intp]:
     """Whether all cells of a bin are shown, some, or none."""
-    whole = sums.shown == many if many is not None else np.zeros(sums.shown.size, dtype=bool)
-    return np.where(sums.shown == 0, 2, np.where(whole, 0, 1)).astype(np.intp)
+    complete = sums.visible == many if many is not None else np.zeros(sums.visible.size, dtype=bool)
+    return np.where(sums.visible == 0, 2, np.where(complete, 0, 1)).astype(np.intp)
 
 
-def _places(
+def _cells_of_margins(
     spec: Cube, cells: Counts, margin: Margin
 ) -> tuple[Numbers, int, Numbers | None, tuple[list[str | None], ...]]:
     """(the bin of each cell, how many bins there are, the codes of found ones, the labels of found axes)."""
@@ -143,7 +143,7 @@ def _settled(spec: Cube, tables: Sequence[Counts]) -> Numbers | None:
     if not spec.consistent:
         return None
     cells = tables[0]
-    values = np.where(cells.shown, cells.published.values, 0)
+    values = np.where(cells.visible, cells.published.values, 0)
     channel = spec.cells.channel
     if channel.exact_from is not None:
         return values

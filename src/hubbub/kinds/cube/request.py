@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.cube.margins import asked
+from hubbub.kinds.cube.margins import parse_margins
 from hubbub.kinds.cube.result import CONSISTENT
 from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import SAMPLING, histogram
@@ -28,15 +28,15 @@ def cube(
     epsilon: Exact | None = None,
     consistent: bool = False,
     unit: Unit | None = None,
-    **words: Any,
+    **options: Any,
 ) -> Cube:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     if isinstance(by, str) or len(by) < 2:
         raise WrongUse("a cube has at least two columns; add `by=COLUMN`, or publish a histogram")
     if crowd is None and epsilon is None:
         raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
-    cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **words)
-    found = Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+    cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **options)
+    found = Cube(cells=cells, margins=parse_margins(margins, columns(cells)), consistent=consistent)
     if consistent and CONSISTENT in columns(cells):
         raise WrongUse(
             f"with `consistent` the files have a column {CONSISTENT} of their own; rename yours, or leave it out"
@@ -51,9 +51,11 @@ def cube(
     return found
 
 
-def ask(*, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **words: Any) -> Cube:
+def from_options(
+    *, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **options: Any
+) -> Cube:
     """The release that the words of a command ask for."""
-    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
 
 
 KIND: Final = Kind(
@@ -87,7 +89,7 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         Option("coverage", "C", "How often an interval is right.", default="0.95"),
         UNLISTED,
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Cube.kind = KIND

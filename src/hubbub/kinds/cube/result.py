@@ -20,7 +20,7 @@ from hubbub.kinds.histogram.result import Counts
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
@@ -54,7 +54,7 @@ class Tables(Result):
         schema = base.schema
         if self.fit is not None:
             at = schema.get_field_index(_ESTIMATE)
-            schema = schema.set(at, pa.field(_ESTIMATE, pa.decimal128(_DIGITS, self.fit.places)))
+            schema = schema.set(at, pa.field(_ESTIMATE, pa.decimal128(_DIGITS, self.fit.degrees)))
         if self.settled is not None:
             schema = schema.append(pa.field(CONSISTENT, pa.int64()))
         return Sheet(name, schema, partial(self._batches, base, schema, margin), base.rows)
@@ -70,7 +70,7 @@ class Tables(Result):
                 at = schema.get_field_index(_ESTIMATE)
                 columns[at] = pa.array(estimates[start:stop], schema.field(at).type)
             if settled is not None:
-                columns.append(whole(settled[start:stop]))
+                columns.append(integer_array(settled[start:stop]))
             yield pa.record_batch(columns, schema=schema)
             start = stop
 
@@ -78,7 +78,7 @@ class Tables(Result):
         """Exact sums of the fitted cells."""
         assert self.fit is not None
         cells = np.array(self.fit.cells, dtype=object)
-        return [Decimal(int(value)).scaleb(-self.fit.places) for value in summed(cells, self.spec.axes, margin)]
+        return [Decimal(int(value)).scaleb(-self.fit.degrees) for value in summed(cells, self.spec.axes, margin)]
 
     def _settled(self, margin: Margin) -> NDArray[np.int64]:
         assert self.settled is not None
@@ -96,7 +96,7 @@ class Tables(Result):
             **self.cells.facts(),
             "intervals": "simultaneous" if self.spec.levelled else "each",
             "margins": [
-                {"file": name, "by": list(margin), "rows": counts.bins, "rows_shown": int(counts.shown.sum())}
+                {"file": name, "by": list(margin), "rows": counts.bins, "rows_shown": int(counts.visible.sum())}
                 for name, counts, margin in self._all[1:]
             ],
             **more,
@@ -133,16 +133,16 @@ class Tables(Result):
     def drawing(self) -> Drawing | None:
         """The margins with few bins, a panel for each, as long as they fit on a page; else the smallest margin."""
         smallest = sorted(self._all[1:], key=lambda each: each[1].bins)
-        shown = [(counts, margin) for _, counts, margin in smallest if counts.shown.any()]
-        if not shown:
+        visible = [(counts, margin) for _, counts, margin in smallest if counts.visible.any()]
+        if not visible:
             return None
         drawn: list[Bar] = []
-        few = [(counts, margin) for counts, margin in shown if counts.bins <= histogram_chart.PANELS]
+        few = [(counts, margin) for counts, margin in visible if counts.bins <= histogram_chart.PANELS]
         for counts, margin in few:
             if len(drawn) + counts.bins <= histogram_chart.RANKED:
                 drawn += histogram_chart.labelled_bars(counts, f"by {text.by(margin)}")
         panels = len({bar.panel for bar in drawn})
-        bars = histogram_chart.bars(shown[0][0])
+        bars = histogram_chart.bars(visible[0][0])
         assert bars is not None
         if panels > 1:
             bars = replace(bars, bars=tuple(drawn), by="", upright=False)

@@ -202,22 +202,22 @@ def check_levels(cells: Histogram) -> None:
 def read(given: Mapping[str, Any]) -> Cube:
     """The release that a description says, checked as if somebody had asked for it."""
     cells = histogram_wire.read(given["cells"])
-    asked = tuple(restored(tuple[str, ...], margin) for margin in given["margins"])
+    found_margins = tuple(restored(tuple[str, ...], margin) for margin in given["margins"])
     spec = Cube(
         cells=cells,
-        margins=asked,
+        margins=found_margins,
         consistent=restored(bool, given["consistent"]),
         shares=restored(tuple[Fraction, ...], given["shares"]),
     )
     known = columns(cells)
-    margins.checked(asked, known, CheckFailed)
-    ordered = all(margin == tuple(name for name in known if name in margin) for margin in asked)
-    if not ordered or len(set(asked)) != len(asked) or not is_possible(cells):
+    margins.checked(found_margins, known, CheckFailed)
+    ordered = all(margin == tuple(name for name in known if name in margin) for margin in found_margins)
+    if not ordered or len(set(found_margins)) != len(found_margins) or not is_possible(cells):
         raise CheckFailed("the description is not one of a cube; get the original certificate")
     total = cells.channel.plain_noise
     if total is not None:
         check_levels(cells)
-        if len(spec.shares) != len(asked) + 1 or sum(spec.shares) != total or min(spec.shares) <= 0:
+        if len(spec.shares) != len(found_margins) + 1 or sum(spec.shares) != total or min(spec.shares) <= 0:
             raise CheckFailed("the shares of the tables do not add up to epsilon; get the original certificate")
     elif spec.shares:
         raise CheckFailed("sums of published cells have no shares of epsilon; get the original certificate")

@@ -89,7 +89,7 @@ def whom(spec: Cube) -> str:
 
 
 def _remarks(spec: Cube) -> tuple[str, ...]:
-    found = [said] if (said := whom(spec)) else []
+    found = [people] if (people := whom(spec)) else []
     if spec.levelled:
         found.append(
             "the column estimate is made from all tables by least squares and adds up from table to table; it is "

@@ -34,12 +34,12 @@ class Claim:
     @property
     def assumption(self) -> Assumption:
         """What nobody has checked."""
-        says = (
+        sentence = (
             "the mechanism is ({epsilon}, {delta})-differentially private [{neighbours}] on such rows, and takes what "
             "it is handed for its only data; this is the claim of {whose}, and nothing here has checked it"
         )
         given = (*texts(epsilon=self.epsilon, delta=self.delta), ("neighbours", self.neighbours.value))
-        return Assumption("mechanism.claim", says, (*given, ("whose", self.whose)))
+        return Assumption("mechanism.claim", sentence, (*given, ("whose", self.whose)))
 
 
 def read_claim(measurement: Any) -> Claim:

@@ -43,7 +43,7 @@ from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.people import People
 from hubbub.kinds.custom.claim import Claim, read_claim
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Exact, loss, rational, to_text, whole
+from hubbub.numeric.exact import Exact, integer, loss, rational, to_text
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.release import Reservation
 from hubbub.protocol.result import Result, Sheet
@@ -127,7 +127,7 @@ class OwnMechanism(Spec):
             title=f"A mechanism of the publisher's own on {sample}",
             published=f"The value of a mechanism of the publisher's own on {sample}, drawn in secret",
             entry=f"a mechanism of your own on {sample}, epsilon {to_text(self.claim.epsilon)} by {self.claim.whose}",
-            person=self.unit.words,
+            person=self.unit.describe,
             sampling=(
                 f"a fresh secret sample was drawn: {sample}, without replacement, every such set equally likely, "
                 "handed over in a secret order, and who was drawn is not kept"
@@ -194,7 +194,7 @@ class SanitizedValue:
     value: Any
     promises: tuple[Derivation, ...]
     claim: Claim
-    place: Reservation | None
+    reservation: Reservation | None
 
     def __repr__(self) -> str:
         promised = "; ".join(str(step.conclusion) for step in self.promises)
@@ -238,7 +238,7 @@ class Sanitizing:
         """
         release = table.publish(self._spec(Unit(person=table.person)), accept_weak=accept_weak)
         assert isinstance(release.result, _Value)
-        return SanitizedValue(release.result.value, release.promises, self.claim, release.place)
+        return SanitizedValue(release.result.value, release.promises, self.claim, release.reservation)
 
 
 def sample_and_sanitize(
@@ -263,7 +263,7 @@ def sample_and_sanitize(
     """
     if not callable(mechanism):
         raise WrongUse("a mechanism is a function of the rows of the sample, or an OpenDP measurement; give one")
-    k, n = whole(rows, "rows", least=1), whole(people, "people", least=1)
+    k, n = integer(rows, "rows", least=1), integer(people, "people", least=1)
     if k > n:
         raise WrongUse(f"`rows` is how many of all people may be known, at most {n}, not {k}; lower it")
     if k > MOST_ROWS or (2 * k > n and n > LARGEST):

@@ -19,7 +19,7 @@ MOST: Final = 200  # bars
 def bars(found: Answers) -> Bars:
     """The degree distribution if there is one, else a bar for each count."""
     degrees = [each for each in found.answers if each.of is Statistic.DEGREE_COUNTS]
-    line = text.interval_words(found.spec)
+    line = text.interval_sentence(found.spec)
     if degrees:
         return _degrees(degrees, line)
     counts = {each.of.count: each for each in found.answers}
@@ -35,7 +35,7 @@ def bars(found: Answers) -> Bars:
 
 def _degrees(rows: list[Answer], line: str) -> Bars:
     """How many have at least 1, 2, ... friends, as far as the fitted number is not 0, and of many degrees every so many-th."""
-    last = max((place for place, each in enumerate(rows, 1) if round(each.fitted or 0) > 0), default=1)
+    last = max((position for position, each in enumerate(rows, 1) if round(each.fitted or 0) > 0), default=1)
     every = ceil(last / MOST)
     drawn = rows[:last:every]
     note = (

@@ -20,7 +20,7 @@ from hubbub.kinds.graph.result import Answers, answers_of
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.spec import GraphSpec
@@ -62,7 +62,7 @@ def in_columns(mechanism: NoisyCounts, drawn: Mapping[Statistic, Sequence[int]])
     """The counts of each statistic, under the schema of the mechanism."""
     which = [i for i, of in enumerate(mechanism.spec.counts) for _ in drawn[of]]
     counts = [count for of in mechanism.spec.counts for count in drawn[of]]
-    columns = [whole(np.array(each, dtype=np.int64)) for each in (which, counts)]
+    columns = [integer_array(np.array(each, dtype=np.int64)) for each in (which, counts)]
     return pa.record_batch(columns, schema=mechanism.schema)
 
 

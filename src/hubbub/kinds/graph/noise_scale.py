@@ -38,7 +38,7 @@ from hubbub.graphs.statistics import Bounds
 from hubbub.numeric.exact import ball, precision, rounded, upper
 
 THEOREM: Final = "MGF theorem, integer noise"
-TOGETHER: Final = "MGF theorem, several counts of one sample"
+JOINT: Final = "MGF theorem, several counts of one sample"
 _DIGITS: Final = 20
 _HALVINGS: Final = 90
 _QUARTER: Final = Fraction(1, 4)
@@ -103,11 +103,11 @@ def epsilon_for(found: Spread, scale: Fraction) -> Fraction:
 
     Guarantee: the count is epsilon-zero-knowledge private with respect to the k samples (MGF theorem, integer noise).
     """
-    plain = epsilon_together([(found, scale)])
+    plain = joint_epsilon([(found, scale)])
     return plain if found.share is None else min(plain, rounded(_dominated(found, scale), up=True, digits=_DIGITS))
 
 
-def epsilon_together(counts: Sequence[tuple[Spread, Fraction]]) -> Fraction:
+def joint_epsilon(counts: Sequence[tuple[Spread, Fraction]]) -> Fraction:
     """The epsilon of several counts, each with its scale, when one sample of k vertices serves all of them; rounded up.
 
     Guarantee: publishing all of them is epsilon-zero-knowledge private with respect to the k samples (MGF theorem,

@@ -82,14 +82,14 @@ class GraphPlan:
 
     def sentence(self) -> str:
         """What the numbers are."""
-        words = (
+        sentence = (
             "The count, in whole edges, gets two-sided geometric noise of that scale. "
             f"Each row is private by itself with epsilon = {short(self.epsilon)}"
         )
         if self.sampling is None:
-            return f"{words}, differentially, for a vertex with all its edges."
+            return f"{sentence}, differentially, for a vertex with all its edges."
         return (
-            f"{words}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each that sees "
+            f"{sentence}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each that sees "
             "so many; degree-histogram and triangles differentially, for a vertex with all its edges."
         )
 
@@ -133,16 +133,16 @@ def _row(size: Size, of: Statistic, epsilon: Fraction, how: Sampling | None, bou
         unit = 1 / size.most_edges
     elif of is Statistic.AVERAGE_DEGREE:
         unit = Fraction(2, size.vertices)
-    alone = Fraction(sensitivity(of, size)) / epsilon
+    noise_only = Fraction(sensitivity(of, size)) / epsilon
     if not of.sampled or how is None:
-        return Row(of=of, scale=alone, paper=None, node_dp=alone, explores=None, aggregate=None, unit=unit)
+        return Row(of=of, scale=noise_only, paper=None, node_dp=noise_only, explores=None, aggregate=None, unit=unit)
     limits = bounds(of, size, how)
     share = None if bound is None or of.explores else bound / size.max_degree
     return Row(
         of=of,
         scale=scale_for(spread(limits, how.k, size.vertices, share), epsilon),
         paper=proposition_12(limits, how.k, float(epsilon), float(most(of, size, bound if share else None))),
-        node_dp=alone,
+        node_dp=noise_only,
         explores=how.s if of.explores else 1,
         aggregate=f"RSE({how.k}, {how.s})" if of.explores else f"RSN({how.k}, 1)",
         unit=unit,

@@ -16,7 +16,7 @@ from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, Neighbour
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.kinds.graph.noise_scale import THEOREM, TOGETHER, epsilon_together
+from hubbub.kinds.graph.noise_scale import JOINT, THEOREM, joint_epsilon
 from hubbub.numeric.exact import rounded
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ LIMITLESS: Final = Assumption(
 SIMPLE: Final = Assumption("graph.simple", RULE)
 NOISES: Final = Assumption("graph.noises", "the noises of the counts are drawn independently of each other")
 MGF: Final = Theorem("graph.mgf", THEOREM, f"{GLP}, section 5 (Theorem 26); {HERE}")
-MGF_TOGETHER: Final = Theorem("graph.mgf-together", TOGETHER, f"{GLP}, section 5; {HERE}")
+MGF_JOINT: Final = Theorem("graph.mgf-together", JOINT, f"{GLP}, section 5; {HERE}")
 GEOMETRIC: Final = Theorem("graph.geometric", "two-sided geometric noise", DMNS)
 
 
@@ -71,12 +71,12 @@ def aggregate(spec: GraphSpec) -> Aggregate:
 
 
 def _declared(spec: GraphSpec) -> tuple[Assumption, ...]:
-    says = "it is public and true that there are {vertices} vertices and that none has a degree above {max_degree}"
+    sentence = "it is public and true that there are {vertices} vertices and that none has a degree above {max_degree}"
     given = texts(vertices=spec.size.vertices, max_degree=spec.size.max_degree)
-    known = Assumption("graph.size", says, given)
+    known = Assumption("graph.size", sentence, given)
     if spec.average_at_most is not None:
-        says = f"{says}, the average being at most {{average_at_most}}"
-        known = Assumption("graph.size-average", says, (*given, *texts(average_at_most=spec.average_at_most)))
+        sentence = f"{sentence}, the average being at most {{average_at_most}}"
+        known = Assumption("graph.size-average", sentence, (*given, *texts(average_at_most=spec.average_at_most)))
     return known, SIMPLE, EDGE if spec.per_edge else VERTEX
 
 
@@ -87,17 +87,17 @@ def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
     each = tuple(_one(spec, of, known) for of in spec.counts)
     if len(each) == 1:
         return each
-    joint = epsilon_together([(spec.spread(of), spec.scale(of)) for of in spec.counts])
-    together = rounded(joint, up=True, digits=_DIGITS)
+    joint = joint_epsilon([(spec.spread(of), spec.scale(of)) for of in spec.counts])
+    joint_epsilon_rounded = rounded(joint, up=True, digits=_DIGITS)
     one_sample = Derivation(
-        conclusion=ZeroKnowledge(epsilon=together, aggregate=known),
-        theorem=MGF_TOGETHER,
+        conclusion=ZeroKnowledge(epsilon=joint_epsilon_rounded, aggregate=known),
+        theorem=MGF_JOINT,
         premises=each,
-        numbers=texts(counts=len(each), epsilon_out=together),
+        numbers=texts(counts=len(each), epsilon_out=joint_epsilon_rounded),
         assumptions=(NOISES,),
     )
     fresh = zero_knowledge(*each)
-    return (one_sample, fresh) if together <= _ABOUT * len(each) * spec.epsilon else (fresh, one_sample)
+    return (one_sample, fresh) if joint_epsilon_rounded <= _ABOUT * len(each) * spec.epsilon else (fresh, one_sample)
 
 
 def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:

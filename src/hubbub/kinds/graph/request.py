@@ -13,7 +13,7 @@ from hubbub.graphs.statistics import Size, Statistic
 from hubbub.kinds.graph.plan import compared
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.kinds.graph.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import GRAPH, Kind
 
@@ -36,11 +36,11 @@ def statistics(
     if isinstance(of, str):
         raise WrongUse("of is a list of statistics, even for one of them; put it in brackets, like of=['connectivity']")
     return GraphSpec(
-        size=Size(vertices=whole(vertices, "vertices"), max_degree=whole(max_degree, "max-degree")),
+        size=Size(vertices=integer(vertices, "vertices"), max_degree=integer(max_degree, "max-degree")),
         of=tuple(map(named, of)),
         epsilon=positive(epsilon, "epsilon"),
-        samples=None if samples is None else whole(samples, "samples"),
-        explores=None if explore is None else whole(explore, "explore"),
+        samples=None if samples is None else integer(samples, "samples"),
+        explores=None if explore is None else integer(explore, "explore"),
         average_at_most=None if average_at_most is None else rational(average_at_most, "average-at-most"),
         per_edge=per_edge,
         coverage=rational(coverage, "coverage"),
@@ -63,9 +63,9 @@ def listed(text: str) -> tuple[Statistic, ...]:
     return found
 
 
-def ask(*, of: str | Sequence[str], **words: Any) -> GraphSpec:
-    """The release that the words of a command ask for."""
-    return statistics([each.value for each in listed(of)] if isinstance(of, str) else of, **words)
+def from_options(*, of: str | Sequence[str], **options: Any) -> GraphSpec:
+    """The release that the options of a command from_options for."""
+    return statistics([each.value for each in listed(of)] if isinstance(of, str) else of, **options)
 
 
 OPTIONS: Final = (
@@ -117,7 +117,7 @@ might be. What is released about the same people under one name adds up in the l
         "hubbub graph release millbrook --of degree-histogram --vertices 6000 --max-degree 40 --epsilon 2 --out out2/",
     ),
     options=OPTIONS,
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     data=GRAPH,
     compare=compared,

@@ -19,7 +19,7 @@ from hubbub.kinds.graph.promises import aggregate
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, texts, whole
+from hubbub.serialization.arrow import floats, integer_array, texts
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.spec import GraphSpec
@@ -63,7 +63,7 @@ class Answer:
     def cells(self) -> tuple[str, ...]:
         """Value, interval, distance and scale of the noise, to read."""
         far = "" if self.distance is None else f"{float(self.distance):.4g}"
-        return _said(self.value), f"{_said(self.low)} to {_said(self.high)}", far, f"{float(self.scale):,.4g}"
+        return _decimal(self.value), f"{_decimal(self.low)} to {_decimal(self.high)}", far, f"{float(self.scale):,.4g}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,13 +87,13 @@ class Answers(Result):
         columns = {"of": texts([each.of.value for each in found])}
         if self.of_degrees:
             degrees = np.array([each.degree or 0 for each in found])
-            columns["degree_at_least"] = whole(degrees, degrees > 0)
+            columns["degree_at_least"] = integer_array(degrees, degrees > 0)
         columns |= {
             "value": floats([float(each.value) for each in found]),
             "low": floats([_number(each.low, up=False) for each in found]),
             "high": floats([_number(each.high, up=True) for each in found]),
             "distance": floats([None if each.distance is None else float(each.distance) for each in found]),
-            "count": whole(np.array([each.edges for each in found])),
+            "count": integer_array(np.array([each.edges for each in found])),
             "scale": floats([to_float(each.scale, round_up=True) for each in found]),
         }
         if self.of_degrees:
@@ -121,7 +121,7 @@ class Answers(Result):
         by_degree = []
         for each in self.answers[:first]:
             degree = "" if each.degree is None else f"{each.degree:,}"
-            fitted = "" if each.fitted is None else _said(each.fitted)
+            fitted = "" if each.fitted is None else _decimal(each.fitted)
             by_degree.append(((each.of.value,), (degree, *each.cells(), fitted), False))
         return DisplayTable(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), text.notes(self.spec))
 
@@ -189,5 +189,5 @@ def _nearest(value: Fraction) -> float | int:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _said(value: Fraction) -> str:
+def _decimal(value: Fraction) -> str:
     return f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.4g}"

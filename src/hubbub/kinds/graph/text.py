@@ -11,7 +11,7 @@ from hubbub.protocol.spec import Description
 if TYPE_CHECKING:
     from hubbub.kinds.graph.spec import GraphSpec
 
-SAYS: Final = {
+DESCRIPTIONS: Final = {
     Statistic.CONNECTIVITY: "edges to add until the graph is connected",
     Statistic.EULERIAN: "edges to add or take away until one path uses every edge and reaches everybody",
     Statistic.CYCLE_FREENESS: "edges to take away until there is no cycle",
@@ -34,8 +34,8 @@ def describe(spec: GraphSpec) -> Description:
         entry=f"graph: {names}{samples}",
         person="one edge of the graph" if spec.per_edge else "a vertex of the graph, with all its edges",
         sampling=_sampling(spec),
-        counts="; ".join(f"{each.value}: {SAYS[each]}" for each in spec.of),
-        intervals=interval_words(spec),
+        counts="; ".join(f"{each.value}: {DESCRIPTIONS[each]}" for each in spec.of),
+        intervals=interval_sentence(spec),
     )
 
 
@@ -46,7 +46,7 @@ def _sampling(spec: GraphSpec) -> str:
     return f"{everybody}; the {spec.samples:,} random people of the promise are those somebody else might ask instead"
 
 
-def interval_words(spec: GraphSpec) -> str:
+def interval_sentence(spec: GraphSpec) -> str:
     """What an interval means."""
     return f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %"
 
@@ -54,7 +54,7 @@ def interval_words(spec: GraphSpec) -> str:
 def notes(spec: GraphSpec) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
     sentences = [
-        f"{interval_words(spec)}; noise can push a number out of what is possible, and the interval stays inside."
+        f"{interval_sentence(spec)}; noise can push a number out of what is possible, and the interval stays inside."
     ]
     if len(spec.counts) > 1:
         sentences.append(

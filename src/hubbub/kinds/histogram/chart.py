@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.kinds.histogram import text as histogram_text
-from hubbub.kinds.histogram.estimands import has_estimates, in_words, of_interval
+from hubbub.kinds.histogram.estimands import describe_estimand, has_estimates, of_interval
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars
 from hubbub.tables.bins import Discovered, Values, size
@@ -53,27 +53,27 @@ def chosen(counts: Counts) -> Chosen:
         fits = counts.bins <= (ALONG_AN_ORDER if ordered[along] else RANKED)
         if fits and (panels is None or (sizes[panels] or 0) <= PANELS):
             return Chosen(np.arange(counts.bins), along, panels, ordered[along])
-    shown = np.flatnonzero(counts.shown)
-    natural = _in_order(counts, shown)
+    visible = np.flatnonzero(counts.visible)
+    natural = _in_order(counts, visible)
     if natural is not None:
         return Chosen(natural, 0, None, upright=True)
-    largest = np.argsort(-counts.published.values[shown], kind="stable")[:RANKED]
-    return Chosen(shown[largest], 0 if len(axes) == 1 else None)
+    largest = np.argsort(-counts.published.values[visible], kind="stable")[:RANKED]
+    return Chosen(visible[largest], 0 if len(axes) == 1 else None)
 
 
-def _in_order(counts: Counts, shown: NDArray[Any]) -> NDArray[Any] | None:
+def _in_order(counts: Counts, visible: NDArray[Any]) -> NDArray[Any] | None:
     """The bins of one axis that was found in the data, if they are dates or numbers, in that order."""
     axis = counts.axes[0]
-    if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(shown) <= ALONG_AN_ORDER:
+    if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(visible) <= ALONG_AN_ORDER:
         return None
-    texts = [names[0] for names in labels(counts, shown)]
+    texts = [names[0] for names in labels(counts, visible)]
     if is_ranges(axis):
-        return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, _begin(texts[i] or "[0,")))]
+        return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, _begin(texts[i] or "[0,")))]
     if axis.unit is None and not all(text is None or _NUMBER.fullmatch(text) for text in texts):
         return None
     if axis.unit is not None:
-        return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))]
-    return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, Fraction(texts[i] or 0)))]
+        return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))]
+    return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, Fraction(texts[i] or 0)))]
 
 
 def _begin(label: str) -> int:
@@ -82,12 +82,12 @@ def _begin(label: str) -> int:
 
 def bars(counts: Counts) -> Bars | None:
     """The picture, or None where no bin shows a number."""
-    total = int(counts.shown.sum())
+    total = int(counts.visible.sum())
     if not total:
         return None
     drawn = chosen(counts)
     found = _bars(counts, drawn)
-    shown = sum(bar.value is not None for bar in found)
+    visible = sum(bar.value is not None for bar in found)
     axis = None if drawn.along is None else counts.axes[drawn.along]
     return Bars(
         bars=found,
@@ -95,8 +95,8 @@ def bars(counts: Counts) -> Bars | None:
         numbers=_numbers(counts.spec),
         upright=drawn.upright,
         bar=_bar(counts.spec),
-        line=histogram_text.interval_words(counts.spec),
-        note=f"Drawn are the {shown:,} largest of {total:,} published numbers." if total > shown else "",
+        line=histogram_text.interval_sentence(counts.spec),
+        note=f"Drawn are the {visible:,} largest of {total:,} published numbers." if total > visible else "",
     )
 
 
@@ -140,7 +140,7 @@ def _numbers(spec: Histogram) -> str:
 
 def _bar(spec: Histogram) -> str:
     if spec.sample is not None and spec.scale_up:
-        whom = in_words(spec, of_interval(spec)).removeprefix("the ")
+        whom = describe_estimand(spec, of_interval(spec)).removeprefix("the ")
         return f"Estimated number of {whom}: the published count of the sample, divided by {to_text(spec.sample)}"
     below = ", at least 0" if has_estimates(spec) else ""
     return f"Published number of {histogram_text.counted(spec).removeprefix('the ')}{below}"

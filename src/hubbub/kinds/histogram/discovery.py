@@ -34,9 +34,9 @@ def discovery_cost(channel: Channel) -> arb:
             "publishes a number for every bin; declare the values, like `by=department=Police,Fire,other`, or hide "
             "small numbers, with `crowd=20` or with `delta=1e-6` beside `epsilon`"
         )
-    shown = ball(law.missing) + sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
-    shown += sum((sum(table.masses, arb(0)) for table in law.dense if table.tag != SUPPRESSED), arb(0))
-    return shown
+    visible_mass = ball(law.missing) + sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
+    visible_mass += sum((sum(table.masses, arb(0)) for table in law.dense if table.tag != SUPPRESSED), arb(0))
+    return visible_mass
 
 
 def smallest_threshold(epsilon: Exact, delta: Exact) -> int:
@@ -49,15 +49,15 @@ def smallest_threshold(epsilon: Exact, delta: Exact) -> int:
     if target >= 1:
         raise WrongUse(f"delta must be below 1, not {to_text(target)}; choose one like 1e-6")
 
-    def meets(threshold: int) -> bool:
+    def suffices(threshold: int) -> bool:
         price: Fraction = rounded(discovery_cost(Warped(flat(rate), threshold)), up=True)
         return price <= target
 
     high = 1
-    while not meets(high):
+    while not suffices(high):
         high *= 2
     low = 0
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if meets(middle) else (middle + 1, high)
+        low, high = (low, middle) if suffices(middle) else (middle + 1, high)
     return low

@@ -35,7 +35,7 @@ from hubbub.kinds.histogram import wire
 from hubbub.kinds.histogram.estimands import has_estimates
 from hubbub.kinds.histogram.mechanism import question
 from hubbub.kinds.histogram.parts import Cut, cut, published_part
-from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, hidden_words, is_exact, lined, schema
+from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, hidden_sentence, is_exact, lined, schema
 from hubbub.noise.source import BlockKeys, Source, SystemSource
 from hubbub.protocol.result import DisplayTable, Result, Sheet, Write
 from hubbub.serialization import manifest
@@ -61,7 +61,7 @@ class Report(NamedTuple):
     name: str = ""
     sha256: str = ""
     rows: int = 0
-    shown: int = 0
+    visible: int = 0
     size: int = 0
     state: str = WRITTEN
 
@@ -79,10 +79,10 @@ class Far(Protocol):
 
 def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
     """Ask what has to be known before anything is published, and draw the secret; nothing is counted yet."""
-    asked: Callable[[CountQuery, Source], Far] | None = getattr(engine, "far", None)
-    if asked is None:
+    remote_count: Callable[[CountQuery, Source], Far] | None = getattr(engine, "far", None)
+    if remote_count is None:
         raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
-    counts = asked(question(spec), source)
+    counts = remote_count(question(spec), source)
     return Spread(spec, cut(spec), counts, BlockKeys(source))
 
 
@@ -135,7 +135,7 @@ class Spread(Result):
         return (Sheet("release", schema(self.spec), self._batches, sum(report.rows for report in self._reports())),)
 
     def facts(self) -> Mapping[str, Any]:
-        return {**facts(self.spec, self._shown()), "parts": len(self.done)}
+        return {**facts(self.spec, self._visible_bins()), "parts": len(self.done)}
 
     def disjoint_counts(self) -> str | None:
         return disjoint_counts(self.spec)
@@ -145,7 +145,7 @@ class Spread(Result):
             f"The rows are in {len(self._reports()):,} Parquet files in the folder {manifest.FOLDER}/, which "
             f"{manifest.NAME} lists with their digests."
         )
-        return hidden_words(self.spec, self._shown()), where
+        return hidden_sentence(self.spec, self._visible_bins()), where
 
     def display(self, first: int) -> DisplayTable:
         self._reports()
@@ -156,8 +156,8 @@ class Spread(Result):
         """Whether no published number can leave a doubt, whatever was published."""
         return is_exact(self.spec)
 
-    def _shown(self) -> int:
-        return sum(report.shown for report in self._reports())
+    def _visible_bins(self) -> int:
+        return sum(report.visible for report in self._reports())
 
     def _reports(self) -> tuple[Report, ...]:
         if not self.done:
@@ -242,27 +242,27 @@ def write_part(
     except OSError:
         return Report(part, state=NO_FOLDER)
     name = f"{part}-{SystemSource().words(2).tobytes().hex()}"
-    shown = rows = 0
+    visible = rows = 0
 
     def batches() -> Iterator[pa.RecordBatch]:
-        nonlocal shown, rows
+        nonlocal visible, rows
         for some in published_part(spec, cut, keys, part, counted):
-            shown, rows = shown + int(some.shown.sum()), rows + some.bins
+            visible, rows = visible + int(some.visible.sum()), rows + some.bins
             yield from some.batches()
 
-    place = Path(folder) / name
+    path = Path(folder) / name
     try:
-        out = _new_file(place)
+        out = _new_file(path)
     except OSError:
         return Report(part, state=NO_FOLDER)
     with out:
         write(Sheet("release", schema(spec), batches, 0), out)
         out.flush()
         os.fsync(out.fileno())
-    with open(place, "rb") as file:
+    with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Report(part, name, digest, rows, shown, place.stat().st_size)
+    return Report(part, name, digest, rows, visible, path.stat().st_size)
 
 
-def _new_file(place: Path) -> IO[bytes]:
-    return os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
+def _new_file(path: Path) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")

@@ -49,7 +49,7 @@ def of_interval(spec: Histogram) -> Estimand:
     return Estimand.KEPT_ROWS if spec.unit.chooses else Estimand.EVERYBODY
 
 
-def in_words(spec: Histogram, what: Estimand) -> str:
+def describe_estimand(spec: Histogram, what: Estimand) -> str:
     """The same for people to read."""
     unit = spec.unit
     match what:
@@ -82,8 +82,8 @@ def has_estimates(spec: Histogram) -> bool:
 
 def may_be_negative(channel: Channel) -> bool:
     """Whether noise can push a number that is shown below 0."""
-    shown = (part for part in channel.law(0).parts if not part.tag.startswith(SUPPRESSED))
-    return any(part.lo is None or part.lo < 0 for part in shown)
+    visible_parts = (part for part in channel.law(0).parts if not part.tag.startswith(SUPPRESSED))
+    return any(part.lo is None or part.lo < 0 for part in visible_parts)
 
 
 def estimates(spec: Histogram, values: NDArray[np.int64]) -> NDArray[np.int64]:

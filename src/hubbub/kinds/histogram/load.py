@@ -113,10 +113,10 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     """The value and the tag of every bin, if this mechanism can show them."""
     if _width(spec.channel) > _WIDEST:
         raise CheckFailed("its numbers are of laws too wide to be worked out again in a while")
-    counts, said = table.column(counted_column(spec)), table.column(STATUS)
-    if said.null_count:
+    counts, status_column = table.column(counted_column(spec)), table.column(STATUS)
+    if status_column.null_count:
         raise CheckFailed("a status is missing")
-    encoded = said.combine_chunks().dictionary_encode()
+    encoded = status_column.combine_chunks().dictionary_encode()
     statuses = encoded.dictionary.to_pylist()
     which = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: len(encoded)]
     names = _tags(spec.channel, statuses)
@@ -141,17 +141,17 @@ def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
     some = [channel.law(count) for count in critical(channel)]
     known = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
     open_ended = any(law.order is not None for law in some)  # a channel with more tags than these laws have
-    for said in statuses:
-        if said not in known and not open_ended:
+    for label in statuses:
+        if label not in known and not open_ended:
             raise CheckFailed("a status is none of this mechanism")
-    return [known.get(said, said) for said in statuses]
+    return [known.get(label, label) for label in statuses]
 
 
 def _check_possible(channel: Channel, values: NDArray[np.int64], which: NDArray[Any], names: Sequence[str]) -> None:
     """Refuse a number that has no chance of being published, the smallest different ones first."""
     some = [channel.law(count) for count in critical(channel)]
-    looked_at = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
-    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :looked_at].T.tolist()
+    checked = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
+    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :checked].T.tolist()
     try:
         for value, tag in different:
             if not any(_has(law, value, names[tag]) for law in chain(some, _laws(channel, value))):
@@ -194,7 +194,7 @@ def bins_in(
         if isinstance(axis, Discovered):
             found.append(labels)
         else:
-            codes = codes * size(axis) + np.array(list(map(_places(axis), labels)), dtype=np.int64)
+            codes = codes * size(axis) + np.array(list(map(_bin_index(axis), labels)), dtype=np.int64)
     if len(set(zip(codes.tolist(), *found, strict=True))) < table.num_rows:
         raise CheckFailed("a bin is there twice")
     if found and not np.array_equal(in_order(codes, found), np.arange(table.num_rows)):
@@ -202,18 +202,18 @@ def bins_in(
     return codes, tuple(found)
 
 
-def _places(axis: Declared) -> Callable[[str | None], int]:
+def _bin_index(axis: Declared) -> Callable[[str | None], int]:
     """From a label to its number. Of a long range the labels are not all made."""
     if isinstance(axis, Steps) and len(axis) > _LONG:
         return lambda text: _step(axis, text)
     known: dict[str | None, int] = {label: i for i, label in enumerate(all_labels(axis))}
 
-    def place(text: str | None) -> int:
+    def index_of(text: str | None) -> int:
         if text not in known:
             raise CheckFailed("its bins are others")
         return known[text]
 
-    return place
+    return index_of
 
 
 def _step(axis: Steps, text: str | None) -> int:
@@ -222,10 +222,10 @@ def _step(axis: Steps, text: str | None) -> int:
     if axis.other and text == OTHER:
         return len(axis) + axis.null
     try:
-        place = (rational((text or "")[1:].partition(",")[0], "a bound") - axis.low) / axis.width
+        index = (rational((text or "")[1:].partition(",")[0], "a bound") - axis.low) / axis.width
     except WrongUse:
         raise CheckFailed("its bins are others") from None
-    inside = place.denominator == 1 and 0 <= place < len(axis)
-    if not inside or labels_at(axis, [int(place)]) != [text]:
+    inside = index.denominator == 1 and 0 <= index < len(axis)
+    if not inside or labels_at(axis, [int(index)]) != [text]:
         raise CheckFailed("its bins are others")
-    return int(place)
+    return int(index)

@@ -15,11 +15,11 @@ from hubbub.channels.protocol import Published
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.result import Counts
-from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
+from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Discovered, declared_size
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
@@ -76,25 +76,25 @@ class Bins:
         some = np.flatnonzero(counts)
         published = through(self.spec, counts[some], source)
         # An absent bin looks like a hidden one, so hidden ones are absent too.
-        shown = np.flatnonzero(published.shown)
-        keep = some[shown]
+        visible = np.flatnonzero(published.visible)
+        keep = some[visible]
         found = tuple([labels[i] for i in keep.tolist()] for labels in exact.found)
         # Rows stand in the order of what they show: another one, as that of the table, would tell more than they do.
         order = in_order(exact.codes[keep], found)
         found = tuple([labels[i] for i in order.tolist()] for labels in found)
-        return in_columns(self.schema, published.at(shown[order]), exact.codes[keep[order]], found)
+        return in_columns(self.schema, published.at(visible[order]), exact.codes[keep[order]], found)
 
     def _sparse(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
         """Of a domain too big to list, the bins that show a number.
 
-        Guarantee: that of :func:`hubbub.kinds.histogram.sparse.shown_bins`. A bin that the secret sample leaves empty
+        Guarantee: that of :func:`hubbub.kinds.histogram.sparse.visible_bins`. A bin that the secret sample leaves empty
         goes through the channel by itself, like any other.
         """
         empty = self.spec.channel.empty_bins()
         assert empty is not None, "refused before anything was read"
         order = np.argsort(exact.codes)  # noise does not follow the order in which an engine found the bins
         counts = sampled(self.spec, exact.counts[order], source)
-        codes, published = shown_bins(exact.codes[order], through(self.spec, counts, source), empty, total, source)
+        codes, published = visible_bins(exact.codes[order], through(self.spec, counts, source), empty, total, source)
         return in_columns(self.schema, published, codes)
 
 
@@ -105,11 +105,11 @@ def in_columns(
     found: tuple[Sequence[str | None], ...] = (),
 ) -> pa.RecordBatch:
     """What was drawn, under the schema of the mechanism."""
-    arrays = [] if codes is None else [whole(codes)]
+    arrays = [] if codes is None else [integer_array(codes)]
     for labels in found:
         known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         arrays.append(labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known)))
-    arrays += [whole(published.values), labelled(published.tags, published.names)]
+    arrays += [integer_array(published.values), labelled(published.tags, published.names)]
     return pa.record_batch(arrays, schema=schema)
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, in_order, present, sampled, through
 from hubbub.kinds.histogram.result import Counts
-from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
+from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, Source
 from hubbub.protocol.measurement import release
@@ -77,7 +77,7 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
     """What a part publishes, some of its bins at a time; `counted` has those of its bins that are not empty.
 
     Guarantee: over the parts of a cut, each bin goes through the channel once, after the secret sample if there is one,
-    from the law of its count, empty ones too (:func:`hubbub.kinds.histogram.sparse.shown_bins` for what is not listed);
+    from the law of its count, empty ones too (:func:`hubbub.kinds.histogram.sparse.visible_bins` for what is not listed);
     bins are independent given the secret is drawn afresh, since every block has a stream of its own. That is the law of
     :class:`hubbub.kinds.histogram.mechanism.Bins`. The same secret and counts give the same rows, to the byte. Should a
     part be worked out twice from *different* counts (a table that changes while it is read), the two answers share
@@ -139,7 +139,7 @@ class SparseBlock:
     """The same for every `cut.parts`-th bin of a domain too big to list: those that show a number.
 
     Guarantee: that of :class:`hubbub.kinds.histogram.mechanism.Bins` for these bins, empty ones included
-    (:func:`hubbub.kinds.histogram.sparse.shown_bins`); each bin of the release is in one part.
+    (:func:`hubbub.kinds.histogram.sparse.visible_bins`); each bin of the release is in one part.
     """
 
     spec: Histogram
@@ -153,11 +153,11 @@ class SparseBlock:
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         empty = self.spec.channel.empty_bins()
         assert empty is not None
-        places: NDArray[np.int64] = exact.codes // self.cut.parts
+        positions: NDArray[np.int64] = exact.codes // self.cut.parts
         published = through(self.spec, sampled(self.spec, exact.counts, source), source)
         bins = -(-(self.cut.total - self.part) // self.cut.parts)
-        places, published = shown_bins(places, published, empty, bins, source)
-        return in_columns(self.schema, published, places * self.cut.parts + self.part)
+        positions, published = visible_bins(positions, published, empty, bins, source)
+        return in_columns(self.schema, published, positions * self.cut.parts + self.part)
 
 
 def _once(right: bool) -> None:

@@ -13,10 +13,10 @@ Planned = Histogram
 _OWN: Final = ("crowd", "delta", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
 
 
-def planned(by: Sequence[str], words: Mapping[str, Any]) -> Planned:
+def planned(by: Sequence[str], options: Mapping[str, Any]) -> Planned:
     """The spec that these words ask for."""
-    named = {name: value for name, value in words.items() if name in _OWN}
-    rest = {name: value for name, value in words.items() if name not in _OWN}
+    named = {name: value for name, value in options.items() if name in _OWN}
+    rest = {name: value for name, value in options.items() if name not in _OWN}
     if "channel" not in named:
         return histogram(by, **named, **rest)
     if "delta" in named:

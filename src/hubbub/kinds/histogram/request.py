@@ -16,7 +16,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
@@ -60,7 +60,7 @@ def histogram(
         raise WrongUse("each column can be used once; combine its bins into one `by`")
     who = within_bins(unit or Unit(), axes)
     if channel is None:  # a channel names its own parameters
-        crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
+        crowd = None if crowd is None else integer(crowd, "`crowd`", least=2)
         epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
     if who.counts_rows:
         check_rows(axes, sampled=sample is not None or scale_up, in_parts=parts is not None)
@@ -144,7 +144,7 @@ def check_rows(axes: Sequence[Axis], *, sampled: bool, in_parts: bool) -> None:
 
 
 def _parts(given: int | str) -> int:
-    parts = whole(given, "parts")
+    parts = integer(given, "parts")
     if not 1 <= parts <= MOST_PARTS:
         raise WrongUse(f"`parts` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
     return parts
@@ -226,7 +226,7 @@ def _rate(value: Exact, what: str) -> Fraction:
 
 
 def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
-    spared = whole(exempt, "exempt")
+    spared = integer(exempt, "exempt")
     if rate is not None and between is not None:
         raise WrongUse("collected and collected-between exclude each other; use the one you can vouch for")
     if rate is not None:
@@ -291,7 +291,7 @@ _OWN: Final = (
 )
 
 
-def ask(
+def from_options(
     *,
     person: str | None = None,
     one_row_per_person: bool = False,
@@ -300,7 +300,7 @@ def ask(
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
-    **words: Any,
+    **options: Any,
 ) -> Histogram:
     """The release that the words of a command ask for; what belongs to a channel goes into its options."""
     unit = Unit(
@@ -313,8 +313,8 @@ def ask(
         rows_called=rows_called,
     )
     own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
-    rest = {name: words.pop(name) for name in list(words) if name not in own}
-    return histogram(unit=unit, options=rest, **words)
+    rest = {name: options.pop(name) for name in list(options) if name not in own}
+    return histogram(unit=unit, options=rest, **options)
 
 
 KIND: Final = Kind(
@@ -348,7 +348,7 @@ alone. What is released about the same people under one name adds up in the ledg
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Histogram.kind = KIND

@@ -24,7 +24,7 @@ from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
 from hubbub.tables.labels import labels, labels_at
@@ -69,9 +69,9 @@ class Counts(Result):
         return np.arange(self.bins) if self.some is None else self.some
 
     @property
-    def shown(self) -> NDArray[np.bool_]:
+    def visible(self) -> NDArray[np.bool_]:
         """Which of them show a number."""
-        return self.published.shown
+        return self.published.visible
 
     def keys(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.int64], Sequence[str | None]]]:
         """Bins start..stop-1, one axis after the other: which label each has, and the labels."""
@@ -84,11 +84,11 @@ class Counts(Result):
                 known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
                 yield np.array([known[text] for text in texts], dtype=np.int64), list(known)
             else:
-                places = codes // prod(steps[i + 1 :]) % steps[i]
-                if places.size >= steps[i]:
-                    yield places, all_labels(axis)
+                positions = codes // prod(steps[i + 1 :]) % steps[i]
+                if positions.size >= steps[i]:
+                    yield positions, all_labels(axis)
                 else:  # of a long axis only those that are met
-                    met, which = np.unique(places, return_inverse=True)
+                    met, which = np.unique(positions, return_inverse=True)
                     yield which, labels_at(axis, met.tolist())
 
     def estimate(self, i: int) -> int | None:
@@ -114,24 +114,26 @@ class Counts(Result):
         """A million bins at a time: keys, published value (null if hidden), perhaps an estimate, interval, status."""
         beside = has_estimates(self.spec)
         names = schema(self.spec).names
-        shown, bins = self.shown, self.bins
+        visible, bins = self.visible, self.bins
         statuses = [histogram_text.status(name) for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)
             arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
-            arrays.append(whole(self.published.values[start:stop], shown[start:stop]))
+            arrays.append(integer_array(self.published.values[start:stop], visible[start:stop]))
             if beside:
-                arrays.append(whole(estimates(self.spec, self.published.values[start:stop]), shown[start:stop]))
-            arrays.append(whole(self.low[start:stop]))
-            arrays.append(whole(self.high[start:stop], self.high[start:stop] >= 0))
+                arrays.append(
+                    integer_array(estimates(self.spec, self.published.values[start:stop]), visible[start:stop])
+                )
+            arrays.append(integer_array(self.low[start:stop]))
+            arrays.append(integer_array(self.high[start:stop], self.high[start:stop] >= 0))
             arrays.append(labelled(self.published.tags[start:stop], statuses))
             yield pa.record_batch(arrays, names=names)
 
     def facts(self) -> Mapping[str, Any]:
-        return facts(self.spec, int(self.shown.sum()))
+        return facts(self.spec, int(self.visible.sum()))
 
     def sentences(self) -> tuple[str, ...]:
-        return (hidden_words(self.spec, int(self.shown.sum())),)
+        return (hidden_sentence(self.spec, int(self.visible.sum())),)
 
     def display(self, first: int) -> DisplayTable:
         rows = []
@@ -199,13 +201,13 @@ def _per_bin(spec: Histogram) -> dict[str, str]:
     return {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}
 
 
-def facts(spec: Histogram, shown: int) -> dict[str, Any]:
+def facts(spec: Histogram, visible: int) -> dict[str, Any]:
     """What is told about a release of which so many bins show a number."""
     declared, about = declared_size(spec.axes), of_interval(spec).value
     beside = {"estimate": about} if has_estimates(spec) else {}
     return {
-        "rows_published": shown,
-        "rows_suppressed": None if declared is None else declared - shown,
+        "rows_published": visible,
+        "rows_suppressed": None if declared is None else declared - visible,
         "bins": declared,
         "counts": {"number": of_number(spec).value, **beside, "interval": about},
         **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
@@ -214,15 +216,15 @@ def facts(spec: Histogram, shown: int) -> dict[str, Any]:
     }
 
 
-def hidden_words(spec: Histogram, shown: int) -> str:
+def hidden_sentence(spec: Histogram, visible: int) -> str:
     """What is said about the bins that are hidden."""
     declared = declared_size(spec.axes)
     if declared is None:
         return FOUND
-    if shown == declared:
+    if visible == declared:
         empty = "; an empty one would be hidden" if hides(spec.channel) else ", empty ones too"
         return f"All {declared:,} bins show a number{empty}."
-    sentence = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
+    sentence = f"{declared - visible:,} of {declared:,} bins are hidden; {visible:,} show a number."
     if is_sparse(spec):
         return f"{sentence} Not listed means hidden, and may well be empty: {_span(*hidden_span(spec))} people."
     return f"{sentence} A hidden bin may well be empty: its interval says how many people there can be."

@@ -87,7 +87,7 @@ def expected(empty: EmptyBins, total: int) -> int:
     return -int(-upper(empty.chance()) * total // 1)
 
 
-def shown_bins(
+def visible_bins(
     codes: NDArray[np.int64], published: Published, empty: EmptyBins, total: int, source: Source
 ) -> tuple[NDArray[np.int64], Published]:
     """The bins of a domain that show a number, in the order of their codes: of those with people, whose `codes` and
@@ -101,8 +101,8 @@ def shown_bins(
     taken = np.sort(codes)
     ranks = rare(total - taken.size, empty.chance, source)  # among the empty bins
     drawn = empty.draw(ranks.size, source)
-    kept = np.flatnonzero(drawn.shown)
-    mine = np.flatnonzero(published.shown)
+    kept = np.flatnonzero(drawn.visible)
+    mine = np.flatnonzero(published.visible)
     others = ranks[kept] + np.searchsorted(taken - np.arange(taken.size), ranks[kept], side="right")
     names = (*published.names, *(name for name in drawn.names if name not in published.names))
     index = np.array([names.index(name) for name in drawn.names], dtype=np.intp)

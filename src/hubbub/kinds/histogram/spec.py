@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.derivation import Derivation
@@ -64,9 +64,9 @@ class Histogram(Spec):
         return any(isinstance(axis, Discovered) for axis in self.axes)
 
     @property
-    def whole_channel(self) -> Channel:
+    def sampled_channel(self) -> Channel:
         """The channel from the count of everybody to what is published: the secret sample is part of it."""
-        return self.channel if self.sample is None else Thinned(self.sample, self.channel)
+        return self.channel if self.sample is None else Subsampled(self.sample, self.channel)
 
     @property
     def every_bin_kept(self) -> bool:

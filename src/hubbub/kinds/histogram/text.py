@@ -12,7 +12,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.channels.visibility import hides
 from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.kinds.histogram.estimands import in_words, of_interval, of_number
+from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.spec import Description
 from hubbub.tables.bins import declared_size, rule
@@ -27,15 +27,15 @@ def describe(spec: Histogram) -> Description:
     columns = listed([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
     about = of_interval(spec)
-    scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {in_words(spec, about)}"
+    scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {describe_estimand(spec, about)}"
     return Description(
         title=f"{_title(spec)} by {columns}",
         published=f"Counts of {_whose(spec)}, by {columns}: {method(spec)}{scaled}",
         entry=f"histogram by {', '.join(axis.column for axis in spec.axes)}{sampled}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=sampling(spec),
         counts=counted(spec),
-        intervals=interval_words(spec),
+        intervals=interval_sentence(spec),
         public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes),
         remarks=_remarks(spec),
     )
@@ -51,7 +51,7 @@ def _title(spec: Histogram) -> str:
 def _whose(spec: Histogram) -> str:
     if spec.sample is not None:
         return "people in a secret sample of the table"
-    return in_words(spec, of_number(spec))
+    return describe_estimand(spec, of_number(spec))
 
 
 def method(spec: Histogram) -> str:
@@ -82,13 +82,13 @@ def sampling(spec: Histogram) -> str:
 
 def counted(spec: Histogram) -> str:
     """Whom the published numbers count."""
-    return in_words(spec, of_number(spec))
+    return describe_estimand(spec, of_number(spec))
 
 
-def interval_words(spec: Histogram) -> str:
+def interval_sentence(spec: Histogram) -> str:
     """What an interval means, and what it is for."""
     percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
-    what = f"the true number of {in_words(spec, of_interval(spec)).removeprefix('the ')}"
+    what = f"the true number of {describe_estimand(spec, of_interval(spec)).removeprefix('the ')}"
     if not hides(spec.channel):
         return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
     sentence = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
@@ -106,7 +106,7 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if exact:
         sentences.append("Where one is shown, it is exact.")
     if not exact or spec.unit.expected_rows:
-        sentences.append(f"{interval_words(spec)}.")
+        sentences.append(f"{interval_sentence(spec)}.")
     if spec.unit.counts_rows:
         sentences += _of_rows(spec)
     elif spec.unit.distinct is not None:

@@ -21,7 +21,7 @@ from hubbub.kinds.statistic.value_cells import ValueCells, value_cells
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.engine import OTHER_NUMBER, ExactCounts
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge
@@ -116,10 +116,10 @@ def in_columns(spec: Moments, rows: Sequence[Row], found: Sequence[Place] | None
     """The rows under the schema of the mechanism."""
     arrays: list[pa.Array] = []
     if found is not None:
-        arrays.append(whole(np.array([code for code, _ in found], dtype=np.int64)))
+        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
         arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
     for i in range(len(drawn_columns(spec))):
-        arrays.append(whole(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
+        arrays.append(integer_array(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
     if _may_hide(spec):
         arrays.append(labelled(np.array([row[0] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
     return pa.record_batch(arrays, schema=SquareSums(spec).schema)

@@ -85,7 +85,7 @@ def _crowds(spec: Moments, crowd: Crowd) -> tuple[Derivation, ...]:
         claim,
         theorem=CROWDS,
         numbers=texts(k=crowd.k, epsilon=crowd.epsilon, steps=spec.of.steps, sums=first, squares=second),
-        assumptions=(*granted(spec), Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))),
+        assumptions=(*granted(spec), Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))),
         people=spec.unit.crowds,
     )
     own = with_found_bins(own, arb(0)) if spec.discovered else own

@@ -29,7 +29,7 @@ def describe(spec: Moments) -> Description:
         title=f"{capital(heading(spec))} and mean{by}",
         published=f"{capital(heading(spec))} and mean, of values {spec.of.cut}, of {whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name} of {spec.of.column}{by}{_protected(spec)}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_words(spec),

@@ -26,10 +26,10 @@ def drawn(points: PublishedPoints) -> Drawing | None:
     inside = np.ones(len(points), dtype=bool)
     for axis, at in zip(space.axes[:2], points.positions, strict=False):
         inside &= (at >= 0) & (at < axis.steps)
-    shown = int(inside.sum())
-    if not shown:
+    inside_count = int(inside.sum())
+    if not inside_count:
         return None
-    gone = len(points) - shown
+    gone = len(points) - inside_count
     who = "1 point" if gone == 1 else f"{gone:,} points"
     beyond = f" {who} moved out of the box and {'is' if gone == 1 else 'are'} not drawn." if gone else ""
     cells = [axis.steps // many for axis, many in zip(space.axes, space.per_cell, strict=True)]
@@ -41,7 +41,7 @@ def drawn(points: PublishedPoints) -> Drawing | None:
     column, row = (at[inside] // side for at, side in zip(points.positions, sides, strict=False))
     met, counts = np.unique(row * across + column, return_counts=True)
     first, second = space.axes[:2]
-    every = max(1, ceil(shown / _DOTS))
+    every = max(1, ceil(inside_count / _DOTS))
     which = np.flatnonzero(inside)[::every]
     dots = zip(*(space.coordinates(i, points.positions[i][which]).tolist() for i in (0, 1)), strict=True)
     wide, high = (axis.step * side for axis, side in zip((first, second), sides, strict=True))
@@ -59,7 +59,7 @@ def drawn(points: PublishedPoints) -> Drawing | None:
         dots=tuple(dots),
         outlines=() if space.areas is None else tuple(map(tuple, space.areas.rings(space.axes))),
         tall=_tall(first.column, second.column, bottom, top, right - left),
-        description=f"{shown:,} points in {len(met):,} squares; the fullest has {int(counts.max()):,}.",
+        description=f"{inside_count:,} points in {len(met):,} squares; the fullest has {int(counts.max()):,}.",
         note=f"A dot is {some}, after it moved; a square is {to_text(wide)} by {to_text(high)}.{beyond}"
         + (" Further columns are not drawn." if len(space.axes) > 2 else ""),
     )

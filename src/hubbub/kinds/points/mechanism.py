@@ -15,7 +15,7 @@ from hubbub.kinds.points.space import Positions
 from hubbub.noise.sampler import two_sided_geometric, two_sided_geometric_each
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Moves:
 
 def in_columns(mechanism: Moves, positions: Sequence[Positions]) -> pa.RecordBatch:
     """Positions along each column, under the schema of the mechanism."""
-    return pa.record_batch([whole(at.astype(np.int64)) for at in positions], schema=mechanism.schema)
+    return pa.record_batch([integer_array(at.astype(np.int64)) for at in positions], schema=mechanism.schema)
 
 
 def measure(spec: NoisyPoints, engine: Engine, source: Source) -> Measurement:

@@ -49,7 +49,7 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
             assumptions=(
                 REGIONS if isinstance(spec.space.areas, Regions) else CELLS,
                 *(
-                    _rule(axis, many, alone=spec.space.areas is not None)
+                    _rule(axis, many, by_itself=spec.space.areas is not None)
                     for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)
                 ),
                 ORDER,
@@ -61,12 +61,12 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
     )
 
 
-def _rule(axis: Lattice, many: int, *, alone: bool) -> Assumption:
+def _rule(axis: Lattice, many: int, *, by_itself: bool) -> Assumption:
     ends = "{column}: from {low} up to, not including, {high}"
     rest = "people beyond, or without a number, are left out"
     given = (("column", axis.column), ("low", to_text(axis.low)), ("high", to_text(axis.high)))
     step = ("step", to_text(axis.step))
-    if alone:
+    if by_itself:
         return Assumption("points.column.steps", f"{ends}, in steps of {{step}}; {rest}", (*given, step))
-    says = f"{ends}, in cells of {{side}} with steps of {{step}}; {rest}"
-    return Assumption("points.column", says, (*given, ("side", to_text(axis.step * many)), step))
+    sentence = f"{ends}, in cells of {{side}} with steps of {{step}}; {rest}"
+    return Assumption("points.column", sentence, (*given, ("side", to_text(axis.step * many)), step))

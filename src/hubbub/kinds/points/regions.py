@@ -137,7 +137,7 @@ def _crosses_itself(ring: Ring) -> bool:
         others = np.arange(i + 2, many - (i == 0))
         a, b, c, d = points[i], ends[i], points[others], ends[others]
         apart = _side(a, b, c) * _side(a, b, d) <= 0
-        if np.any(apart & (_side(c, d, a) * _side(c, d, b) <= 0) & _boxes_meet(a, b, c, d)):
+        if np.any(apart & (_side(c, d, a) * _side(c, d, b) <= 0) & _boxes_overlap(a, b, c, d)):
             return True
     return False
 
@@ -148,7 +148,7 @@ def _side(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64]
     return np.sign(across)
 
 
-def _boxes_meet(
+def _boxes_overlap(
     a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64], d: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     low, high = np.minimum(a, b), np.maximum(a, b)

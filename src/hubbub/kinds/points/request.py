@@ -16,7 +16,7 @@ from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.space import Space, space, space_of_areas
 from hubbub.kinds.points.spec import NoisyPoints
 from hubbub.kinds.points.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.privacy_unit import Unit
@@ -42,7 +42,7 @@ def points(
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     return NoisyPoints(
         space=_space(_names(columns), _box(box), grid, lattice, regions, quadtree),
-        crowd=whole(crowd, "crowd"),
+        crowd=integer(crowd, "crowd"),
         epsilon=positive(epsilon, "epsilon"),
         unit=unit or Unit(),
         within=None if within is None else positive(within, "within"),
@@ -102,7 +102,7 @@ def _box(given: str | Sequence[tuple[Exact, Exact]]) -> list[tuple[Fraction, Fra
     return found
 
 
-def ask(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> NoisyPoints:
+def from_options(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> NoisyPoints:
     """The release that the words of a command ask for."""
     return points(unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
 
@@ -176,7 +176,7 @@ alone.""",
         "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --out places/",
     ),
     options=OPTIONS,
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 NoisyPoints.kind = KIND

@@ -141,5 +141,5 @@ class PublishedPoints(Result):
 
 def _number(value: Fraction, step: Fraction) -> str:
     """Rounded up, to a tenth of a step or finer."""
-    places = max(0, -floor(log10(step))) + 1
-    return f"{ceil(value * 10**places) / 10**places:,.{places}f}"
+    decimals = max(0, -floor(log10(step))) + 1
+    return f"{ceil(value * 10**decimals) / 10**decimals:,.{decimals}f}"

@@ -54,8 +54,8 @@ class Space:
             name = axis.column
             if axis.step <= 0 or many < 1 or axis.steps < 1 or axis.steps % many:
                 raise WrongUse(f"the box of {name} must be a whole number of cells, and a cell of steps; check them")
-            first, unit, whole = _scaled(axis)
-            if abs(first) + unit * axis.steps >= _EXACT or whole >= _EXACT:
+            first, unit, denominator = _scaled(axis)
+            if abs(first) + unit * axis.steps >= _EXACT or denominator >= _EXACT:
                 raise WrongUse(
                     f"the lattice of {name} is finer than a floating-point number can tell; declare a coarser one"
                 )
@@ -112,16 +112,16 @@ class Space:
 
     def coordinates(self, column: int, positions: Positions) -> NDArray[np.float64]:
         """The middles of positions, also of those outside the box, as the nearest floating-point numbers."""
-        first, unit, whole = _scaled(self.axes[column])
+        first, unit, denominator = _scaled(self.axes[column])
         most = ((1 << 62) - abs(first)) // unit  # no noise reaches so far: beyond it a point is put there
-        at: NDArray[np.float64] = (first + unit * np.clip(positions, -most, most)) / float(whole)
+        at: NDArray[np.float64] = (first + unit * np.clip(positions, -most, most)) / float(denominator)
         return at
 
     def nearest(self, column: int, values: NDArray[np.float64]) -> Positions:
         """The positions whose middles are nearest to values."""
-        first, unit, whole = _scaled(self.axes[column])
+        first, unit, denominator = _scaled(self.axes[column])
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.rint((values * whole - first) / unit).astype(np.int64)
+            return np.rint((values * denominator - first) / unit).astype(np.int64)
 
     def rounding(self, column: int) -> Fraction:
         """How far a value in the box is from the middle of its position at most: half a step, and what is lost where
@@ -133,8 +133,8 @@ class Space:
 def _scaled(axis: Lattice) -> tuple[int, int, int]:
     """(a, b, q) with the middle of position i at (a + b i) / q, in lowest terms."""
     first = axis.low + axis.step / 2
-    whole = lcm(first.denominator, axis.step.denominator)
-    return int(first * whole), int(axis.step * whole), whole
+    denominator = lcm(first.denominator, axis.step.denominator)
+    return int(first * denominator), int(axis.step * denominator), denominator
 
 
 def space(

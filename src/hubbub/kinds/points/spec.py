@@ -23,7 +23,7 @@ from hubbub.kinds.points.regions import Regions
 from hubbub.kinds.points.space import Areas, Space
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text, whole
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, integer, to_text
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
@@ -54,7 +54,7 @@ class NoisyPoints(Spec):
     clamp: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "crowd", whole(self.crowd, "crowd", least=2))
+        object.__setattr__(self, "crowd", integer(self.crowd, "crowd", least=2))
         if not 0 < self.epsilon <= _LARGEST:
             raise WrongUse(f"epsilon must be above 0 and at most 50, not {to_text(self.epsilon)}; choose such a one")
         if self.unit.distinct is not None or self.unit.counts_rows or self.unit.expected_rows:

@@ -24,7 +24,7 @@ def describe(spec: NoisyPoints) -> Description:
         title=f"Points of people by {columns}",
         published=f"A point for each of the {kept} whose {cell} has at least {spec.crowd}, by {columns}: {moved}",
         entry=f"points by {', '.join(spec.space.columns)}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling="nobody: everybody in the table has a point, or is deleted",
         counts=f"each row is one of the {kept}, {put(spec)}",
         public=tuple(

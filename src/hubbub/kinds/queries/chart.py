@@ -46,7 +46,7 @@ def _table(found: Synopsis, queries: ColumnCells) -> Bars | None:
         panel = "" if panels is None else _label(found, panels, at[panels])
         drawn.append(_bar(found, _label(found, along, at[along]), box, panel))
     others = len(queries.sets) - 1
-    names = [found.spec.asked.axes[i].column for i in columns]
+    names = [found.spec.request.axes[i].column for i in columns]
     note = f"Drawn is the table by {text.listed(names)}, one of {others + 1}." if others else ""
     return _bars(found, drawn, along, note)
 
@@ -71,22 +71,22 @@ def _pieces(found: Synopsis) -> Bars:
 
 
 def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
-    axis = found.spec.asked.axes[along]
+    axis = found.spec.request.axes[along]
     return Bars(
         bars=tuple(drawn),
         by=axis.column + (", from" if is_ranges(axis) and not isinstance(found.spec.queries, Halfspaces) else ""),
         numbers="people, estimated",
         upright=not isinstance(axis, Values),
         bar="Estimated number of people, worked out from the published synopsis",
-        line=text.interval_words(found.spec),
+        line=text.interval_sentence(found.spec),
         note=note,
     )
 
 
-def _label(found: Synopsis, column: int, place: int) -> str:
-    axis = found.spec.asked.axes[column]
-    assert place < size(axis)
-    label = label_at(axis, place)
+def _label(found: Synopsis, column: int, index: int) -> str:
+    axis = found.spec.request.axes[column]
+    assert index < size(axis)
+    label = label_at(axis, index)
     if (
         label is not None
         and is_ranges(axis)

@@ -60,7 +60,7 @@ def _rounds(spec: Queries, files: Files) -> tuple[list[int], list[int], list[int
         raise CheckFailed("its rounds are not those of this method")
     if not all(spec.queries.has(box) for box in boxes):
         raise CheckFailed("a round chose a query that is none of the class")
-    return times, [spec.queries.place(box) for box in boxes], measured
+    return times, [spec.queries.index_of(box) for box in boxes], measured
 
 
 def _box(spec: Queries, row: list[str | None]) -> Box:
@@ -69,7 +69,7 @@ def _box(spec: Queries, row: list[str | None]) -> Box:
 
 
 def _spans(spec: Queries, ends: Iterator[str | None]) -> Iterator[tuple[int, int]]:
-    for axis in spec.asked.axes:
+    for axis in spec.request.axes:
         known = {label: i for i, label in enumerate(all_labels(axis))}
         first = next(ends)
         if isinstance(spec.queries, ColumnCells) and first == ANY and ANY not in known:

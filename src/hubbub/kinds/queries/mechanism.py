@@ -20,13 +20,13 @@ from hubbub.query_classes.setting import Cells
 from hubbub.query_classes.setting import Drawn as Numbers
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.ranks import sample_counts
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
 
-NUMBER, PLACE, MEASURED = "number", "query", "measured"  # columns of what is drawn
+NUMBER, QUERY, MEASURED = "number", "query", "measured"  # columns of what is drawn
 
 OTHER_NUMBER: Final = (
     "the table does not have the declared number of people; nothing was published and nothing is spent. That it was "
@@ -47,23 +47,23 @@ class Answering:
 
     @property
     def schema(self) -> pa.Schema:
-        names = (ROUND, PLACE, MEASURED) if in_rounds(self.spec) else (NUMBER,)
+        names = (ROUND, QUERY, MEASURED) if in_rounds(self.spec) else (NUMBER,)
         return pa.schema([(name, pa.int64()) for name in names])
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec, inside = self.spec, exact.codes >= 0
         codes, counts, outside = exact.codes[inside], exact.counts[inside], int(exact.counts[~inside].sum())
-        if spec.asked.rows is not None:
-            sample = sample_counts(np.append(counts, np.int64(outside)), spec.asked.rows, source)
+        if spec.request.rows is not None:
+            sample = sample_counts(np.append(counts, np.int64(outside)), spec.request.rows, source)
             counts, outside = sample[:-1], int(sample[-1])
         cells = Cells(spec.queries.shape, codes, counts, outside)
         drawn = spec.method.draw(spec.setting, cells, source)
         if not in_rounds(spec):
             return in_columns(self, drawn.numbers)
         assert not isinstance(spec.queries, Halfspaces)
-        places = [spec.queries.place(query) for query, _ in drawn.rounds if isinstance(query, tuple)]
-        times = drawn.times or tuple(range(1, len(places) + 1))
-        return in_columns(self, times, places, [noisy for _, noisy in drawn.rounds])
+        indices = [spec.queries.index_of(query) for query, _ in drawn.rounds if isinstance(query, tuple)]
+        times = drawn.times or tuple(range(1, len(indices) + 1))
+        return in_columns(self, times, indices, [noisy for _, noisy in drawn.rounds])
 
 
 def in_rounds(spec: Queries) -> bool:
@@ -73,13 +73,15 @@ def in_rounds(spec: Queries) -> bool:
 
 def in_columns(mechanism: Answering, *columns: ArrayLike) -> pa.RecordBatch:
     """What was drawn, under the schema of the mechanism."""
-    return pa.record_batch([whole(np.asarray(each, dtype=np.int64)) for each in columns], schema=mechanism.schema)
+    return pa.record_batch(
+        [integer_array(np.asarray(each, dtype=np.int64)) for each in columns], schema=mechanism.schema
+    )
 
 
 def measure(spec: Queries, engine: Engine, source: Source) -> Measurement:
     """Count the cells, and draw. A table of another number of people is refused before a word is drawn."""
-    people = spec.asked.people
-    question = CountQuery(axes=spec.asked.axes, person=spec.unit.person, everybody=people is not None)
+    people = spec.request.people
+    question = CountQuery(axes=spec.request.axes, person=spec.unit.person, everybody=people is not None)
     counted = engine.count(question, source)
     if people is not None and int(counted.counts.sum()) != people:
         raise Refused(OTHER_NUMBER)
@@ -91,8 +93,8 @@ def present(spec: Queries, drawn: Drawn) -> Synopsis:
     if not in_rounds(spec):
         return Synopsis(spec, Numbers(drawn.integers(NUMBER)))
     assert not isinstance(spec.queries, Halfspaces)
-    places, measured = drawn.integers(PLACE).tolist(), drawn.integers(MEASURED).tolist()
-    rounds = tuple(zip(map(spec.queries.at, places), measured, strict=True))
+    indices, measured = drawn.integers(QUERY).tolist(), drawn.integers(MEASURED).tolist()
+    rounds = tuple(zip(map(spec.queries.at, indices), measured, strict=True))
     if isinstance(spec.method, Weights):
         return Synopsis(spec, Numbers(weights.replayed(spec.setting, rounds), rounds))
     assert isinstance(spec.method, Boosting)

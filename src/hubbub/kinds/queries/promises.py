@@ -75,14 +75,14 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     """
     why = spec.method.why_not(spec.setting)
     if why:
-        raise Refused(f"the method {spec.method.name} cannot answer {spec.asked.of}: {why}; get the original")
+        raise Refused(f"the method {spec.method.name} cannot answer {spec.request.of}: {why}; get the original")
     if spec.method.spends(spec.setting) > spec.loss:
         raise Refused("the method loses more than the description says; get the original")
     if not spec.zero_knowledge:
-        if spec.loss > spec.asked.epsilon:
+        if spec.loss > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
-            return (_own(spec, DifferentialPrivacy(epsilon=spec.asked.epsilon)),)
+            return (_own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon)),)
     own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
@@ -90,14 +90,14 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
 def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
     given = {name: value for name, value in parameters(spec.method).items() if name != "name"}
     declared: tuple[Assumption, ...] = ()
-    if spec.asked.people is not None:
-        says = "it is public and true that there are {people} people in the table"
-        declared = (Assumption("queries.people", says, texts(people=spec.asked.people)),)
+    if spec.request.people is not None:
+        sentence = "it is public and true that there are {people} people in the table"
+        declared = (Assumption("queries.people", sentence, texts(people=spec.request.people)),)
     return stated(
         claim,
         theorem=THEOREMS[spec.method.name],
-        numbers=(("of", spec.asked.of), *texts(**given, loss=spec.loss)),
-        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.asked.axes), spec.unit.assumption, *declared),
+        numbers=(("of", spec.request.of), *texts(**given, loss=spec.loss)),
+        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.request.axes), spec.unit.assumption, *declared),
         people=spec.people,
     )
 
@@ -105,17 +105,17 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
 def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:
     """Guarantee: Theorem A1, or A1' where nobody is half way between any two people, with the sample that the release
     names; and under replacement what sampling without replacement makes of the same loss."""
-    k, n, blank = spec.asked.rows, spec.asked.people, spec.method.blank
+    k, n, blank = spec.request.rows, spec.request.people, spec.method.blank
     assert k is not None and n is not None
     reached = outside(k, n, loss, blank=blank).epsilon_zk
-    if reached > spec.asked.epsilon:
+    if reached > spec.request.epsilon:
         raise Refused("on that sample the method loses more than epsilon; get the original")
     known = (SYMMETRIC, SECRET, PUBLIC_SIZES)
     knowledge = Derivation(
-        conclusion=ZeroKnowledge(epsilon=spec.asked.epsilon, aggregate=RandomSample(k=k, n=n)),
+        conclusion=ZeroKnowledge(epsilon=spec.request.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=HALF_WAY if blank is Blank.HALF_WAY else ANY_ROW,
         premises=(own,),
-        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.asked.epsilon),
+        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.request.epsilon),
         assumptions=(*known, NOBODY if blank is Blank.HALF_WAY else BLANK),
     )
     smaller = mixed(loss, Fraction(k, n))

@@ -30,23 +30,23 @@ LIMIT: Final = "at most"
 Words = Mapping[str, Any]
 
 
-def query_of(words: Words, axes: Sequence[Declared], queries: Class) -> Query:
+def query_of(parts: Words, axes: Sequence[Declared], queries: Class) -> Query:
     """The query that is meant, or one sentence if it is none of the class."""
-    if not isinstance(words, Mapping):
+    if not isinstance(parts, Mapping):
         raise WrongUse('a query is a mapping from columns to bins, like {"sex": "F"}; write it so')
     if isinstance(queries, Halfspaces):
-        return _halfspace(words, axes)
+        return _halfspace(parts, axes)
     names = [axis.column for axis in axes]
-    for name in words:
+    for name in parts:
         if name not in names:
             raise WrongUse(f"there is no column {str(name)[:40]!r} in this synopsis; there are {', '.join(names)}")
-    box: Box = tuple(_span(axis, words[axis.column]) if axis.column in words else (0, size(axis)) for axis in axes)
+    box: Box = tuple(_span(axis, parts[axis.column]) if axis.column in parts else (0, size(axis)) for axis in axes)
     if not queries.has(box):
         raise WrongUse(f"this is no query of {queries.name}, and the synopsis answers only those; ask one of them")
     return box
 
 
-def words_in(texts: Sequence[str], axes: Sequence[Declared], queries: Class) -> dict[str, Any]:
+def parts_in(texts: Sequence[str], axes: Sequence[Declared], queries: Class) -> dict[str, Any]:
     """The words of a command: ``sex=F``, a run as ``age=[20,25)..[60,65)``, a missing value as ``sex=``."""
     found: dict[str, Any] = {}
     known = {axis.column: axis for axis in axes}
@@ -73,16 +73,16 @@ def _bins_in(text: str, axis: Declared) -> Any:
     return (first, last) if dots else text
 
 
-def _span(axis: Declared, said: Any) -> Span:
-    if isinstance(said, tuple | list):
-        if len(said) != 2:
+def _span(axis: Declared, text: Any) -> Span:
+    if isinstance(text, tuple | list):
+        if len(text) != 2:
             raise WrongUse(f"a run of bins of {axis.column} is written (first, last); give these two")
-        first, last = (_bin(axis, end) for end in said)
+        first, last = (_bin(axis, end) for end in text)
         if first > last:
             raise WrongUse(f"the first bin of {axis.column} comes after the last; swap them")
         return first, last + 1
-    place = _bin(axis, said)
-    return place, place + 1
+    index = _bin(axis, text)
+    return index, index + 1
 
 
 def _bin(axis: Declared, label: Any) -> int:
@@ -95,17 +95,17 @@ def _bin(axis: Declared, label: Any) -> int:
     return labels.index(label)
 
 
-def _halfspace(words: Words, axes: Sequence[Declared]) -> Halfspace:
+def _halfspace(parts: Words, axes: Sequence[Declared]) -> Halfspace:
     names = [axis.column for axis in axes]
-    wrong = [name for name in words if name not in (*names, LIMIT)]
-    if LIMIT not in words or wrong:
+    wrong = [name for name in parts if name not in (*names, LIMIT)]
+    if LIMIT not in parts or wrong:
         raise WrongUse(f'a half-space has a weight for each of {", ".join(names)} and "{LIMIT}": a number; write it so')
     return Halfspace(
-        tuple(rational(words.get(name, 0), f"the weight of {name}") for name in names), rational(words[LIMIT], LIMIT)
+        tuple(rational(parts.get(name, 0), f"the weight of {name}") for name in names), rational(parts[LIMIT], LIMIT)
     )
 
 
-def words_of(query: Query, axes: Sequence[Declared]) -> dict[str, Any]:
+def parts_of_query(query: Query, axes: Sequence[Declared]) -> dict[str, Any]:
     """The words of a query, which :func:`query_of` reads."""
     if isinstance(query, Halfspace):
         weights = {axis.column: to_text(weight) for axis, weight in zip(axes, query.weights, strict=True)}
@@ -119,11 +119,11 @@ def words_of(query: Query, axes: Sequence[Declared]) -> dict[str, Any]:
     return found
 
 
-def label_at(axis: Declared, place: int) -> str | None:
+def label_at(axis: Declared, index: int) -> str | None:
     """The label of one bin. Steps may be millions, so theirs are made one by one."""
-    if isinstance(axis, Steps) and place < axis.steps:
-        return replace(axis, low=axis.low + place * axis.width, steps=1, null=False, other=False).labels[0]
-    return all_labels(axis)[place]
+    if isinstance(axis, Steps) and index < axis.steps:
+        return replace(axis, low=axis.low + index * axis.width, steps=1, null=False, other=False).labels[0]
+    return all_labels(axis)[index]
 
 
 def key_names(axes: Sequence[Declared], queries: Class, taken: Sequence[str]) -> list[str]:
@@ -138,10 +138,10 @@ def key_names(axes: Sequence[Declared], queries: Class, taken: Sequence[str]) ->
     return names
 
 
-def keys_of(places: NDArray[np.int64], axes: Sequence[Declared], queries: Listed) -> list[pa.Array]:
+def keys_of(indices: NDArray[np.int64], axes: Sequence[Declared], queries: Listed) -> list[pa.Array]:
     """For the queries at some places of the list, these columns."""
     found = []
-    for axis, starts, stops in zip(axes, *queries.spans(places), strict=True):
+    for axis, starts, stops in zip(axes, *queries.spans(indices), strict=True):
         if isinstance(queries, ColumnCells):
             every = (stops - starts > 1) if size(axis) > 1 else np.zeros(starts.size, dtype=bool)
             found.append(labelled(np.where(every, size(axis), starts), (*all_labels(axis), ANY)))
@@ -150,11 +150,11 @@ def keys_of(places: NDArray[np.int64], axes: Sequence[Declared], queries: Listed
     return found
 
 
-def cell_keys(places: NDArray[np.int64], axes: Sequence[Declared]) -> list[pa.Array]:
+def cell_keys(indices: NDArray[np.int64], axes: Sequence[Declared]) -> list[pa.Array]:
     """The labels of the cells at some places; those beyond the last cell have none."""
     sizes = [size(axis) for axis in axes]
-    beyond = places >= int(np.prod(sizes, dtype=np.int64))
-    bins = np.unravel_index(np.where(beyond, 0, places), sizes)
+    beyond = indices >= int(np.prod(sizes, dtype=np.int64))
+    bins = np.unravel_index(np.where(beyond, 0, indices), sizes)
     return [
         labelled(np.where(beyond, size(axis), each), (*all_labels(axis), None))
         for axis, each in zip(axes, bins, strict=True)

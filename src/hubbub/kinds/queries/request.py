@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.queries.query_text import ANY
-from hubbub.kinds.queries.spec import Asked, Queries, check_domain
+from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
 from hubbub.kinds.queries.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, rounded, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
@@ -41,26 +41,26 @@ def queries(
 ) -> Queries:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     axes = _axes(columns)
-    asked = Asked(
+    request = QueryRequest(
         axes=axes,
         of=_class(of, axes),
         epsilon=_loss(epsilon, zero_knowledge, rows, people),
-        rows=None if rows is None else whole(rows, "rows", least=1),
-        people=None if people is None else whole(people, "people", least=1),
+        rows=None if rows is None else integer(rows, "rows", least=1),
+        people=None if people is None else integer(people, "people", least=1),
         coverage=_coverage(coverage),
     )
-    if asked.rows is not None and asked.people is not None and asked.rows > asked.people:
-        raise WrongUse(f"a sample has at most all {asked.people:,} people, not {asked.rows:,}; lower `rows`")
-    found = chosen(asked.setting(*asked.losses()), method)
-    loss = asked.losses()[0 if found.blank is Blank.HALF_WAY else 1]
-    spec = Queries(asked=asked, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit())
-    return replace(spec, bound=rounded(asked.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
+    if request.rows is not None and request.people is not None and request.rows > request.people:
+        raise WrongUse(f"a sample has at most all {request.people:,} people, not {request.rows:,}; lower `rows`")
+    found = chosen(request.setting(*request.losses()), method)
+    loss = request.losses()[0 if found.blank is Blank.HALF_WAY else 1]
+    spec = Queries(request=request, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit())
+    return replace(spec, bound=rounded(request.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
 
 
 def _class(of: str, axes: tuple[Declared, ...]) -> str:
     if not isinstance(of, str):
         raise WrongUse("a class of queries is text, like marginals:2")
-    probe = Asked(axes=axes, of=of, epsilon=Fraction(1)).queries
+    probe = QueryRequest(axes=axes, of=of, epsilon=Fraction(1)).queries
     if not isinstance(probe, ColumnCells):
         for axis in axes:
             if axis.null or axis.other:
@@ -131,10 +131,10 @@ def split(text: str) -> list[str]:
     return parts
 
 
-def ask(*, columns: Sequence[str] = (), person: str | None = None, **words: Any) -> Queries:
-    """The release that the words of a command ask for."""
+def from_options(*, columns: Sequence[str] = (), person: str | None = None, **options: Any) -> Queries:
+    """The release that the options of a command from_options for."""
     every = columns if isinstance(columns, str) else [spec for text in columns for spec in split(text)]
-    return queries(every, words.pop("class"), unit=Unit(person=person), **words)
+    return queries(every, options.pop("class"), unit=Unit(person=person), **options)
 
 
 OPTIONS: Final = (
@@ -180,7 +180,7 @@ What is released about the same people under one name adds up in the ledger.""",
         "--class intervals --epsilon 1 --out q/",
     ),
     options=OPTIONS,
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Queries.kind = KIND

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.queries import chart, text
-from hubbub.kinds.queries.query_text import Words, cell_keys, key_names, keys_of, label_at, query_of, words_in, words_of
+from hubbub.kinds.queries.query_text import (
+    Words,
+    cell_keys,
+    key_names,
+    keys_of,
+    label_at,
+    parts_in,
+    parts_of_query,
+    query_of,
+)
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
 from hubbub.protocol.drawing import Drawing
@@ -29,7 +38,7 @@ from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels, size
 
 if TYPE_CHECKING:
@@ -38,7 +47,7 @@ if TYPE_CHECKING:
 MOST_ANSWERS: Final = 50_000
 """Answers that are written out beside the synopsis; others are asked of it."""
 _BATCH: Final = 1 << 20
-_LAST_PLACES: Final = Fraction(1, 2**40)  # of a weight, which machines round differently
+_RELATIVE_ERROR: Final = Fraction(1, 2**40)  # of a weight, which machines round differently
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 _ANSWER: Final = ("estimate", "low", "high")
 PART: Final = "part"
@@ -92,21 +101,23 @@ class Synopsis(Result):
 
         Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
         """
-        return self.answer_to(query_of(words, self.spec.asked.axes, self.spec.queries))
+        return self.answer_to(query_of(words, self.spec.request.axes, self.spec.queries))
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
-        return words_in(texts, self.spec.asked.axes, self.spec.queries)
+        return parts_in(texts, self.spec.request.axes, self.spec.queries)
 
     def answer_to(self, query: Query) -> Answer:
         """The same for a query of the class."""
         spec = self.spec
-        estimate = spec.asked.scale * spec.method.answer(spec.setting, self.drawn, query)
-        bound, most = spec.bound_of(query), spec.asked.people
+        estimate = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
+        bound, most = spec.bound_of(query), spec.request.people
         low, high = max(ceil(estimate - bound), 0), max(floor(estimate + bound), 0)
         if most is not None:
             low, high = min(low, most), min(high, most)
-        return Answer(query=words_of(query, spec.asked.axes), estimate=estimate, bound=bound, low=low, high=high)
+        return Answer(
+            query=parts_of_query(query, spec.request.axes), estimate=estimate, bound=bound, low=low, high=high
+        )
 
     def synthetic(self, rows: int | None = None) -> pa.Table:
         """Invented people with about the published answers: so many rows, or as many as the synopsis counts.
@@ -121,15 +132,15 @@ class Synopsis(Result):
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
         inside = every[: cells_of(spec.queries.shape)].astype(float)
         shares = np.maximum(inside, 0.0)
-        total = rows if rows is not None else round(float(spec.asked.scale) * self._counted(shares))
+        total = rows if rows is not None else round(float(spec.request.scale) * self._counted(shares))
         copies = _apportioned(shares, total)
-        places = np.repeat(np.arange(shares.size), copies)
-        bins = np.unravel_index(places, spec.queries.shape)
+        indices = np.repeat(np.arange(shares.size), copies)
+        bins = np.unravel_index(indices, spec.queries.shape)
         columns = [
             pa.array([label_at(axis, i) for i in each.tolist()], pa.string())
-            for axis, each in zip(spec.asked.axes, bins, strict=True)
+            for axis, each in zip(spec.request.axes, bins, strict=True)
         ]
-        return pa.table(columns, names=[axis.column for axis in spec.asked.axes])
+        return pa.table(columns, names=[axis.column for axis in spec.request.axes])
 
     def _counted(self, shares: NDArray[np.float64]) -> float:
         """How many people of those that the method saw these are."""
@@ -165,10 +176,10 @@ class Synopsis(Result):
         """Weights are sums of floats."""
         if not isinstance(self.spec.method, Weights):
             return {}
-        return {"weight": _LAST_PLACES, "estimate": _LAST_PLACES * (self.spec.asked.people or 1)}
+        return {"weight": _RELATIVE_ERROR, "estimate": _RELATIVE_ERROR * (self.spec.request.people or 1)}
 
     def _keys(self) -> list[tuple[str, pa.DataType]]:
-        names = key_names(self.spec.asked.axes, self.spec.queries, (self.number, *_ANSWER))
+        names = key_names(self.spec.request.axes, self.spec.queries, (self.number, *_ANSWER))
         return [(name, _LABELS) for name in names]
 
     def _ends(self) -> list[tuple[str, pa.DataType]]:
@@ -177,7 +188,7 @@ class Synopsis(Result):
     def _cells(self) -> list[str]:
         """The key columns of a file of cells."""
         taken, names = {PART, self.number} | ({ROUND} if isinstance(self.spec.method, Boosting) else set()), []
-        for axis in self.spec.asked.axes:
+        for axis in self.spec.request.axes:
             name = axis.column
             while name in taken:
                 name = f"by_{name}"
@@ -210,54 +221,58 @@ class Synopsis(Result):
         match spec.method:
             case PerQuery():
                 assert not isinstance(spec.queries, Halfspaces)
-                keys = keys_of(np.arange(start, stop), spec.asked.axes, spec.queries)
+                keys = keys_of(np.arange(start, stop), spec.request.axes, spec.queries)
                 values, which = np.unique(some, return_inverse=True)
                 columns = self._answer_columns(values.tolist(), [spec.bound] * values.size)
-                ends = [column.take(whole(which.astype(np.int64))) for column in columns]
-                return [*keys, whole(some), *(ends if self._sampled else ends[1:])]
+                ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
+                return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
             case Tree(branching=branching):
-                return [*_runs(spec, branching, start, stop), whole(some)]
+                return [*_runs(spec, branching, start, stop), integer_array(some)]
             case Boosting(rounds=rounds):
                 each = spec.rows_published // rounds
-                return [whole(np.arange(start, stop) // each + 1), *self._of_cells(start, stop, each), whole(some)]
+                return [
+                    integer_array(np.arange(start, stop) // each + 1),
+                    *self._of_cells(start, stop, each),
+                    integer_array(some),
+                ]
             case _:
-                array = _floats(some) if isinstance(spec.method, Weights) else whole(some)
+                array = _floats(some) if isinstance(spec.method, Weights) else integer_array(some)
                 return [*self._of_cells(start, stop), array]
 
     def _of_cells(self, start: int, stop: int, each: int | None = None) -> list[pa.Array]:
         """The keys of cells, of one list of them or of several with `each` so many, and who is in none."""
-        places = np.arange(start, stop) if each is None else np.arange(start, stop) % each
-        outside = places >= cells_of(self.spec.queries.shape)
-        return [*cell_keys(places, self.spec.asked.axes), labelled(outside.astype(np.int64), PARTS)]
+        indices = np.arange(start, stop) if each is None else np.arange(start, stop) % each
+        outside = indices >= cells_of(self.spec.queries.shape)
+        return [*cell_keys(indices, self.spec.request.axes), labelled(outside.astype(np.int64), PARTS)]
 
     @property
     def _sampled(self) -> bool:
-        return self.spec.asked.rows is not None
+        return self.spec.request.rows is not None
 
     def _answer_columns(self, seen: Sequence[Fraction | int], bounds: Sequence[Fraction]) -> list[pa.Array]:
         """Estimates and intervals from what the method says."""
-        spec, most = self.spec, self.spec.asked.people
+        spec, most = self.spec, self.spec.request.people
         estimates, lows, highs = [], [], []
-        for said, bound in zip(seen, bounds, strict=True):
-            value = spec.asked.scale * said
+        for answer, bound in zip(seen, bounds, strict=True):
+            value = spec.request.scale * answer
             low, high = max(ceil(value - bound), 0), max(floor(value + bound), 0)
             estimates.append(float(value))
             lows.append(low if most is None else min(low, most))
             highs.append(high if most is None else min(high, most))
         return [
             _floats(np.array(estimates)),
-            whole(np.array(lows, dtype=np.int64)),
-            whole(np.array(highs, dtype=np.int64)),
+            integer_array(np.array(lows, dtype=np.int64)),
+            integer_array(np.array(highs, dtype=np.int64)),
         ]
 
     def _answers(self) -> Iterator[pa.RecordBatch]:
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
-        boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
+        boxes = [spec.queries.at(index) for index in range(spec.queries.number)]
         setting = spec.setting
         seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]
         bounds = [spec.bound_of(box) for box in boxes]
-        keys = keys_of(np.arange(len(boxes)), spec.asked.axes, spec.queries)
+        keys = keys_of(np.arange(len(boxes)), spec.request.axes, spec.queries)
         schema = pa.schema([*self._keys(), *self._ends()])
         yield pa.record_batch([*keys, *self._answer_columns(seen, bounds)], schema=schema)
 
@@ -265,46 +280,46 @@ class Synopsis(Result):
         """What each round chose and measured: the weights follow from it."""
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
-        places = [spec.queries.place(query) for query, _ in self.drawn.rounds if isinstance(query, tuple)]
-        keys = keys_of(np.array(places, dtype=np.int64), spec.asked.axes, spec.queries)
+        indices = [spec.queries.index_of(query) for query, _ in self.drawn.rounds if isinstance(query, tuple)]
+        keys = keys_of(np.array(indices, dtype=np.int64), spec.request.axes, spec.queries)
         measured = np.array([noisy for _, noisy in self.drawn.rounds], dtype=np.int64)
-        names = key_names(spec.asked.axes, spec.queries, (ROUND, "measured"))
+        names = key_names(spec.request.axes, spec.queries, (ROUND, "measured"))
         labels = [(name, _LABELS) for name in names]
         schema = pa.schema([(ROUND, pa.int64()), *labels, ("measured", pa.int64())])
         times = np.array(self.drawn.times, dtype=np.int64) if self.drawn.times else np.arange(1, measured.size + 1)
-        return pa.record_batch([whole(times), *keys, whole(measured)], schema=schema)
+        return pa.record_batch([integer_array(times), *keys, integer_array(measured)], schema=schema)
 
     # --- words --------------------------------------------------------------------------------------------------------
 
     def facts(self) -> Mapping[str, Any]:
         from hubbub.kinds.queries.spec import all_offers
 
-        asked, queries = self.spec.asked, self.spec.queries
-        others = [each for each in all_offers(asked) if each.name != self.spec.method.name]
+        request, queries = self.spec.request, self.spec.queries
+        others = [each for each in all_offers(request) if each.name != self.spec.method.name]
         return {
-            "class": asked.of,
+            "class": request.of,
             "queries": None if isinstance(queries, Halfspaces) else queries.number,
             "cells": cells_of(queries.shape),
             "method": self.spec.method.name,
             "parameters": parameters(self.spec.method),
             **numbers(bound=self.spec.bound),
-            "bound_as_share": None if not asked.people else to_float(self.spec.bound / asked.people, round_up=True),
-            "sampling_error": to_float(asked.sampling_error(), round_up=True),
-            "coverage": float(asked.coverage),
+            "bound_as_share": None if not request.people else to_float(self.spec.bound / request.people, round_up=True),
+            "sampling_error": to_float(request.sampling_error(), round_up=True),
+            "coverage": float(request.coverage),
             "other_methods": [
                 {
                     "name": each.name,
-                    "bound": None if each.bound is None else to_float(asked.everybody(each.bound), round_up=True),
+                    "bound": None if each.bound is None else to_float(request.everybody(each.bound), round_up=True),
                     "why_not": each.why_not or None,
                 }
                 for each in others
             ],
             "vc_dimension_at_most": queries.dimension,
-            "log_growth_at_most": to_float(log_growth(queries, asked.people), round_up=True)
-            if asked.people
+            "log_growth_at_most": to_float(log_growth(queries, request.people), round_up=True)
+            if request.people
             else to_float(queries.log_number, round_up=True),
-            "people": asked.people,
-            "rows": asked.rows,
+            "people": request.people,
+            "rows": request.rows,
         }
 
     def sentences(self) -> tuple[str, ...]:
@@ -320,16 +335,16 @@ class Synopsis(Result):
 
 def _runs(spec: Queries, branching: int, start: int, stop: int) -> list[pa.Array]:
     """The level of each run, and its first and last bin."""
-    axis = spec.asked.axes[0]
+    axis = spec.request.axes[0]
     sizes = levels(size(axis), branching)
     ends = np.cumsum(sizes)
-    places = np.arange(start, stop)
-    level = np.searchsorted(ends, places, side="right")
-    place = places - np.concatenate([[0], ends])[level]
+    indices = np.arange(start, stop)
+    level = np.searchsorted(ends, indices, side="right")
+    index = indices - np.concatenate([[0], ends])[level]
     step = np.array([branching**i for i in range(len(sizes))], dtype=np.int64)[level]
-    first = place * step
+    first = index * step
     last = np.minimum(first + step, size(axis)) - 1
-    return [whole(level.astype(np.int64)), labelled(first, all_labels(axis)), labelled(last, all_labels(axis))]
+    return [integer_array(level.astype(np.int64)), labelled(first, all_labels(axis)), labelled(last, all_labels(axis))]
 
 
 def _floats(values: NDArray[np.float64]) -> pa.Array:

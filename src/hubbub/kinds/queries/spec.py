@@ -59,7 +59,7 @@ def check_domain(axes: tuple[Declared, ...]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class QueryRequest:
     """What is asked, before a method is chosen: domain, class, loss, sample, and how often all answers are right."""
 
     axes: tuple[Declared, ...]
@@ -122,9 +122,9 @@ class Asked:
 
 
 @lru_cache(maxsize=64)
-def all_offers(asked: Asked) -> tuple[Offer, ...]:
+def all_offers(request: QueryRequest) -> tuple[Offer, ...]:
     """Every method with its bound, the best first. Public numbers alone."""
-    return offers(asked.setting(*asked.losses()))
+    return offers(request.setting(*request.losses()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,32 +137,32 @@ class Queries(Spec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.queries.request
-    asked: Asked
+    request: QueryRequest
     method: Method
     loss: Fraction
     bound: Fraction
     unit: Unit = EACH_ROW
 
     def __post_init__(self) -> None:
-        asked = self.asked
-        if not 0 < asked.coverage < 1 or asked.epsilon <= 0 or self.loss <= 0:
+        request = self.request
+        if not 0 < request.coverage < 1 or request.epsilon <= 0 or self.loss <= 0:
             raise WrongUse("epsilon must be above 0, and the coverage between 0 and 1")
-        if asked.rows is not None and (asked.people is None or not 1 <= asked.rows <= asked.people):
+        if request.rows is not None and (request.people is None or not 1 <= request.rows <= request.people):
             raise WrongUse("a sample of K people needs K between 1 and the declared number of people; lower rows")
-        check_domain(asked.axes)
+        check_domain(request.axes)
 
     @property
     def zero_knowledge(self) -> bool:
-        return self.asked.rows is not None
+        return self.request.rows is not None
 
     @property
     def queries(self) -> Class:
-        return self.asked.queries
+        return self.request.queries
 
     @property
     def setting(self) -> Setting:
         """What the method is told."""
-        return self.asked.setting(self.loss, self.loss)
+        return self.request.setting(self.loss, self.loss)
 
     @property
     def people(self) -> People:
@@ -170,7 +170,7 @@ class Queries(Spec):
 
     @property
     def enforced_number(self) -> int | None:
-        return self.asked.people
+        return self.request.people
 
     @property
     def replaced_loss(self) -> Fraction:
@@ -184,7 +184,7 @@ class Queries(Spec):
     def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
-        resolved(self.asked.axes, schema)
+        resolved(self.request.axes, schema)
         return self
 
     @property
@@ -196,7 +196,7 @@ class Queries(Spec):
             return self.queries.number
         if isinstance(self.method, Tree):
             return sum(levels(shape[0], self.method.branching))
-        beyond = self.asked.outside and self.setting.rows is not None
+        beyond = self.request.outside and self.setting.rows is not None
         times = self.method.rounds if isinstance(self.method, Boosting) else 1
         return times * (cells_of(shape) + beyond)
 
@@ -206,12 +206,12 @@ class Queries(Spec):
 
     def bound_of(self, query: Query) -> Fraction:
         """How far the answer to a query is from the truth, in people, with all of them right at once."""
-        return min(self.bound, self.asked.everybody(self.method.bound_of(self.setting, query)))
+        return min(self.bound, self.request.everybody(self.method.bound_of(self.setting, query)))
 
     def checks(self) -> Iterator[Check]:
         """The noise against its exact law, what is spent against what may be, and the bound against its proof."""
         why = self.method.why_not(self.setting)
-        yield Check("the method can answer the class", not why, why or f"{self.method.name} for {self.asked.of}")
+        yield Check("the method can answer the class", not why, why or f"{self.method.name} for {self.request.of}")
         spent = self.method.spends(self.setting)
         yield Check("the method spends no more than it may", spent <= self.loss, f"{to_text(spent)}")
         rate = queries_promises.noise_rate(self)
@@ -219,12 +219,14 @@ class Queries(Spec):
             yield from laws(Geometric(rate))
         if self.enforced_number is not None:
             yield replaced.replaced_holds(self)
-        again = self.asked.everybody(self.method.bound(self.setting))
+        again = self.request.everybody(self.method.bound(self.setting))
         found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        fields = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
+        fields = [
+            f"how often all answers are right, {to_text(self.request.coverage)}: no promise to people rests on it"
+        ]
         fields.append("the bound, if it is larger than the proved one")
         if self.unit.person is not None:
             fields.append(f"the name of the column that says who is who, {self.unit.person}")

@@ -19,7 +19,7 @@ from hubbub.tables.bins import rule
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
 
-SAYS: Final = {
+DESCRIPTIONS: Final = {
     "marginals": "every cell of every table by {ways} of the columns",
     "conjunctions": "every condition on at most {ways} of the columns, each with one of its values",
     "intervals": "every run of bins",
@@ -32,23 +32,23 @@ _LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
 
 def describe(spec: Queries) -> Description:
     """Everything that has to be said about it."""
-    columns = [axis.column for axis in spec.asked.axes]
-    sampled = "" if spec.asked.rows is None else f", {spec.asked.rows:,} of {spec.asked.people:,} people"
+    columns = [axis.column for axis in spec.request.axes]
+    sampled = "" if spec.request.rows is None else f", {spec.request.rows:,} of {spec.request.people:,} people"
     return Description(
-        title=f"Answers to {spec.asked.of} of {listed(columns)}",
+        title=f"Answers to {spec.request.of} of {listed(columns)}",
         published=f"A synopsis that answers, of the columns {listed(columns)}, {_class(spec)}: {how(spec)}",
-        entry=f"queries {spec.asked.of} of {', '.join(columns)}{sampled}",
-        person=spec.unit.words,
+        entry=f"queries {spec.request.of} of {', '.join(columns)}{sampled}",
+        person=spec.unit.describe,
         sampling=_sampling(spec),
-        counts="the people in the table" if spec.asked.rows is None else "the people in the table, from the sample",
-        intervals=interval_words(spec),
-        public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.asked.axes),
+        counts="the people in the table" if spec.request.rows is None else "the people in the table, from the sample",
+        intervals=interval_sentence(spec),
+        public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.request.axes),
     )
 
 
 def _class(spec: Queries) -> str:
-    name, _, ways = spec.asked.of.partition(":")
-    return SAYS[name].format(ways=ways)
+    name, _, ways = spec.request.of.partition(":")
+    return DESCRIPTIONS[name].format(ways=ways)
 
 
 def how(spec: Queries) -> str:
@@ -70,17 +70,17 @@ def how(spec: Queries) -> str:
 
 
 def _sampling(spec: Queries) -> str:
-    if spec.asked.rows is None:
+    if spec.request.rows is None:
         return "nobody: everybody in the table is counted"
     return (
-        f"a fresh secret sample was drawn for this release: {spec.asked.rows:,} of the {spec.asked.people:,} people, "
+        f"a fresh secret sample was drawn for this release: {spec.request.rows:,} of the {spec.request.people:,} people, "
         "all sets of so many alike, and who was drawn is not kept"
     )
 
 
-def interval_words(spec: Queries) -> str:
+def interval_sentence(spec: Queries) -> str:
     """What an interval means."""
-    percent = to_text(100 * spec.asked.coverage)
+    percent = to_text(100 * spec.request.coverage)
     return f"With a chance of at least {percent} %, every interval of the class holds the true number, all at once"
 
 
@@ -88,22 +88,22 @@ def sentences(spec: Queries) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
     from hubbub.kinds.queries.spec import all_offers
 
-    asked, queries = spec.asked, spec.queries
-    share = "" if not asked.people else f" ({short(100 * spec.bound / asked.people, 3)} % of {asked.people:,})"
+    request, queries = spec.request, spec.queries
+    share = "" if not request.people else f" ({short(100 * spec.bound / request.people, 3)} % of {request.people:,})"
     number = "Every query" if isinstance(queries, Halfspaces) else f"Each of {queries.number:,} queries"
     sentences = [
         f"{number} is answered within {ceil(spec.bound):,} people{share}, all of them at once with a chance of at "
-        f"least {to_text(100 * asked.coverage)} %. Method: {spec.method.name}."
+        f"least {to_text(100 * request.coverage)} %. Method: {spec.method.name}."
     ]
-    best = all_offers(asked)[0]
-    if best.bound is not None and best.name != spec.method.name and asked.everybody(best.bound) < spec.bound:
-        least = ceil(asked.everybody(best.bound))
+    best = all_offers(request)[0]
+    if best.bound is not None and best.name != spec.method.name and request.everybody(best.bound) < spec.bound:
+        least = ceil(request.everybody(best.bound))
         whom = "person" if least == 1 else "people"
         sentences.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
-    if asked.rows is not None:
+    if request.rows is not None:
         sentences.append(
-            f"Of that, {ceil(asked.sampling_error()):,} people are for the sample: the VC dimension of the class is at "
-            f"most {queries.dimension}. Epsilon goes with K = {asked.rows:,}: so many random people may be known."
+            f"Of that, {ceil(request.sampling_error()):,} people are for the sample: the VC dimension of the class is at "
+            f"most {queries.dimension}. Epsilon goes with K = {request.rows:,}: so many random people may be known."
         )
     return tuple(sentences)
 

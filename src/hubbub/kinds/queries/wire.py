@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 def to_json(spec: Queries) -> dict[str, Plain]:
     """The release as JSON."""
-    asked = spec.asked
+    request = spec.request
     return {
-        "bins": [plain(axis) for axis in asked.axes],
-        "class": asked.of,
-        "epsilon": to_text(asked.epsilon),
-        "rows": asked.rows,
-        "people": asked.people,
-        "coverage": to_text(asked.coverage),
+        "bins": [plain(axis) for axis in request.axes],
+        "class": request.of,
+        "epsilon": to_text(request.epsilon),
+        "rows": request.rows,
+        "people": request.people,
+        "coverage": to_text(request.coverage),
         "method": parameters(spec.method),
         "loss": to_text(spec.loss),
         "bound": to_text(spec.bound),
@@ -38,12 +38,12 @@ def to_json(spec: Queries) -> dict[str, Plain]:
 
 def read(given: Any) -> Queries:
     """The release that a description says, checked as if somebody had asked for it."""
-    from hubbub.kinds.queries.spec import Asked, Queries, check_domain
+    from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
 
     try:
         check_domain(restored(tuple[Declared, ...], given["bins"]))
         spec = Queries(
-            asked=Asked(
+            request=QueryRequest(
                 axes=restored(tuple[Declared, ...], given["bins"]),
                 of=restored(str, given["class"]),
                 epsilon=restored(Fraction, given["epsilon"]),
@@ -56,12 +56,12 @@ def read(given: Any) -> Queries:
             bound=restored(Fraction, given["bound"]),
             unit=restored(Unit, given["unit"]),
         )
-        fits = spec.asked.queries.name == spec.asked.of and not spec.unit.chooses
+        fits = spec.request.queries.name == spec.request.of and not spec.unit.chooses
     except CheckFailed:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    axes = spec.asked.axes
+    axes = spec.request.axes
     if not fits or not axes or len({axis.column for axis in axes}) != len(axes) or not all(map(is_partition, axes)):
         raise CheckFailed("the domain of the description is none; get the original certificate")
     if not agrees(given, to_json(spec)):

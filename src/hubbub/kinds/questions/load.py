@@ -25,13 +25,13 @@ def load(spec: Questions, files: Files) -> Measurement:
     may round differently is the same in both.
     """
     every, rows, at = files.table("release", SCHEMA, ENDS), [], 0
-    for asked, each in zip(spec.asked, spec.statistics, strict=True):
-        name = file_name(asked.name)
+    for question, each in zip(spec.asked, spec.statistics, strict=True):
+        name = file_name(question.name)
         table = files.table(name, schema(each), [*published_columns(each), *ENDS])
         if table.num_rows != each.bins:
             raise CheckFailed(f"{name}: its rows are not as many as its bins")
         if _ends(table) != _ends(every.slice(at, each.bins)):
-            raise CheckFailed(f"its answers to {asked.name} are not those of {name}")
+            raise CheckFailed(f"its answers to {question.name} are not those of {name}")
         at += each.bins
         rows.append(rows_in(each, table))
     return Measurement(answers=loaded(OneSample.schema, in_one(rows)))

@@ -20,7 +20,7 @@ from hubbub.kinds.statistic.result import drawn_columns
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.sampling.ranks import choose
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import OTHER_NUMBER, Engine, ExactCounts, Joint
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
-    asked = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
-    exact = engine.joint_count(asked, source)
+    queries = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
+    exact = engine.joint_count(queries, source)
     if int(exact.counts.sum()) != spec.of_people:
         raise Refused(OTHER_NUMBER)
     return Measurement(answers=release(OneSample(spec), exact, source))
@@ -79,12 +79,12 @@ def present(spec: Questions, drawn: Drawn) -> Replies:
 def in_one(rows: Sequence[Sequence[Row]]) -> pa.RecordBatch:
     """The integers of all questions under the schema of the mechanism; where people are sampled nothing is hidden."""
     every = [number for each in rows for row in each for number in row]
-    return pa.record_batch([whole(np.array(every, dtype=np.int64))], schema=_SCHEMA)
+    return pa.record_batch([integer_array(np.array(every, dtype=np.int64))], schema=_SCHEMA)
 
 
 def _added(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> ExactCounts:
     """Cells that one question does not tell apart, as one."""
-    different, place = np.unique(codes, return_inverse=True)
+    different, index = np.unique(codes, return_inverse=True)
     sums = np.zeros(different.size, dtype=np.int64)
-    np.add.at(sums, place, counts)
+    np.add.at(sums, index, counts)
     return ExactCounts(different, sums)

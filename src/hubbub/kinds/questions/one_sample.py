@@ -34,9 +34,9 @@ class SampledPeople:
     noise is drawn. If the block fails nothing is released.
     """
 
-    def __init__(self, publish: Callable[[Spec], Release], unit: Unit, **words: Any) -> None:
-        self._publish, self._unit, self._words = publish, unit, words
-        self._asked: list[dict[str, Any]] = []
+    def __init__(self, publish: Callable[[Spec], Release], unit: Unit, **options: Any) -> None:
+        self._publish, self._unit, self._options = publish, unit, options
+        self._questions: list[dict[str, Any]] = []
         self._open = False
         self._release: Release | None = None
 
@@ -51,7 +51,7 @@ class SampledPeople:
     ) -> None:
         self._open = False
         if kind is None:
-            spec = questions(self._asked, unit=self._unit, **self._words)
+            spec = questions(self._questions, unit=self._unit, **self._options)
             self._release = self._publish(spec)
 
     @property
@@ -71,7 +71,7 @@ class SampledPeople:
         epsilon: Exact | None = None,
     ) -> None:
         """How many people meet a condition, in all or by bins."""
-        self._ask(name, "count", by=by, where=where, share=share, epsilon=epsilon)
+        self._add(name, "count", by=by, where=where, share=share, epsilon=epsilon)
 
     def fraction(
         self,
@@ -83,7 +83,7 @@ class SampledPeople:
         epsilon: Exact | None = None,
     ) -> None:
         """Which share of people, of all or of each bin, meets a condition."""
-        self._ask(name, "fraction", by=by, where=where, share=share, epsilon=epsilon)
+        self._add(name, "fraction", by=by, where=where, share=share, epsilon=epsilon)
 
     def mean(
         self,
@@ -96,7 +96,7 @@ class SampledPeople:
         epsilon: Exact | None = None,
     ) -> None:
         """The mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``."""
-        self._ask(name, "mean", of=of, by=by, where=where, share=share, epsilon=epsilon)
+        self._add(name, "mean", of=of, by=by, where=where, share=share, epsilon=epsilon)
 
     def quantile(
         self,
@@ -110,11 +110,11 @@ class SampledPeople:
         epsilon: Exact | None = None,
     ) -> None:
         """A quantile of a column, of all or by bins; 0.5 is the median."""
-        self._ask(name, "quantile", of=of, by=by, q=q, where=where, share=share, epsilon=epsilon)
+        self._add(name, "quantile", of=of, by=by, q=q, where=where, share=share, epsilon=epsilon)
 
-    def _ask(self, name: str, kind: str, **words: Any) -> None:
+    def _add(self, name: str, kind: str, **options: Any) -> None:
         if not self._open:
             raise WrongUse("questions are asked inside the block: with table.sample(...) as people: people.count(...)")
-        self._asked.append(
-            {"name": name, "kind": kind} | {key: given for key, given in words.items() if given is not None}
+        self._questions.append(
+            {"name": name, "kind": kind} | {key: given for key, given in options.items() if given is not None}
         )

@@ -35,7 +35,7 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
 
     Guarantee: inside the sample the j-th question loses `loss_j` when one row is replaced, and all of them, with noise
     of their own, the sum (basic composition). On one sample of K of N people drawn in secret that is zero-knowledge
-    private with respect to RS(K) by :func:`hubbub.sampling.one_sample.together` (Theorem A1', a blank for each
+    private with respect to RS(K) by :func:`hubbub.sampling.one_sample.joint_epsilon` (Theorem A1', a blank for each
     question), and ln(1 + (K/N)(e^sum - 1))-differentially private when one person is replaced. Refused if the first is
     more than the epsilon that is claimed.
     """
@@ -44,14 +44,14 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
     if spec.reached > spec.epsilon or isinstance(swapped, Infinite):
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
     each = [
-        differential(statistic, asked.loss, Neighbours.REPLACE)
-        for statistic, asked in zip(spec.statistics, spec.asked, strict=True)
+        differential(statistic, question.loss, Neighbours.REPLACE)
+        for statistic, question in zip(spec.statistics, spec.asked, strict=True)
     ]
     inner = composition.differential(*each) if len(each) > 1 else each[0]
     knowledge = spec.statistics[0].protection
     assert isinstance(knowledge, Knowledge)
     names = texts(k=k, n=n, epsilon=inside)
-    used = (SYMMETRIC, SECRET, declared(knowledge), Assumption(SAME.id, SAME.says, texts(rows=k)))
+    used = (SYMMETRIC, SECRET, declared(knowledge), Assumption(SAME.id, SAME.sentence, texts(rows=k)))
     knows = Derivation(
         conclusion=ZeroKnowledge(epsilon=spec.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=ONE_SAMPLE,
@@ -72,8 +72,8 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
 def _blanks(spec: Questions) -> tuple[tuple[str, str], ...]:
     """How much is lost by questions to which the blank is in no bin, and by each to which it is a coin."""
     half = sum((each.loss for each in spec.asked if each.blank is Blank.HALF_WAY), Fraction(0))
-    coins = sorted(each.loss for each in spec.asked if each.blank is Blank.COIN)
-    return (*texts(in_no_bin=half), ("coins", ", ".join(map(to_text, coins)) or "none"))
+    coin_losses = sorted(each.loss for each in spec.asked if each.blank is Blank.COIN)
+    return (*texts(in_no_bin=half), ("coins", ", ".join(map(to_text, coin_losses)) or "none"))
 
 
 def checks(spec: Questions) -> Iterator[Check]:
@@ -82,9 +82,9 @@ def checks(spec: Questions) -> Iterator[Check]:
     Guarantee: a check that passed means that the claim holds: of each question's noise by how far one person moves what
     it is added to, or by exact laws on small tables; of all of them by Theorem A1'.
     """
-    for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
+    for question, statistic in zip(spec.asked, spec.statistics, strict=True):
         for check in mechanism_holds(statistic):
-            yield Check(f"{asked.name}: {check.what}", check.passed, check.found)
+            yield Check(f"{question.name}: {check.what}", check.passed, check.found)
     found = (
         f"losing {to_text(spec.inside)} inside, tell no more than {spec.rows:,} of {spec.of_people:,} people, up to "
         f"epsilon = {short(spec.epsilon, 9)} (Theorem A1')"

@@ -33,10 +33,10 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.kinds.questions.spec import Asked, Questions, read
 from hubbub.kinds.statistic.request import EXPECTED, MOST_PEOPLE, ONE_ROW, declared
-from hubbub.numeric.exact import Exact, positive, rational, rounded, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
-from hubbub.sampling.one_sample import may_lose, together
+from hubbub.sampling.one_sample import joint_epsilon, may_lose
 from hubbub.sampling.ranks import LARGEST
 from hubbub.sampling.sanitize import Blank
 from hubbub.tables.bounded_column import measured
@@ -52,7 +52,7 @@ _DIGITS: Final = 12
 
 
 def questions(
-    asked: Sequence[Mapping[str, Any]],
+    questions: Sequence[Mapping[str, Any]],
     *,
     rows: Exact,
     people: Exact,
@@ -61,7 +61,7 @@ def questions(
     unit: Unit | None = None,
 ) -> Questions:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
-    k, n = whole(rows, "rows", least=1), whole(people, "people", least=1)
+    k, n = integer(rows, "rows", least=1), integer(people, "people", least=1)
     if k > n:
         raise WrongUse(f"rows is how many of all people may be known, at most {n}, not {k}; lower it")
     if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
@@ -69,12 +69,12 @@ def questions(
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
-    if not asked:
+    if not questions:
         raise WrongUse("no question is asked; add one, like a count with a where")
-    blanks = [_asked(each, Fraction(1)).blank for each in asked]
-    losses = _losses(asked, blanks, k, n, zero_knowledge)
-    every = tuple(_asked(each, loss) for each, loss in zip(asked, losses, strict=True))
-    total_loss = together(k, n, list(zip(losses, blanks, strict=True)))
+    blanks = [_question(each, Fraction(1)).blank for each in questions]
+    losses = _losses(questions, blanks, k, n, zero_knowledge)
+    every = tuple(_question(each, loss) for each, loss in zip(questions, losses, strict=True))
+    total_loss = joint_epsilon(k, n, list(zip(losses, blanks, strict=True)))
     epsilon = total_loss if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
     return Questions(
         asked=every, epsilon=epsilon, rows=k, of_people=n, unit=unit or Unit(), coverage=level
@@ -82,28 +82,28 @@ def questions(
 
 
 def _losses(
-    asked: Sequence[Mapping[str, Any]], blanks: Sequence[Blank], k: int, n: int, zero_knowledge: Exact | None
+    questions: Sequence[Mapping[str, Any]], blanks: Sequence[Blank], k: int, n: int, zero_knowledge: Exact | None
 ) -> list[Fraction]:
     """What each question may lose inside the sample."""
     if zero_knowledge is None:
-        if any(each.get("epsilon") is None or each.get("share") is not None for each in asked):
+        if any(each.get("epsilon") is None or each.get("share") is not None for each in questions):
             raise WrongUse(
                 "say zero_knowledge, what all questions together may tell beyond the sample, and perhaps a share "
                 "of it for each; or leave it out and give each question its epsilon inside the sample"
             )
-        return [positive(each["epsilon"], "epsilon") for each in asked]
-    if any(each.get("epsilon") is not None for each in asked):
+        return [positive(each["epsilon"], "epsilon") for each in questions]
+    if any(each.get("epsilon") is not None for each in questions):
         raise WrongUse("with zero_knowledge for all, a question has a share of it and no epsilon; drop that")
-    shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in asked]
+    shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in questions]
     target = positive(zero_knowledge, "zero-knowledge")
-    whole_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
-    parts = [rounded(whole_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
+    total_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
+    parts = [rounded(total_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
     if not all(parts):
         raise WrongUse("a question with so small a share would have next to nothing; raise it, or zero_knowledge")
     return parts
 
 
-def _asked(given: Mapping[str, Any], loss: Fraction) -> Asked:
+def _question(given: Mapping[str, Any], loss: Fraction) -> Asked:
     name, what = given.get("name"), given.get("kind")
     if not isinstance(name, str) or not name:
         raise WrongUse('each question has a name, which its file gets; add name, like name = "old"')
@@ -135,15 +135,15 @@ def _asked(given: Mapping[str, Any], loss: Fraction) -> Asked:
     )
 
 
-def _toml(place: Path) -> dict[str, Any]:
+def _toml(path: Path) -> dict[str, Any]:
     try:
-        with place.open("rb") as opened:
+        with path.open("rb") as opened:
             text = opened.read(_LARGEST + 1)
         if len(text) <= _LARGEST:
             return tomllib.loads(text.decode("utf-8"), parse_float=str)
     except (OSError, ValueError, RecursionError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         pass
-    raise WrongUse(f"the questions must be a TOML file that can be read, not {str(place)[:60]!r}; check the file")
+    raise WrongUse(f"the questions must be a TOML file that can be read, not {str(path)[:60]!r}; check the file")
 
 
 def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
     unknown = next((key for key in found if key not in _TOP), None)
     if unknown is not None:
         raise WrongUse(f"a file of questions knows {', '.join(_TOP)}, and not {str(unknown)[:40]!r}; leave it out")
-    asked = found.get("question")
-    if not isinstance(asked, list) or not asked or not all(isinstance(each, dict) for each in asked):
+    listed = found.get("question")
+    if not isinstance(listed, list) or not listed or not all(isinstance(each, dict) for each in listed):
         raise WrongUse("a file of questions has a table [[question]] for each, with its name and kind; add some")
     for name in ("rows", "people"):
         if name not in found:
@@ -161,7 +161,7 @@ def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def ask(
+def from_options(
     *,
     spec: Any = None,
     person: str | None = None,
@@ -207,7 +207,7 @@ them, the same one for all questions (`one_row_per_person=True`).""",
         ONE_ROW,
         EXPECTED,
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Questions.kind = KIND

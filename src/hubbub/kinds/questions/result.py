@@ -47,16 +47,16 @@ class Replies(Result):
 
     def __getitem__(self, name: str) -> Answers:
         """The answers to the question of that name."""
-        for asked, answers in zip(self.spec.asked, self.answers, strict=True):
-            if asked.name == name:
+        for question, answers in zip(self.spec.asked, self.answers, strict=True):
+            if question.name == name:
                 return answers
-        names = ", ".join(asked.name for asked in self.spec.asked)
+        names = ", ".join(question.name for question in self.spec.asked)
         raise WrongUse(f"no question is called {str(name)[:40]!r}; there are {names}")
 
     def _all(self) -> Iterator[tuple[str, Answers, tuple[str | None, ...], Answer]]:
-        for asked, answers in zip(self.spec.asked, self.answers, strict=True):
+        for question, answers in zip(self.spec.asked, self.answers, strict=True):
             for key, answer in zip(answers.keys(), answers.answers, strict=True):
-                yield asked.name, answers, key, answer
+                yield question.name, answers, key, answer
 
     def sheets(self) -> tuple[Sheet, ...]:
         batch, off = self._batch(), max(map(slack, self.spec.statistics))
@@ -64,7 +64,7 @@ class Replies(Result):
         tolerance = dict.fromkeys(ENDS, off) if off else {}
         first = Sheet("release", batch.schema, lambda: iter((batch,)), batch.num_rows, tolerance)
         each = zip(self.spec.asked, self.answers, strict=True)
-        return first, *(replace(answers.sheets()[0], name=file_name(asked.name)) for asked, answers in each)
+        return first, *(replace(answers.sheets()[0], name=file_name(question.name)) for question, answers in each)
 
     def _batch(self) -> pa.RecordBatch:
         rows = list(self._all())
@@ -86,10 +86,10 @@ class Replies(Result):
     def facts(self) -> Mapping[str, Any]:
         epsilon, rows = self.spec.fresh
         entries = []
-        for asked, answers in zip(self.spec.asked, self.answers, strict=True):
+        for question, answers in zip(self.spec.asked, self.answers, strict=True):
             own = {name: value for name, value in answers.facts().items() if name not in _COMMON}
-            about = {"name": asked.name, "kind": asked.what, "file": file_name(asked.name)}
-            entries.append({**about, "epsilon_inside": to_text(asked.loss), **own})
+            about = {"name": question.name, "kind": question.what, "file": file_name(question.name)}
+            entries.append({**about, "epsilon_inside": to_text(question.loss), **own})
         return {
             "questions": entries,
             "counts": statistic_text.counted(self.spec.statistics[0]) | {"whom": text.whom(self.spec)},
@@ -103,7 +103,7 @@ class Replies(Result):
         }
 
     def sentences(self) -> tuple[str, ...]:
-        files = ", ".join(file_name(asked.name) for asked in self.spec.asked)
+        files = ", ".join(file_name(question.name) for question in self.spec.asked)
         return (
             f"{text.route(self.spec)}.",
             f"{text.compared(self.spec)}.",
@@ -113,21 +113,21 @@ class Replies(Result):
     def display(self, first: int) -> DisplayTable:
         rows = []
         for name, answers, key, answer in list(self._all())[:first]:
-            value = "-" if answer.estimate is None else answers.said(answer.estimate)
-            high = "or more" if answer.high is None else f"to {answers.said(answer.high)}"
-            numbers = (value, f"{answers.said(answer.low)} {high}")
+            value = "-" if answer.estimate is None else answers.number_text(answer.estimate)
+            high = "or more" if answer.high is None else f"to {answers.number_text(answer.high)}"
+            numbers = (value, f"{answers.number_text(answer.low)} {high}")
             rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
         return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
 
     def drawing(self) -> Drawing | None:
         """That of the question with most bins: the questions have different units, and a picture has one."""
-        for asked, answers in sorted(
+        for question, answers in sorted(
             zip(self.spec.asked, self.answers, strict=True), key=lambda each: -each[1].spec.bins
         ):
             found = answers.drawing()
             if isinstance(found, Bars):
                 rest = "" if len(self.answers) == 1 else "; the others are in the table."
-                return replace(found, note=" ".join(filter(None, (found.note, f"Drawn is {asked.name}{rest}"))))
+                return replace(found, note=" ".join(filter(None, (found.note, f"Drawn is {question.name}{rest}"))))
         return None
 
 

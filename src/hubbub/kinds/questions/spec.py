@@ -32,7 +32,7 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
-from hubbub.sampling.one_sample import together
+from hubbub.sampling.one_sample import joint_epsilon
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
@@ -124,7 +124,7 @@ class Questions(Spec):
     @property
     def reached(self) -> Fraction:
         """The zero-knowledge privacy of all of them, as far as it is proved."""
-        return together(self.rows, self.of_people, [(each.loss, each.blank) for each in self.asked])
+        return joint_epsilon(self.rows, self.of_people, [(each.loss, each.blank) for each in self.asked])
 
     @property
     def share(self) -> Fraction:
@@ -212,30 +212,30 @@ def statistics(spec: Questions) -> tuple[Statistic, ...]:
     return tuple(_statistic(spec, each) for each in spec.asked)
 
 
-def _statistic(spec: Questions, asked: Asked) -> Statistic:
+def _statistic(spec: Questions, question: Asked) -> Statistic:
     def common() -> dict[str, Any]:
-        cost = outside(spec.rows, spec.of_people, asked.loss, blank=asked.blank).epsilon_zk
+        cost = outside(spec.rows, spec.of_people, question.loss, blank=question.blank).epsilon_zk
         assert not isinstance(cost, Infinite)
         knowledge = Knowledge(
-            epsilon=cost, rows=spec.rows, people=spec.of_people, route=Route.SAMPLE, rate=asked.loss
+            epsilon=cost, rows=spec.rows, people=spec.of_people, route=Route.SAMPLE, rate=question.loss
         )  # fmt: skip
         return {
-            "axes": asked.axes,
-            "where": asked.where,
+            "axes": question.axes,
+            "where": question.where,
             "protection": knowledge,
             "unit": spec.unit,
             "coverage": spec.coverage,
         }
 
-    match asked.what:
+    match question.what:
         case "count":
             return Count(**common())
         case "fraction":
             return Share(**common())
-        case "mean" if asked.of is not None:
-            return Mean(of=asked.of, **common())
-        case "quantile" if asked.of is not None and asked.q is not None:
-            return Quantile(of=asked.of, q=asked.q, **common())
+        case "mean" if question.of is not None:
+            return Mean(of=question.of, **common())
+        case "quantile" if question.of is not None and question.q is not None:
+            return Quantile(of=question.of, q=question.q, **common())
     raise WrongUse("a question is a count, a fraction, a mean or a quantile; choose one of these kinds")
 
 

@@ -20,29 +20,29 @@ def describe(spec: Questions) -> Description:
     """Everything that has to be said about it."""
     names = [each.name for each in spec.asked]
     public: dict[str, str] = {}
-    for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
+    for question, statistic in zip(spec.asked, spec.statistics, strict=True):
         own = statistic_text.describe(statistic)
         title = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
         title = f"{title}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else title
-        public[asked.name] = f"{title} (loses {short(asked.loss, 6)} inside the sample)"
+        public[question.name] = f"{title} (loses {short(question.loss, 6)} inside the sample)"
         for column, rule in own.public:
-            place = column if column not in public or public[column] == rule else f"{column} ({asked.name})"
-            public[place] = rule
+            label = column if column not in public or public[column] == rule else f"{column} ({question.name})"
+            public[label] = rule
     many = f"{len(names):,} questions" if len(names) > 1 else "One question"
     sample = f"one secret sample of {spec.rows:,} of {spec.of_people:,} people"
     return Description(
         title=f"{many} on {sample}: {listed(names)}",
         published=f"{many} ({listed(names)}), answered from {sample}, with whole-number noise",
         entry=f"{many.lower()} on {sample}: {listed(names)}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=statistic_text.sampling(spec.statistics[0]),
         counts=whom(spec),
-        intervals=_interval_words(spec),
+        intervals=_interval_sentence(spec),
         public=tuple(public.items()),
     )
 
 
-def _interval_words(spec: Questions) -> str:
+def _interval_sentence(spec: Questions) -> str:
     sentence = (
         f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %, each by "
         "itself, if there is anybody to tell it of"

@@ -35,10 +35,10 @@ def compare(spec: Records) -> Comparison:
         except Refused as why:
             notes.append(f"{why}.")
         else:
-            there = to_text(found.rate)
+            rate_text = to_text(found.rate)
             rows += [
-                {"way": "SafePub (ARX)", "crowd": found.safepub, "rate": there, **own},
-                {"way": "this release, at the rate of SafePub", "crowd": found.exact, "rate": there, **own},
+                {"way": "SafePub (ARX)", "crowd": found.safepub, "rate": rate_text, **own},
+                {"way": "this release, at the rate of SafePub", "crowd": found.exact, "rate": rate_text, **own},
             ]
             notes.append("SafePub's own formula, as ARX works it out; it takes the largest rate that it can.")
     lines = tuple(((row["way"],), tuple(_cell_text(row.get(name)) for name in _NUMBERS), False) for row in rows)

@@ -21,7 +21,7 @@ _WHICH: Final = "say which columns the records have; add `columns=age:10,zip/3,d
 
 
 def records(
-    columns: str | Sequence[str] | None = None, *, crowd: Exact | None = None, unit: Unit | None = None, **words: Any
+    columns: str | Sequence[str] | None = None, *, crowd: Exact | None = None, unit: Unit | None = None, **options: Any
 ) -> Records:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     parts = split(columns) if isinstance(columns, str) else list(columns or ())
@@ -32,7 +32,7 @@ def records(
         raise WrongUse(_WHICH)
     if len({each.column for each in axes}) < len(axes):
         raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
-    cells = histogram(axes, crowd=crowd, unit=unit, **words)
+    cells = histogram(axes, crowd=crowd, unit=unit, **options)
     return checked(
         cells,
         WrongUse(
@@ -42,9 +42,9 @@ def records(
     )
 
 
-def ask(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> Records:
-    """The release that the words of a command ask for."""
-    return records(unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+def from_options(*, person: str | None = None, one_row_per_person: bool = False, **options: Any) -> Records:
+    """The release that the options of a command from_options for."""
+    return records(unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
 
 
 KIND: Final = Kind(
@@ -75,7 +75,7 @@ is released about the same people under one name adds up in the ledger (hubbub l
         Option("crowd", "K", "Records that at least K people share; the others are left out.", missing=_HOW_MANY),
         *SAMPLING,
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     compare=compare,
 )

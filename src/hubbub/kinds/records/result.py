@@ -42,7 +42,7 @@ class Rows(Result):
     def order(self) -> NDArray[np.intp]:
         """The distinct records, numbers by size and texts by their signs, what is missing last."""
         known = labels(self.counts, np.arange(self.counts.bins))
-        return np.array(sorted(range(len(known)), key=lambda i: [_place(text) for text in known[i]]), dtype=np.intp)
+        return np.array(sorted(range(len(known)), key=lambda i: [_sort_key(text) for text in known[i]]), dtype=np.intp)
 
     def sheets(self) -> tuple[Sheet, ...]:
         return (Sheet("release", schema(self.spec), self._batches, self.rows),)
@@ -53,8 +53,8 @@ class Rows(Result):
         order = self.order()
         ends = np.cumsum(self.counts.published.values[order])
         for start in range(0, self.rows, _BATCH) or [0]:
-            places = np.arange(start, min(start + _BATCH, self.rows))
-            which = order[np.searchsorted(ends, places, side="right")] if places.size else order[:0]
+            positions = np.arange(start, min(start + _BATCH, self.rows))
+            which = order[np.searchsorted(ends, positions, side="right")] if positions.size else order[:0]
             yield pa.record_batch([labelled(at[which], texts) for at, texts in columns], names=names)
 
     def facts(self) -> Mapping[str, Any]:
@@ -89,7 +89,7 @@ def schema(spec: Records) -> pa.Schema:
     return pa.schema([(name, _LABELS) for name in key_columns(spec.cells.axes)])
 
 
-def _place(text: str | None) -> tuple[bool, float, str]:
+def _sort_key(text: str | None) -> tuple[bool, float, str]:
     """Where a label stands among others."""
     number = None if text is None else _NUMBER.fullmatch(text)
     return text is None, float("-inf") if number is None else float(number[1]), text or ""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hubbub.kinds.statistic.result import Key
 from hubbub.numeric.exact import to_float
 from hubbub.protocol.result import Sheet
-from hubbub.serialization.arrow import texts, whole
+from hubbub.serialization.arrow import integer_array, texts
 
 
 def down(value: Fraction) -> float:
@@ -27,7 +27,7 @@ def up(value: Fraction | None) -> float | None:
 def integers(numbers: Sequence[int | None]) -> pa.Array:
     """Whole numbers, null where None."""
     known = np.array([number is not None for number in numbers], dtype=bool)
-    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
+    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
 
 
 def label_arrays(axes: int, keys: Sequence[Key]) -> list[pa.Array]:

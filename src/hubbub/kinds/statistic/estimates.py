@@ -43,7 +43,7 @@ def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]
         return [_of_points(spec, spec.ranked[0], row) for row in published]
     if spec.channel is not None:
         return _through_channel(spec, [_one(row) for row in published])
-    if spec.measured is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+    if spec.measured is None or (spec.has_single_unknown and isinstance(spec.protection, Knowledge)):
         return [_of_people(spec, _known(_one(row))) for row in published]
     if isinstance(spec.protection, Crowd):
         return [_of_crowd(spec, spec.protection, *row) for row in published]
@@ -119,15 +119,15 @@ def _of_people(spec: Statistic, count: int) -> Answer:
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _of_sums(spec: Statistic, part: int, whole: int) -> Answer:
+def _of_sums(spec: Statistic, part: int, total: int) -> Answer:
     """A and A + B, both with noise; the mean is between them."""
     rate, miss, expected = spec.sum_rate, 1 - spec.coverage, spec.unit.expected_rows
     assert rate is not None
     off = reach(rate, miss / (4 if spec.sampled or expected else 2))
-    ends = expected_mean(part, whole, off, spec.steps, miss / 2) if expected else of_sums(part, whole, off)
+    ends = expected_mean(part, total, off, spec.steps, miss / 2) if expected else of_sums(part, total, off)
     if spec.sampled and not expected:  # else the sample is in it
-        ends = widened(ends, drawn((whole - 2 * off) // spec.steps, miss / 2))
-    return _mean(spec, (part, whole), part, whole, ends)
+        ends = widened(ends, drawn((total - 2 * off) // spec.steps, miss / 2))
+    return _mean(spec, (part, total), part, total, ends)
 
 
 def _of_crowd(spec: Statistic, crowd: Crowd, count: int | None, part: int | None) -> Answer:
@@ -138,20 +138,20 @@ def _of_crowd(spec: Statistic, crowd: Crowd, count: int | None, part: int | None
     assert rate is not None
     if count < crowd.k:
         raise ValueError("so small a crowd is hidden")
-    whole = spec.steps * count
-    ends = of_sums(part, whole, reach(rate, miss / 2 if crowd.sample is not None else miss))
+    total = spec.steps * count
+    ends = of_sums(part, total, reach(rate, miss / 2 if crowd.sample is not None else miss))
     if crowd.sample is not None:
         ends = widened(ends, drawn(count, miss / 2))
-    return _mean(spec, (count, part), part, whole, ends)
+    return _mean(spec, (count, part), part, total, ends)
 
 
-def _mean(spec: Statistic, published: tuple[int, ...], part: int, whole: int, ends: Ends) -> Answer:
+def _mean(spec: Statistic, published: tuple[int, ...], part: int, total: int, ends: Ends) -> Answer:
     least, most = low, high = spec.value(ends[0]), spec.value(ends[1])
     if isinstance(spec.measured, Measure):
         low, high = spec.measured.unrounded(low, high)
-    if whole <= 0:
+    if total <= 0:
         return Answer(published, None, None, low, high, UNTOLD)
-    estimate = spec.value(Fraction(part, whole))
+    estimate = spec.value(Fraction(part, total))
     return Answer(published, estimate, min(max(estimate, least), most), low, high, SHOWN)
 
 

@@ -44,17 +44,17 @@ def reach(rate: Fraction, miss: Fraction) -> int:
     return found
 
 
-def of_sums(part: int, whole: int, off: int) -> Ends:
+def of_sums(part: int, total: int, off: int) -> Ends:
     """Where a mean, of the range 0..1, lies if both noises are at most `off`.
 
     Guarantee: if A' and B' are each within `off` of sums that have the mean m, m is inside; what cannot be is cut off.
     """
-    if whole < 0:
-        part, whole = -part, -whole
-    low, high = max(part - off, 0), min(part + off, whole)
-    if whole == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
+    if total < 0:
+        part, total = -part, -total
+    low, high = max(part - off, 0), min(part + off, total)
+    if total == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
         return Fraction(0), Fraction(1)
-    return Fraction(low, whole), Fraction(high, whole)
+    return Fraction(low, total), Fraction(high, total)
 
 
 @lru_cache(maxsize=65536)

@@ -24,7 +24,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.sampling.ranks import choose
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
@@ -60,8 +60,8 @@ def present(spec: Statistic, drawn: Drawn) -> Answers:
         return answers
     if any(answer.status == HIDDEN for answer in answers.answers):
         raise CheckFailed("a bin is listed that is hidden")
-    places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
-    return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in places])
+    cells = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
+    return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in cells])
 
 
 def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
@@ -145,8 +145,8 @@ class Sums:
         if cells.found is None:
             return in_columns(self.spec, rows)
         # An absent bin looks like a hidden one, so hidden ones are absent too.
-        shown = [i for i, row in enumerate(rows) if None not in row]
-        return in_columns(self.spec, [rows[i] for i in shown], [cells.found[i] for i in shown])
+        visible = [i for i, row in enumerate(rows) if None not in row]
+        return in_columns(self.spec, [rows[i] for i in visible], [cells.found[i] for i in visible])
 
 
 def check_size(spec: Statistic, people: int) -> None:
@@ -168,10 +168,10 @@ def in_columns(spec: Statistic, rows: Sequence[Row], found: Sequence[Place] | No
     """The rows under the schema of the mechanism."""
     arrays: list[pa.Array] = []
     if found is not None:
-        arrays.append(whole(np.array([code for code, _ in found], dtype=np.int64)))
+        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
         arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
     for i in range(len(drawn_columns(spec))):
-        arrays.append(whole(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
+        arrays.append(integer_array(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
     if _may_hide(spec):
         arrays.append(labelled(np.array([row[0] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
     return pa.record_batch(arrays, schema=Sums(spec).schema)
@@ -183,7 +183,7 @@ def rows_of(spec: Statistic, drawn: Drawn) -> list[Row]:
     if not _may_hide(spec):
         return rows
     hidden = (None,) * len(drawn_columns(spec))
-    return [hidden if said == HIDDEN else row for row, said in zip(rows, drawn.texts(STATUS), strict=True)]
+    return [hidden if status == HIDDEN else row for row, status in zip(rows, drawn.texts(STATUS), strict=True)]
 
 
 def _may_hide(spec: Statistic) -> bool:
@@ -206,7 +206,7 @@ def _integers(spec: Statistic, cells: _Cells, source: Source) -> list[Row]:
     people, sums = _added(spec, cells)
     if spec.channel is not None:
         return _through_channel(spec, people, source)
-    if sums is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+    if sums is None or (spec.has_single_unknown and isinstance(spec.protection, Knowledge)):
         return _counts(spec, people if sums is None else sums, source)
     if isinstance(spec.protection, Crowd):
         return _of_crowds(spec, spec.protection, people, sums, source)
@@ -237,8 +237,8 @@ def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
         return _Cells(spec.bins, [(codes[i] // width, counts[i], values[i]) for i in inside], by_value)
     keys = [(codes[i] // width, tuple(labels[i] for labels in counted.found)) for i in range(len(codes))]
     ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(last, key[1])))
-    place = {key: at for at, key in enumerate(ordered)}
-    rows = [(place[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
+    order = {key: at for at, key in enumerate(ordered)}
+    rows = [(order[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
     return _Cells(len(ordered), rows, by_value, ordered)
 
 
@@ -281,19 +281,19 @@ def _added(spec: Statistic, cells: _Cells) -> tuple[list[int], list[int] | None]
     """People, and the sum of their steps, of every bin; empty bins are bins."""
     people = [0] * cells.bins
     sums = None if spec.measured is None else [0] * cells.bins
-    for place, count, steps in cells.rows:
-        people[place] += count
+    for position, count, steps in cells.rows:
+        people[position] += count
         if sums is not None:
-            sums[place] += count * steps if cells.by_value else steps
+            sums[position] += count * steps if cells.by_value else steps
     return people, sums
 
 
 def _tables(cells: _Cells) -> list[list[tuple[int, int]]]:
     """(step, people) of every bin, in rising order."""
     tables: list[list[tuple[int, int]]] = [[] for _ in range(cells.bins)]
-    for place, count, step in sorted(cells.rows, key=lambda row: (row[0], row[2])):
+    for position, count, step in sorted(cells.rows, key=lambda row: (row[0], row[2])):
         if count:
-            tables[place].append((step, count))
+            tables[position].append((step, count))
     return tables
 
 

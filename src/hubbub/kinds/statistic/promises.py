@@ -57,7 +57,9 @@ RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", 
 CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
 SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
 HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
-COIN: Final = Theorem("statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE)
+BLANK_IS_A_COIN: Final = Theorem(
+    "statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE
+)
 EXACT: Final = Theorem("statistic.exact-count", exact_count.THEOREM, f"{GLP}, Proposition 12; {HERE}")
 REPLACED: Final = Theorem("statistic.sample-replaced", "amplification by sampling without replacement", BBG)
 SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
@@ -115,8 +117,8 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
     if isinstance(spec.measured, Measure):
         assumptions.append(spec.measured.rule)
     if spec.where is not None:
-        says = "who counts is decided by a public rule that looks at one person alone: {condition}"
-        assumptions.append(Assumption("condition", says, (("condition", str(spec.where)),)))
+        sentence = "who counts is decided by a public rule that looks at one person alone: {condition}"
+        assumptions.append(Assumption("condition", sentence, (("condition", str(spec.where)),)))
     crowds = isinstance(spec.protection, Crowd) and spec.unit.one_row_per_person
     return (*assumptions, who(spec), *((KEPT_ROWS,) if crowds else ()))
 
@@ -127,12 +129,12 @@ def who(spec: Statistic) -> Assumption:
         return spec.unit.assumption
     if spec.axes:
         return _any_row_in_bins(spec)
-    return Assumption(ANY_ROW.id, ANY_ROW.says, (("person", str(spec.unit.person)),))
+    return Assumption(ANY_ROW.id, ANY_ROW.sentence, (("person", str(spec.unit.person)),))
 
 
 def _any_row_in_bins(spec: Statistic) -> Assumption:
     given = (("person", str(spec.unit.person)), ("distinct", str(spec.unit.distinct)))
-    return Assumption(ANY_ROW_IN_BINS.id, ANY_ROW_IN_BINS.says, given)
+    return Assumption(ANY_ROW_IN_BINS.id, ANY_ROW_IN_BINS.sentence, given)
 
 
 def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
@@ -148,7 +150,7 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
     assert inner is not None
     if spec.channel is not None:
         theorem = spec.channel.card.statement
-    elif spec.measured is None or (spec.alone_known and spec.steps == 1 and neighbours is Neighbours.REPLACE):
+    elif spec.measured is None or (spec.has_single_unknown and spec.steps == 1 and neighbours is Neighbours.REPLACE):
         theorem, numbers = SHIFT, (*numbers, *texts(rate=inner))
     elif spec.ranked is not None:
         theorem, numbers = RANKS, (*numbers, *_ranked(spec.ranked, inner))
@@ -198,7 +200,7 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         return (on_a_sample(own, crowd.sample), *map(of_people, both))
     assert crowd.epsilon is not None
     claim = CrowdBlending(k=crowd.k, epsilon=crowd.epsilon)
-    hidden = Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))
+    hidden = Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))
     numbers = texts(k=crowd.k, epsilon=crowd.epsilon)
     if spec.ranked is not None:
         numbers = (*numbers, *_ranked(spec.ranked, crowd.epsilon))
@@ -238,7 +240,7 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     used = (SYMMETRIC, SECRET, declared(knowledge))
     knows = Derivation(
         conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
-        theorem=COIN if spec.blank is Blank.COIN else HALF_WAY,
+        theorem=BLANK_IS_A_COIN if spec.blank is Blank.COIN else HALF_WAY,
         premises=(inner,),
         numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
         assumptions=used,
@@ -283,8 +285,8 @@ def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
 
 def declared(knowledge: Knowledge) -> Assumption:
     """How many people there are, and how many of them may be known."""
-    says = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
-    return Assumption(f"{PUBLIC_SIZES.id}.declared", says, texts(people=knowledge.people, rows=knowledge.rows))
+    sentence = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
+    return Assumption(f"{PUBLIC_SIZES.id}.declared", sentence, texts(people=knowledge.people, rows=knowledge.rows))
 
 
 # --- worked out again ---------------------------------------------------------------------------------------------
@@ -328,8 +330,10 @@ def _sums_hold(spec: Statistic, loss: Fraction) -> Check:
         return one + other
 
     right = max(lost(0), lost(steps // 2), lost(steps)) <= loss
-    alone = isinstance(spec.protection, Crowd) or (isinstance(spec.protection, Knowledge) and spec.alone_known)
-    moved = f"the one sum by at most {steps:,}" if alone else f"both sums together by {steps:,}"
+    single_known = isinstance(spec.protection, Crowd) or (
+        isinstance(spec.protection, Knowledge) and spec.has_single_unknown
+    )
+    moved = f"the one sum by at most {steps:,}" if single_known else f"both sums together by {steps:,}"
     found = f"one person moves {moved}, and noise of rate {to_text(rate)} hides that"
     return Check("the noise of the sums", right, found)
 
@@ -372,8 +376,8 @@ def _apart(one: tuple[int, ...], other: tuple[int, ...], aim: Target, share: Fra
     for table in (one, other):
         runs = weights([(step, table.count(step)) for step in range(3) if step in table], 2, aim, share)
         masses = [exp(-run.exponent) for run in runs for _ in range(run.points)]
-        whole = sum(masses, arb(0))
-        laws.append([mass / whole for mass in masses])
+        total_mass = sum(masses, arb(0))
+        laws.append([mass / total_mass for mass in masses])
     worst = arb(0)
     for mass, beside in zip(*laws, strict=True):
         worst = worst.max(abs((mass / beside).log()))

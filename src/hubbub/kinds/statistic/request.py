@@ -11,7 +11,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.ranks import LARGEST
@@ -111,7 +111,7 @@ def protected(
         raise WrongUse("`rows` and `people` go with zero-knowledge; add `zero_knowledge=EPS`, or drop them")
     if crowd is not None:
         return Crowd(
-            k=whole(crowd, "crowd", least=2),
+            k=integer(crowd, "crowd", least=2),
             epsilon=None if epsilon is None else positive(epsilon, "epsilon"),
             sample=None if sample is None else _rate(sample),
             at_delta=at_delta,
@@ -128,7 +128,7 @@ def _knowledge(one: bool, miss: Fraction, epsilon: Exact, rows: Exact | None, pe
         raise WrongUse(
             "zero-knowledge is with respect to `rows=K` random people out of `people=N`, who are public; say both"
         )
-    loss, k, n = positive(epsilon, "zero-knowledge"), whole(rows, "rows", least=1), whole(people, "people", least=1)
+    loss, k, n = positive(epsilon, "zero-knowledge"), integer(rows, "rows", least=1), integer(people, "people", least=1)
     if k > n:
         raise WrongUse(f"`rows` is how many of all people may be known, at most {n}, not {k}; lower it")
     if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
@@ -173,7 +173,7 @@ PROTECTED: Final = (
 )
 
 
-def ask(
+def from_options(
     name: str,
     *,
     person: str | None = None,
@@ -187,7 +187,7 @@ def ask(
     rows_called: str | None = None,
     **words: Any,
 ) -> Statistic:
-    """The release that the words of a command ask for."""
+    """The release that the words of a command from_options for."""
     unit = of_numbers(
         person,
         one_row_per_person=one_row_per_person,
@@ -241,7 +241,7 @@ def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option
         help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
         examples=tuple(f"hubbub release {name} {each}" for each in examples),
         options=(*options, *PROTECTED),
-        from_options=partial(ask, name),
+        from_options=partial(from_options, name),
         from_json=partial(read, made),
     )
     made.kind = found

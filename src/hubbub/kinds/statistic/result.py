@@ -17,7 +17,7 @@ from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled, texts, whole
+from hubbub.serialization.arrow import floats, integer_array, labelled, texts
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd, Knowledge, Route
@@ -31,7 +31,7 @@ UNTOLD: Final = "too few people for the noise"
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 ENDS: Final = ("estimate", "low", "high")
 POINTS: Final = ("value", "low", "high")
-_LAST_PLACE: Final = 10**6
+_SMALLEST_SHARE: Final = 10**6
 _DRAWN: Final = 60  # bars
 _SIGNIFICANT: Final = 6
 
@@ -76,7 +76,7 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
         return (spec.unit.rows_column,)
     if spec.measured is None:
         return ("sampled" if spec.sampled else "count",)
-    if spec.alone_known and isinstance(spec.protection, Knowledge):
+    if spec.has_single_unknown and isinstance(spec.protection, Knowledge):
         return ("sampled" if spec.sampled else "having",)
     return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
 
@@ -104,10 +104,10 @@ def slack(spec: Statistic) -> Fraction:
     """How far an end may be from one that is worked out elsewhere: the laws of samples are sums of floats, which
     machines round differently. One person in a million."""
     knowledge = spec.protection
-    exact = spec.measured is None or spec.alone_known
+    exact = spec.measured is None or spec.has_single_unknown
     if not exact or not isinstance(knowledge, Knowledge) or knowledge.route is Route.EXACT:
         return Fraction(0)
-    people = Fraction(knowledge.people // _LAST_PLACE)
+    people = Fraction(knowledge.people // _SMALLEST_SHARE)
     return people if spec.measured is None else people / knowledge.people
 
 
@@ -200,15 +200,19 @@ class Answers(Result):
         rows = []
         for key, answer in zip(self.keys(), self.answers[:first], strict=False):
             value = (
-                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
+                "hidden"
+                if answer.status == HIDDEN
+                else "-"
+                if answer.estimate is None
+                else self.number_text(answer.estimate)
             )
-            high = "or more" if answer.high is None else f"to {self.said(answer.high)}"
-            rows.append((key, (value, f"{self.said(answer.low)} {high}"), answer.estimate is None))
+            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
+            rows.append((key, (value, f"{self.number_text(answer.low)} {high}"), answer.estimate is None))
         heads = (statistic_text.heading(self.spec), "interval")
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
         return DisplayTable(names, heads, tuple(rows), statistic_text.notes(self.spec))
 
-    def said(self, value: Fraction) -> str:
+    def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
         if self.spec.kind.name == "count":
             return f"{_nearest(value):,}"
@@ -222,25 +226,29 @@ class Answers(Result):
         return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
 
     def drawing(self) -> Drawing | None:
-        shown = [(key, answer) for key, answer in zip(self.keys(), self.answers, strict=True)][:_DRAWN]
-        if not any(answer.estimate is not None for _, answer in shown):
+        drawn_rows = [(key, answer) for key, answer in zip(self.keys(), self.answers, strict=True)][:_DRAWN]
+        if not any(answer.estimate is not None for _, answer in drawn_rows):
             return None
         is_count = self.spec.kind.name == "count"
         bars: dict[str, Bar] = {}
-        for key, answer in shown:
+        for key, answer in drawn_rows:
             label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
             while label in bars:  # a text may read like the words for a missing one
                 label += " (2)"
             value, high = (None if end is None else _drawn(end, is_count) for end in (answer.estimate, answer.high))
             bars[label] = Bar(label, value, _drawn(answer.low, is_count), high)
-        some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
+        some = (
+            f"Drawn are the first {len(drawn_rows):,} of {len(self.answers):,}."
+            if len(drawn_rows) < len(self.answers)
+            else ""
+        )
         return Bars(
             bars=tuple(bars.values()),
             by=", ".join(axis.column for axis in self.spec.axes),
             numbers=statistic_text.heading(self.spec),
             upright=False,
             bar=f"Estimated {statistic_text.estimand(self.spec)} of {statistic_text.whom(self.spec)}",
-            line=statistic_text.interval_words(self.spec),
+            line=statistic_text.interval_sentence(self.spec),
             note=some,
         )
 
@@ -265,4 +273,4 @@ def _up(value: Fraction | None) -> float | None:
 def _integers(numbers: list[int | None]) -> pa.Array:
     """Whole numbers, null where None."""
     known = np.array([number is not None for number in numbers], dtype=bool)
-    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
+    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

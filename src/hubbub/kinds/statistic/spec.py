@@ -86,7 +86,11 @@ class Statistic(Spec):
             _check_expected(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
-        if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT and not self.alone_known:
+        if (
+            isinstance(self.protection, Knowledge)
+            and self.protection.route is Route.EXACT
+            and not self.has_single_unknown
+        ):
             raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
 
     # --- what is public -------------------------------------------------------------------------------------------
@@ -132,7 +136,7 @@ class Statistic(Spec):
         return share
 
     @property
-    def alone_known(self) -> bool:
+    def has_single_unknown(self) -> bool:
         """Whether it is one count of all people, each of whom has it or not."""
         return False
 
@@ -158,7 +162,7 @@ class Statistic(Spec):
     @property
     def blank(self) -> Blank:
         """What stands for a person whom the simulator does not see: nobody, or a coin where rows have two values."""
-        return Blank.COIN if self.alone_known else Blank.HALF_WAY
+        return Blank.COIN if self.has_single_unknown else Blank.HALF_WAY
 
     @property
     def channel(self) -> Channel | None:
@@ -254,7 +258,7 @@ class Count(Statistic):
             )
 
     @property
-    def alone_known(self) -> bool:
+    def has_single_unknown(self) -> bool:
         return not self.axes
 
     @property
@@ -285,7 +289,7 @@ class Share(Statistic):
         return self.where
 
     @property
-    def alone_known(self) -> bool:
+    def has_single_unknown(self) -> bool:
         return not self.axes
 
 

@@ -34,10 +34,10 @@ def describe(spec: Statistic) -> Description:
         title=f"{capital(heading(spec))}{by}",
         published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
-        intervals=interval_words(spec),
+        intervals=interval_sentence(spec),
         public=tuple(public),
     )
 
@@ -203,7 +203,7 @@ def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
         sentence = f"{k:,} of {n:,} people were drawn in secret and what they tell got noise"
     else:
         sentence = f"Everybody was counted, and the noise hides what {k:,} of {n:,} random people would not tell"
-    if not spec.alone_known:
+    if not spec.has_single_unknown:
         return f"{sentence}; for more than one share of all people no better way is known"
     mine, other = errors(spec, knowledge)
     if other is None:
@@ -243,7 +243,7 @@ def split(spec: Statistic) -> str:
             return f"all of epsilon = {short(loss, 6)} is spent on the count of the one bin that a person is in"
         case "fraction" | "mean" if isinstance(spec.protection, Crowd):
             return f"all of epsilon = {short(loss, 6)} is spent on the sum; how many they are is exact"
-        case "fraction" | "mean" if spec.alone_known and isinstance(spec.protection, Knowledge):
+        case "fraction" | "mean" if spec.has_single_unknown and isinstance(spec.protection, Knowledge):
             return f"all of epsilon = {short(loss, 6)} is spent on the one count"
         case "fraction" | "mean":
             return (
@@ -270,7 +270,7 @@ def _split_of_rows(spec: Statistic) -> str:
     )
 
 
-def interval_words(spec: Statistic) -> str:
+def interval_sentence(spec: Statistic) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
     what = "a value that is the" if spec.kind.name == "quantile" else "the" if cut(spec) else "the true"
@@ -314,7 +314,7 @@ def _chosen_rows(spec: Statistic) -> list[str]:
 
 def notes(spec: Statistic) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
+    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_sentence(spec)}."]
     if isinstance(spec.protection, Knowledge):
         sentences.append(
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "

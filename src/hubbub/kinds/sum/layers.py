@@ -47,13 +47,13 @@ class Layers:
             found += (min(max(Fraction(x), Fraction(below)), Fraction(top)) - below) / (top - below)
         return found / len(self.tops)
 
-    def spread(self, places: int, whole: int) -> Fraction:
-        """The most that somebody loses who is in at most `places` bins with at most M in each and `whole` in all.
+    def spread(self, bins: int, total: int) -> Fraction:
+        """The most that somebody loses who is in at most `bins` bins with at most M in each and `total` in all.
 
         Guarantee: no less than the sum of loss(x_b) over any such x_b: each is at most the least concave function above
         loss, and of a concave one the sum is largest where all x_b are equal.
         """
-        return places * self._above(min(Fraction(self.most), Fraction(whole, places)))
+        return bins * self._above(min(Fraction(self.most), Fraction(total, bins)))
 
     def _above(self, x: Fraction) -> Fraction:
         """The least concave function above loss: it is linear between tops, so a chord between two of them."""

@@ -21,7 +21,7 @@ from hubbub.kinds.sum.tails import reach
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn
-from hubbub.serialization.arrow import whole
+from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import ExactCounts
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class OctaveCounts:
         counts = exact.counts[inside]
         exactly = [int(counts[(x > over) & (x <= up_to)].sum()) for over, up_to in pairwise(ends)]
         noise = two_sided_geometric(spec.shares[2], len(exactly), source)
-        return pa.record_batch([whole(np.array(exactly, dtype=np.int64) + noise)], schema=self.schema)
+        return pa.record_batch([integer_array(np.array(exactly, dtype=np.int64) + noise)], schema=self.schema)
 
 
 def above_cap(spec: Sum, drawn: Drawn) -> Lost:

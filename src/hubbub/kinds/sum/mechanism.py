@@ -23,7 +23,7 @@ from hubbub.kinds.sum.result import Totals, drawn_columns, layer_columns
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge
@@ -150,14 +150,14 @@ def in_columns(spec: Sum, rows: Sequence[Row], found: Sequence[Place] | None = N
     """The rows under the schema of the mechanism."""
     arrays: list[pa.Array] = []
     if found is not None:
-        arrays.append(whole(np.array([code for code, _ in found], dtype=np.int64)))
+        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
         arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
     if _may_hide(spec):
-        arrays.append(whole(np.array([row.people or 0 for row in rows], dtype=np.int64)))
+        arrays.append(integer_array(np.array([row.people or 0 for row in rows], dtype=np.int64)))
     if spec.drawn_cap:
-        arrays.append(whole(np.array([row.cap for row in rows], dtype=np.int64)))
+        arrays.append(integer_array(np.array([row.cap for row in rows], dtype=np.int64)))
     for i in range(len(layer_columns(spec))):
-        arrays.append(whole(np.array([0 if row.sums is None else row.sums[i] for row in rows], dtype=np.int64)))
+        arrays.append(integer_array(np.array([0 if row.sums is None else row.sums[i] for row in rows], dtype=np.int64)))
     if _may_hide(spec):
         arrays.append(labelled(np.array([row.sums is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
     return pa.record_batch(arrays, schema=Sums(spec).schema)

@@ -107,7 +107,7 @@ def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
         CrowdBlending(k=crowd.k, epsilon=crowd.epsilon),
         theorem=CROWDS,
         numbers=(*texts(k=crowd.k, epsilon=crowd.epsilon), *numbers(spec)),
-        assumptions=(*granted(spec), Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))),
+        assumptions=(*granted(spec), Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))),
         people=spec.unit.crowds,
     )
     return with_found_bins(own, arb(0)) if spec.discovered else own

@@ -21,7 +21,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled, whole
+from hubbub.serialization.arrow import floats, labelled
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd, Knowledge
 
@@ -128,7 +128,7 @@ class Totals(Result):
         rows = lost.octaves
         ends = [floats([float(each.over) for each in rows]), floats([float(each.up_to) for each in rows])]
         people = [[each.people for each in rows], [each.low for each in rows], [each.high for each in rows]]
-        return pa.record_batch([*ends, *(whole(np.array(n, dtype=np.int64)) for n in people)], schema=LOST)
+        return pa.record_batch([*ends, *map(integers, people)], schema=LOST)
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec

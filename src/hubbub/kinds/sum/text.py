@@ -36,7 +36,7 @@ def describe(spec: Sum) -> Description:
         title=f"{capital(heading(spec))}{by}",
         published=f"{capital(heading(spec))}, of {cut(spec)}, of {whom(spec)}{by}: {method(spec)}",
         entry=f"sum of {spec.of.column}{by}{_protected(spec)}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_words(spec),

@@ -44,11 +44,11 @@ class Column:
 
 def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[Column, ...]:
     """Every column of a table; at first, a missing value is a bin of its own."""
-    asked = "asked" in form
+    submitted = "asked" in form
     found = []
     for number, (name, holds) in enumerate(schema.items()):
         given = {part: form.get(f"by{number}-{part}", "") for part in _PARTS}
-        if not asked:
+        if not submitted:
             given["null"] = "on"
         found.append(Column(number=number, name=name, holds=holds.value, form=_FORMS[holds], given=given))
     return tuple(found)

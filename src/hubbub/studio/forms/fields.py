@@ -75,11 +75,11 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     if value is None:
         value = option.default or ""
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
-    shown = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
-    return Field(option.name, label, form, option.metavar, help_text, shown)
+    text = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
+    return Field(option.name, label, form, option.metavar, help_text, text)
 
 
-def words(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
+def options_of(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
     """What was filled in, as a command would hand it on: None where nothing was said."""
     return {option.name: _word(option, form.get(option.name, ""), folder) for option in options}
 
@@ -90,10 +90,10 @@ def _word(option: Option, text: str, folder: Folder) -> Any:
     if option.metavar is None:
         return text not in ("", "off")
     if option.many:
-        said = tuple(line.strip() for line in text.splitlines() if line.strip())
-        for each in said:
+        lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+        for each in lines:
             no_file(each)
-        return said
+        return lines
     stripped = text.strip()
     if option.metavar == FILE:
         return str(folder.file(stripped)) if stripped else None

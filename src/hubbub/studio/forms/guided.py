@@ -113,16 +113,16 @@ def promise_of(form: Mapping[str, str]) -> Promise:
     return found
 
 
-def words(form: Mapping[str, str], found: tuple[Column, ...]) -> dict[str, Any]:
+def options_of(form: Mapping[str, str], found: tuple[Column, ...]) -> dict[str, Any]:
     """The words of the release; what was not said is left out."""
     by = specs(found)
     if not by:
         raise WrongUse("choose at least one column to count by")
-    said: dict[str, Any] = {"by": by, **_protected(promise_of(form), form, by), **_rows(form)}
+    options: dict[str, Any] = {"by": by, **_protected(promise_of(form), form, by), **_rows(form)}
     for name in ("coverage", "at_delta"):
         if value := form.get(name, "").strip():
-            said[name] = value
-    return said
+            options[name] = value
+    return options
 
 
 def _protected(promise: Promise, form: Mapping[str, str], by: tuple[str, ...]) -> dict[str, Any]:

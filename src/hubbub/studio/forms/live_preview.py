@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hubbub.certificate.explanation import crowd_words, meaning, title
+from hubbub.certificate.explanation import crowd_sentence, meaning, title
 from hubbub.errors import HubbubError
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.charge import charge
@@ -36,7 +36,7 @@ class PromiseText:
     """A promise in words: its title, what it means, and in numbers."""
 
     title: str
-    words: str
+    meaning: str
     crowd: str
     numbers: str
     not_promised: str
@@ -60,36 +60,44 @@ class Weighed:
     @property
     def promise_texts(self) -> tuple[PromiseText, ...]:
         """The promises in words, the one that was asked for first."""
-        return tuple(map(text_of_promise, asked_first(self.promises.value or ())))
+        return tuple(map(text_of_promise, requested_first(self.promises.value or ())))
 
 
 def text_of_promise(step: Derivation) -> PromiseText:
     """A promise in words."""
-    said = meaning(step.conclusion, step.people)
-    crowd = " ".join(filter(None, (said.crowd, crowd_words(step))))
+    explanation = meaning(step.conclusion, step.people)
+    crowd = " ".join(filter(None, (explanation.crowd, crowd_sentence(step))))
     whom = "" if step.people is None else f", for {step.people}"
-    return PromiseText(title(step.conclusion), said.promised, crowd, f"{step.conclusion}{whom}", said.not_promised)
+    return PromiseText(
+        title(step.conclusion), explanation.promised, crowd, f"{step.conclusion}{whom}", explanation.not_promised
+    )
 
 
 def weigh(
-    desk: Desk, kind: Kind, words: Mapping[str, Any], stated: Stated, dataset: str, source: Identity | None, schema: Any
+    desk: Desk,
+    kind: Kind,
+    options: Mapping[str, Any],
+    stated: Stated,
+    dataset: str,
+    source: Identity | None,
+    schema: Any,
 ) -> Weighed:
     """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made of such columns."""
     until = soon()
-    spec = kind.ask(**words).bind(schema)
-    key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in words.items()))
-    promises = desk.answers.ask(("promises", key), spec.promises, until)
+    spec = kind.ask(**options).bind(schema)
+    key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in options.items()))
+    promises = desk.answers.answer(("promises", key), spec.promises, until)
     if promises.error is not None:
         raise promises.error
-    expected = desk.answers.ask(("expected", key, stated), lambda: hoped(spec, stated) or "none", until)
+    expected = desk.answers.answer(("expected", key, stated), lambda: hoped(spec, stated) or "none", until)
     known = Identity() if source is None else source
     spent: Answer[Trial] = _tried(lambda: trial(desk.book, dataset, charge(spec), source=known))
     frontier: Answer[str] = Answer(value="")
     if promises.value is not None:
-        asked = _aim(spec, promises.value, stated)
-        if asked is not None:
+        target = _aim(spec, promises.value, stated)
+        if target is not None:
             here = _here(spec, expected)
-            found = desk.answers.ask(("plan", *sorted(asked.items())), partial(_plan, asked), until, slow=True)
+            found = desk.answers.answer(("plan", *sorted(target.items())), partial(_plan, target), until, slow=True)
             frontier = Answer(error=found.error) if found.error else Answer()
             if found.value is not None:
                 frontier = Answer(value=picture(found.value, here))
@@ -115,10 +123,10 @@ def _here(spec: Spec, expected: Answer[tuple[Shape, Expected] | str]) -> tuple[f
     return float(rate), expected.value[1].error
 
 
-def _plan(asked: Mapping[str, Any]) -> Planned:
+def _plan(target: Mapping[str, Any]) -> Planned:
     from hubbub import plan
 
-    return plan.release(asked["want"], **{name: value for name, value in asked.items() if name != "want"})
+    return plan.release(target["want"], **{name: value for name, value in target.items() if name != "want"})
 
 
 def _aim(spec: Spec, promises: tuple[Derivation, ...], stated: Stated) -> dict[str, Any] | None:
@@ -133,22 +141,22 @@ def _aim(spec: Spec, promises: tuple[Derivation, ...], stated: Stated) -> dict[s
     if not axes:
         return None
     table = stated.table(axes)
-    asked: dict[str, Any] = {"people": table.people, "bins": table.bins, "shape": stated.shape}
+    target: dict[str, Any] = {"people": table.people, "bins": table.bins, "shape": stated.shape}
     knowledge = next((step.conclusion for step in promises if isinstance(step.conclusion, ZeroKnowledge)), None)
     first = promises[0].conclusion
     if knowledge is not None and isinstance(knowledge.epsilon, Fraction):
         epsilon = to_text(rounded(knowledge.epsilon, up=True, digits=2))
         return {
-            **asked,
+            **target,
             "want": "zero-knowledge",
             "epsilon": epsilon,
             "delta": to_text(knowledge.delta),
             "rate": _RATES,
         }
     if isinstance(first, CrowdBlending):
-        return {**asked, "want": "crowd-blending", "k": first.k, "epsilon": "1"}
+        return {**target, "want": "crowd-blending", "k": first.k, "epsilon": "1"}
     if isinstance(first, OutlierPrivacy) and isinstance(first.curve, Curve):
-        return {**asked, "want": "outlier", "curve": str(first.curve)}
+        return {**target, "want": "outlier", "curve": str(first.curve)}
     if isinstance(first, DifferentialPrivacy) and isinstance(first.epsilon, Fraction) and not first.delta:
-        return {**asked, "want": "differential", "epsilon": to_text(first.epsilon)}
+        return {**target, "want": "differential", "epsilon": to_text(first.epsilon)}
     return None

@@ -14,7 +14,7 @@ from hubbub.studio.ballots import EXAMPLE
 from hubbub.studio.folder import free_name
 from hubbub.studio.forms import guided
 from hubbub.studio.forms.bins import Column, columns
-from hubbub.studio.forms.fields import NAMED, OPENING, READING, words
+from hubbub.studio.forms.fields import NAMED, OPENING, READING, options_of
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
 
@@ -33,18 +33,18 @@ def others() -> tuple[Kind, ...]:
 
 def reading(form: Mapping[str, str], desk: Desk) -> dict[str, Any]:
     """How a file is read, as far as it was said."""
-    return {name: value for name, value in words(READING, form, desk.folder).items() if value is not None}
+    return {name: value for name, value in options_of(READING, form, desk.folder).items() if value is not None}
 
 
 def schema_of(desk: Desk, form: Mapping[str, str]) -> Schema:
     """The columns of the file, which are public; the table is opened and not read."""
     from hubbub.engines.opening import open_source
 
-    place = desk.folder.file(form.get("file", ""))
+    path = desk.folder.file(form.get("file", ""))
     how = reading(form, desk)
-    seen = place.stat()
-    key = ("schema", str(place), seen.st_mtime_ns, seen.st_size, *sorted(how.items()))
-    found = desk.answers.ask(key, lambda: open_source(str(place), **how).columns(), _patiently())
+    seen = path.stat()
+    key = ("schema", str(path), seen.st_mtime_ns, seen.st_size, *sorted(how.items()))
+    found = desk.answers.answer(key, lambda: open_source(str(path), **how).columns(), _patiently())
     if found.error is not None:
         raise found.error
     if found.value is None:
@@ -74,12 +74,12 @@ def identity_of(desk: Desk, form: Mapping[str, str]) -> Identity | None:
     """What the file is, for the ledger; None where that is not known before it is opened."""
     from hubbub.engines.identity import of_files
 
-    place = desk.folder.file(form.get("file", ""))
-    if place.suffix.lower() in (".duckdb", ".db", ".xlsx"):
+    path = desk.folder.file(form.get("file", ""))
+    if path.suffix.lower() in (".duckdb", ".db", ".xlsx"):
         return None
-    seen = place.stat()
-    key = ("identity", str(place), seen.st_mtime_ns, seen.st_size)
-    return desk.answers.ask(key, lambda: of_files([str(place)]), _patiently()).value
+    seen = path.stat()
+    key = ("identity", str(path), seen.st_mtime_ns, seen.st_size)
+    return desk.answers.answer(key, lambda: of_files([str(path)]), _patiently()).value
 
 
 def dataset_of(form: Mapping[str, str]) -> str:
@@ -92,15 +92,15 @@ def asked(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
     file = form.get("file", "").strip()
     example = kind.data == BALLOTS and file == EXAMPLE
     path = file if example else str(desk.folder.file(file))
-    opening = words(OPENING[kind.data], form, desk.folder)
+    opening = options_of(OPENING[kind.data], form, desk.folder)
     if kind.data == TABLE:
         opening = _who(form, opening)
     if form.get("guided"):
-        said = guided.words(form, table_columns(desk, form))
+        options = guided.options_of(form, table_columns(desk, form))
     else:
-        said = words(kind.options, form, desk.folder)
+        options = options_of(kind.options, form, desk.folder)
     out = form.get("out", "").strip() or free_name(desk.folder, f"{dataset_of(form)}-{kind.name}")
-    place = desk.folder.new(out)
+    folder = desk.folder.new(out)
     form_of_file = form.get("form", "csv")
     if form_of_file not in FORMS:
         raise WrongUse("a release is written as csv or parquet; choose one of them")
@@ -109,10 +109,10 @@ def asked(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
         "file": file if example else desk.folder.named(desk.folder.file(file)),
         "path": path,
         "opening": opening,
-        "words": said,
-        "out": desk.folder.named(place),
-        "place": str(place),
-        "dataset": words(NAMED, form, desk.folder)["dataset"],
+        "words": options,
+        "out": desk.folder.named(folder),
+        "place": str(folder),
+        "dataset": options_of(NAMED, form, desk.folder)["dataset"],
         "ledger": desk.ledger_name,
         "form": form_of_file,
         "accept_weak": False,
@@ -134,7 +134,7 @@ def _who(form: Mapping[str, str], opening: dict[str, Any]) -> dict[str, Any]:
 
 def in_full(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
     """The words with the person column, as a kind is asked."""
-    said = dict(given["words"])
+    options = dict(given["words"])
     if kind.data == TABLE:
-        said["person"] = given["opening"].get("person")
-    return said
+        options["person"] = given["opening"].get("person")
+    return options

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import to_float, whole
+from hubbub.numeric.exact import integer, to_float
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape, read
 from hubbub.protocol.spec import Spec
@@ -37,13 +37,13 @@ class Stated:
 
     def table(self, axes: Sequence[Axis]) -> Shape:
         """The table that is expected."""
-        found = whole(self.values, "the number of values", least=1)
+        found = integer(self.values, "the number of values", least=1)
         bins = 1
         for axis in axes:
             bins *= found if isinstance(axis, Discovered) else size(axis)
         if bins > _MOST:
             raise WrongUse(f"sliders are answered for up to {_MOST:,} bins, and these are {bins:,}; it can be released")
-        people = whole(self.people, "the number of people", least=1)
+        people = integer(self.people, "the number of people", least=1)
         if people > 10**9:
             raise WrongUse("sliders are answered for up to 1,000,000,000 people; state fewer")
         return _read(self.shape, people, bins)

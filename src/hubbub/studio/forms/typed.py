@@ -17,21 +17,21 @@ _BEFORE: Final[dict[str, tuple[str, ...]]] = {BALLOTS: ("vote", "publish")}
 _FORMAT: Final[dict[str, str]] = {BALLOTS: "--file-format"}
 
 
-def command(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
+def command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     """As it is typed in the folder."""
-    file = f"./{asked['file']}" if asked["file"].startswith("-") else asked["file"]
-    words = ["hubbub", *_BEFORE.get(kind.data, ("release", kind.name)), file]
-    said = {**asked["opening"], **asked["words"]}
+    file = f"./{request['file']}" if request["file"].startswith("-") else request["file"]
+    arguments = ["hubbub", *_BEFORE.get(kind.data, ("release", kind.name)), file]
+    options = {**request["opening"], **request["words"]}
     for option in (*OPENING[kind.data], *kind.options, *NAMED):
-        value = asked["dataset"] if option.name == "dataset" else said.get(option.name)
-        words += _typed(option, value, folder)
-    if asked["form"] != "csv":
-        words += [_FORMAT.get(kind.data, "--format"), asked["form"]]
-    if asked["accept_weak"]:
-        words.append("--yes")
-    if asked["ledger"] is not None:
-        words += ["--ledger", _near(asked["ledger"], folder)]
-    return shlex.join([*words, "--out", asked["out"]])
+        value = request["dataset"] if option.name == "dataset" else options.get(option.name)
+        arguments += _typed(option, value, folder)
+    if request["form"] != "csv":
+        arguments += [_FORMAT.get(kind.data, "--format"), request["form"]]
+    if request["accept_weak"]:
+        arguments.append("--yes")
+    if request["ledger"] is not None:
+        arguments += ["--ledger", _near(request["ledger"], folder)]
+    return shlex.join([*arguments, "--out", request["out"]])
 
 
 def _typed(option: Option, value: Any, folder: Folder) -> list[str]:
@@ -48,25 +48,25 @@ def _typed(option: Option, value: Any, folder: Folder) -> list[str]:
 
 
 def _near(path: str, folder: Folder) -> str:
-    place = Path(path)
-    return folder.named(place) if place.is_relative_to(folder.root) else path
+    file = Path(path)
+    return folder.named(file) if file.is_relative_to(folder.root) else path
 
 
-def python(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
+def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     """As it is written in Python."""
-    said = {
+    options = {
         option.name: value
         for option in kind.options
-        if (value := asked["words"].get(option.name)) not in (None, False, (), []) and value != option.default
+        if (value := request["words"].get(option.name)) not in (None, False, (), []) and value != option.default
     }
     opening = {
         option.name: value
         for option in OPENING[kind.data]
-        if (value := asked["opening"].get(option.name)) not in (None, False) and value != option.default
+        if (value := request["opening"].get(option.name)) not in (None, False) and value != option.default
     }
     for name in ("dataset", "ledger"):
-        if asked[name] is not None:
-            opening[name] = asked[name] if name == "dataset" else _near(asked[name], folder)
+        if request[name] is not None:
+            opening[name] = request[name] if name == "dataset" else _near(request[name], folder)
     if kind.data == BALLOTS:
         return ""
     if "columns" in opening:
@@ -77,10 +77,10 @@ def python(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
         "import hubbub",
         "from hubbub import registry",
         "",
-        f"people = hubbub.{opener}({_call(asked['file'], opening)})",
-        f"asked = registry.kind({kind.name!r}).from_options({_given(person | said)})",
-        f"made = people.publish(asked{', accept_weak=True' if asked['accept_weak'] else ''})",
-        f"hubbub.save(made, {_call(asked['out'], {} if asked['form'] == 'csv' else {'form': asked['form']})})",
+        f"people = hubbub.{opener}({_call(request['file'], opening)})",
+        f"asked = registry.kind({kind.name!r}).from_options({_given(person | options)})",
+        f"made = people.publish(asked{', accept_weak=True' if request['accept_weak'] else ''})",
+        f"hubbub.save(made, {_call(request['out'], {} if request['form'] == 'csv' else {'form': request['form']})})",
     ]
     return "\n".join(lines)
 
@@ -89,5 +89,7 @@ def _call(first: str, given: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (repr(first), _given(given))))
 
 
-def _given(words: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in words.items())
+def _given(options: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in options.items()
+    )

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization.canonical import LARGEST
 from hubbub.studio.app_state import Desk, desk_of, key_of, whose
@@ -26,7 +26,7 @@ from hubbub.studio.tree import Step, tree
 from hubbub.verification import Checked
 from hubbub.verification.counts import CountChecked
 
-PLACE = "check"
+SECTION = "check"
 _MOST_FILES: Final = 12
 _PART: Final = 1 << 20  # bytes that are copied at a time
 
@@ -51,7 +51,7 @@ async def check(request: Request) -> Response:
     return page(
         "check.html",
         "Check",
-        place=PLACE,
+        section=SECTION,
         releases=await run_in_threadpool(desk.folder.having, CERTIFICATE),
         counts=await run_in_threadpool(desk.folder.having, RECORD),
         names=await run_in_threadpool(_names),
@@ -78,8 +78,8 @@ async def folder(request: Request) -> Response:
         where = ballots if ballots in ("", EXAMPLE) else str(desk.folder.file(ballots))
         found = await run_in_threadpool(_seen, desk, certificate, at, request.query_params.get("key", ""), where)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/check")
-    return _shown(found, f"Check of {desk.folder.named(at)}")
+        return trouble(error, section=SECTION, back="/check")
+    return _page(found, f"Check of {desk.folder.named(at)}")
 
 
 async def files(request: Request) -> Response:
@@ -96,8 +96,8 @@ async def files(request: Request) -> Response:
                 certificate, ballots = await run_in_threadpool(_found, at)
                 found = await run_in_threadpool(_seen, desk, certificate, at, str(key), ballots)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/check")
-    return _shown(found, "Check of the files")
+        return trouble(error, section=SECTION, back="/check")
+    return _page(found, "Check of the files")
 
 
 async def kept(upload: UploadFile, folder: Path) -> Path:
@@ -115,11 +115,11 @@ def _found(folder: Path) -> tuple[Path, str]:
     """The certificate, or the result of a count with the other file as its ballots."""
     from hubbub.verification.counts import is_count
 
-    there = sorted(folder.iterdir())
-    claims = [each for each in there if each.suffix.lower() == ".json"]
+    entries = sorted(folder.iterdir())
+    claims = [each for each in entries if each.suffix.lower() == ".json"]
     if len(claims) != 1:
         raise WrongUse("give one certificate (a file that ends in .json) and the published file that it is about")
-    rest = [str(each) for each in there if each not in claims]
+    rest = [str(each) for each in entries if each not in claims]
     counted = is_count(claims[0].read_bytes()[: LARGEST + 1])
     return claims[0], rest[0] if counted and rest else ""
 
@@ -140,17 +140,17 @@ def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -
     done = verify(data, folder=folder, release=release, key=signed, known=known)
     if done.spec is None:
         return Seen(done=done)
-    words = done.spec.describe()
+    description = done.spec.describe()
     chart, rows = _profile(done.spec)
     return Seen(
         done=done,
-        promises=tuple(map(text_of_promise, asked_first(done.promises))),
-        steps=tuple(map(tree, asked_first(done.promises))),
+        promises=tuple(map(text_of_promise, requested_first(done.promises))),
+        steps=tuple(map(tree, requested_first(done.promises))),
         chart=chart,
         rows=rows,
-        published=words.published,
-        counts=words.counts,
-        person=words.person,
+        published=description.published,
+        counts=description.counts,
+        person=description.person,
     )
 
 
@@ -173,6 +173,6 @@ def _profile(spec: Any) -> tuple[str, tuple[Mapping[str, Any], ...]]:
         return "", ()
 
 
-def _shown(found: Seen, title: str) -> Response:
+def _page(found: Seen, title: str) -> Response:
     chart = drawing(found.chart) if found.chart else None
-    return page("checked.html", title, place=PLACE, seen=found, done=found.done, chart=chart)
+    return page("checked.html", title, section=SECTION, seen=found, done=found.done, chart=chart)

@@ -14,12 +14,12 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.ledger import trust
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import COMMITTED, Account, Record
-from hubbub.numeric.exact import rational, to_text, whole
+from hubbub.numeric.exact import integer, rational, to_text
 from hubbub.studio.app_state import Desk, desk_of, hexadecimal
 from hubbub.studio.pages.publish import form_of
 from hubbub.studio.rendering import page, trouble
 
-PLACE = "ledger"
+SECTION = "ledger"
 NOTIONS: Final = {
     "differential": "differential privacy",
     "adaptive": "differential privacy at a delta, however each was chosen",
@@ -49,12 +49,12 @@ async def ledger(request: Request) -> Response:
         keys = await run_in_threadpool(trust.names)
         mine = await run_in_threadpool(lambda: desk.book.public_key())
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/ledger" if "dataset" in request.query_params else "/")
+        return trouble(error, section=SECTION, back="/ledger" if "dataset" in request.query_params else "/")
     accounts = [_account_facts(account) for name, account in known.items() if wanted in (None, name)]
     return page(
         "ledger.html",
         "Ledger" if wanted is None else f"Ledger of {wanted}",
-        place=PLACE,
+        section=SECTION,
         ledger=str(desk.book.path),
         one=wanted,
         accounts=accounts,
@@ -65,10 +65,10 @@ async def ledger(request: Request) -> Response:
 
 
 def _account_facts(account: Account) -> dict[str, Any]:
-    together = account.totals
-    totals = [] if together is None else [(NOTIONS[name], getattr(together, name)) for name in NOTIONS]
+    account_totals = account.totals
+    totals = [] if account_totals is None else [(NOTIONS[name], getattr(account_totals, name)) for name in NOTIONS]
     caps = {name: value for name, _, _ in CAPS if (value := getattr(account.policy, name)) is not None}
-    remains = left(account.policy, together)
+    remains = left(account.policy, account_totals)
     return {
         "dataset": account.dataset,
         "spent": len(account.spent),
@@ -101,7 +101,7 @@ async def policy(request: Request) -> Response:
         dataset = form.get("dataset", "").strip()
         await run_in_threadpool(_cap, desk, dataset, form)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/ledger")
+        return trouble(error, section=SECTION, back="/ledger")
     return RedirectResponse(f"/ledger?{urlencode({'dataset': dataset})}", 303)
 
 
@@ -109,7 +109,7 @@ def _cap(desk: Desk, dataset: str, form: Mapping[str, str]) -> None:
     given: dict[str, Any] = {}
     for name, label, _ in CAPS:
         if text := form.get(name, "").strip():
-            given[name] = whole(text, label, least=2) if name == "crowd" else rational(text, label)
+            given[name] = integer(text, label, least=2) if name == "crowd" else rational(text, label)
     desk.book.set_policy(dataset, Policy(**given))
 
 
@@ -123,5 +123,5 @@ async def trusted(request: Request) -> Response:
         else:
             await run_in_threadpool(trust.add, name, hexadecimal(key))
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/ledger")
+        return trouble(error, section=SECTION, back="/ledger")
     return RedirectResponse("/ledger#keys", 303)

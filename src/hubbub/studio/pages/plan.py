@@ -19,7 +19,7 @@ from hubbub.studio.frontier import picture
 from hubbub.studio.pages.publish import form_of
 from hubbub.studio.rendering import drawing, fragment, in_page, page, sentence_of
 
-PLACE = "plan"
+SECTION = "plan"
 WANTS: Final = {
     Want.ZERO_KNOWLEDGE.value: "No more than a sample would tell (zero-knowledge)",
     Want.DIFFERENTIAL.value: "Nobody can tell whether I took part (differential)",
@@ -44,7 +44,7 @@ _USES: Final = {  # which numbers each promise is about
     "distributional": ("epsilon", "delta", "rate"),
 }
 _TEXTS: Final = {"rate": "0.05..0.25", "curve": "1:0.05,101:1"}
-_SHOWN: Final = 12
+_ROWS_LISTED: Final = 12
 
 
 async def plan(request: Request) -> Response:
@@ -54,7 +54,7 @@ async def plan(request: Request) -> Response:
     return page(
         "plan.html",
         "Plan",
-        place=PLACE,
+        section=SECTION,
         form=form,
         wants=WANTS,
         chosen=form.get("want", Want.ZERO_KNOWLEDGE.value),
@@ -78,11 +78,11 @@ def _answer(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     if want not in _USES or shape not in dict(SHAPES):
         return {"planned": None, "words": "Choose a promise and a shape of those listed.", "waiting": False}
     first = {slider.name: slider.value for slider in SLIDERS} | _TEXTS
-    asked = {name: form.get(name, "").strip() or first[name] for name in ("people", "bins", *_USES[want])}
+    numbers = {name: form.get(name, "").strip() or first[name] for name in ("people", "bins", *_USES[want])}
     if want == "distributional":
-        asked["rate"] = asked["rate"].partition("..")[0].partition(",")[0]
-    key = ("planned", want, shape, *sorted(asked.items()))
-    found = desk.answers.ask(key, partial(_planned, want, shape, asked), soon(), slow=True)
+        numbers["rate"] = numbers["rate"].partition("..")[0].partition(",")[0]
+    key = ("planned", want, shape, *sorted(numbers.items()))
+    found = desk.answers.answer(key, partial(_planned, want, shape, numbers), soon(), slow=True)
     if found.error is not None:
         return {"planned": None, "words": sentence_of(found.error), "waiting": False}
     if found.value is None:
@@ -92,15 +92,15 @@ def _answer(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "planned": planned,
         "words": "",
         "waiting": False,
-        "rows": planned.rows()[:_SHOWN],
-        "more": max(len(planned.designs) - _SHOWN, 0),
+        "rows": planned.rows()[:_ROWS_LISTED],
+        "more": max(len(planned.designs) - _ROWS_LISTED, 0),
         "sentences": planned.sentences(in_page),
         "command": planned.command(planned.best),
         "chart": drawing(picture(planned)),
     }
 
 
-def _planned(want: str, shape: str, asked: Mapping[str, str]) -> Any:
+def _planned(want: str, shape: str, numbers: Mapping[str, str]) -> Any:
     from hubbub import plan
 
-    return plan.release(want, shape=shape, **asked)
+    return plan.release(want, shape=shape, **numbers)

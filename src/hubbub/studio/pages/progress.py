@@ -36,16 +36,16 @@ async def work(request: Request) -> Response:
     if job is None:
         return RedirectResponse("/publish", 303)
     if job.ended == "done":
-        return RedirectResponse(f"/release?{urlencode({'folder': job.asked['out']})}", 303)
+        return RedirectResponse(f"/release?{urlencode({'folder': job.request['out']})}", 303)
     return page(
         "work.html",
         "The release under way" if job.running else "The release",
-        place="publish",
+        section="publish",
         head=_AGAIN if job.running else "",
         job=job,
         stages=list(STAGES.values()),
         wrong=None if job.error is None else sentence_of(job.error),
-        command=typed.command(kind_of(job.asked["kind"]), job.asked, desk.folder),
+        command=typed.command(kind_of(job.request["kind"]), job.request, desk.folder),
     )
 
 
@@ -65,7 +65,7 @@ async def events(request: Request) -> Response:
 def _state(job: Job | None) -> dict[str, object]:
     if job is None:
         return {"running": False, "words": "", "part": 0}
-    return {"running": job.running, "words": job.words, "part": job.part, "stopping": job.stopping}
+    return {"running": job.running, "words": job.sentence, "part": job.part, "stopping": job.stopping}
 
 
 async def stop(request: Request) -> Response:
@@ -78,27 +78,27 @@ async def release(request: Request) -> Response:
     """A release that is in the folder: its report in place, its files, and how to make it otherwise."""
     desk = desk_of(request)
     try:
-        place = desk.folder.inside(request.query_params.get("folder", ""))
-        names = await run_in_threadpool(desk.published, place)
+        path = desk.folder.inside(request.query_params.get("folder", ""))
+        names = await run_in_threadpool(desk.published, path)
         if CERTIFICATE not in names:
             raise WrongUse(
                 "there is no release of the ledger that is open here in this folder; look at the list under Check"
             )
     except HubbubError as error:
-        return trouble(error, place="publish", back="/publish")
+        return trouble(error, section="publish", back="/publish")
     job = desk.work.job
-    mine = job if job is not None and job.asked["place"] == str(place) and job.ended == "done" else None
-    kind = None if mine is None else kind_of(mine.asked["kind"])
+    mine = job if job is not None and job.request["place"] == str(path) and job.ended == "done" else None
+    kind = None if mine is None else kind_of(mine.request["kind"])
     return page(
         "release.html",
-        f"Published: {desk.folder.named(place)}",
-        place="publish",
-        folder=desk.folder.named(place),
+        f"Published: {desk.folder.named(path)}",
+        section="publish",
+        folder=desk.folder.named(path),
         files=[name for name in names if "/" not in name],
         report=REPORT in names,
         remarks=() if mine is None else mine.remarks,
-        command="" if mine is None or kind is None else typed.command(kind, mine.asked, desk.folder),
-        python="" if mine is None or kind is None else typed.python(kind, mine.asked, desk.folder),
+        command="" if mine is None or kind is None else typed.command(kind, mine.request, desk.folder),
+        python="" if mine is None or kind is None else typed.python(kind, mine.request, desk.folder),
         key=desk.book.public_key(),
     )
 
@@ -106,21 +106,21 @@ async def release(request: Request) -> Response:
 async def document(request: Request) -> Response:
     """A report or a page of results as it is, in a frame that lets nothing out."""
     try:
-        place = await run_in_threadpool(_published, request)
+        path = await run_in_threadpool(_published, request)
     except HubbubError as error:
         return trouble(error)
-    if place.name not in (REPORT, RESULTS):
+    if path.name not in (REPORT, RESULTS):
         return trouble(WrongUse("only reports are shown; save the other files"))
-    return FileResponse(place, media_type="text/html", headers={"content-security-policy": DOCUMENT})
+    return FileResponse(path, media_type="text/html", headers={"content-security-policy": DOCUMENT})
 
 
 async def file(request: Request) -> Response:
     """A published file, to be saved. Files that were not published are not handed out."""
     try:
-        place = await run_in_threadpool(_published, request)
+        path = await run_in_threadpool(_published, request)
     except HubbubError as error:
         return trouble(error)
-    return FileResponse(place, media_type=_PLAIN, filename=place.name)
+    return FileResponse(path, media_type=_PLAIN, filename=path.name)
 
 
 def _published(request: Request) -> Path:

@@ -36,7 +36,7 @@ from hubbub.studio.forms.shape import PEOPLE, SHAPES, VALUES, Stated
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
 from hubbub.tables.bins import UNITS
 
-PLACE = "publish"
+SECTION = "publish"
 PRIVATE = (
     "Private: this is about the people in the table as they are, for you alone. Publish none of it, and no bins made "
     "from it."
@@ -59,7 +59,7 @@ async def choose(request: Request) -> Response:
     return page(
         "publish.html",
         "Publish",
-        place=PLACE,
+        section=SECTION,
         files=links,
         folder=str(desk.folder.root),
         made_up=TABLE not in files,
@@ -84,7 +84,7 @@ async def table(request: Request) -> Response:
         return page(
             "unread.html",
             "How is this file read?",
-            place=PLACE,
+            section=SECTION,
             status=400,
             words=sentence_of(error),
             file=form.get("file", ""),
@@ -93,7 +93,7 @@ async def table(request: Request) -> Response:
     return page(
         "table.html",
         f"Publish from {form['file']}",
-        place=PLACE,
+        section=SECTION,
         file=form["file"],
         form=form,
         columns=found,
@@ -119,11 +119,11 @@ async def generic(request: Request) -> Response:
         desk.folder.file(form.get("file", ""))
         answer = await run_in_threadpool(weighed, desk, {**form, "kind": kind.name}) if "asked" in form else None
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/publish")
+        return trouble(error, section=SECTION, back="/publish")
     return page(
         "kind.html",
         f"Publish a {kind.name} from {form['file']}",
-        place=PLACE,
+        section=SECTION,
         kind=kind,
         file=form["file"],
         first=kind.help.partition("\n")[0],
@@ -196,7 +196,7 @@ async def release(request: Request) -> Response:
         given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         await desk.work.begin(given)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back=back)
+        return trouble(error, section=SECTION, back=back)
     return RedirectResponse("/progress", 303)
 
 
@@ -226,20 +226,20 @@ def _still(desk: Desk, form: Mapping[str, str]) -> None:
         )
 
 
-async def look(request: Request) -> Response:
+async def inspect_columns(request: Request) -> Response:
     """The private check: sent and not linked, so that it is in no history; kept nowhere."""
     desk, form = desk_of(request), await form_of(request)
     try:
-        found = await run_in_threadpool(_look, desk, form)
+        found = await run_in_threadpool(_inspection, desk, form)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/publish")
-    return page("look.html", "A private check", place=PLACE, private=PRIVATE, look=found, file=form.get("file", ""))
+        return trouble(error, section=SECTION, back="/publish")
+    return page("look.html", "A private check", section=SECTION, private=PRIVATE, look=found, file=form.get("file", ""))
 
 
-def _look(desk: Desk, form: Mapping[str, str]) -> Any:
-    from hubbub.engines.opening import look_at
+def _inspection(desk: Desk, form: Mapping[str, str]) -> Any:
+    from hubbub.engines.opening import open_inspection
     from hubbub.studio.forms.bins import specs
 
     person = form.get("who", "").removeprefix("column:") if form.get("who", "").startswith("column:") else None
     by = specs(table_columns(desk, form))
-    return look_at(str(desk.folder.file(form.get("file", ""))), by, person, **reading(form, desk))
+    return open_inspection(str(desk.folder.file(form.get("file", ""))), by, person, **reading(form, desk))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.charts.svg import px, text_lines
-from hubbub.numeric.exact import whole
+from hubbub.numeric.exact import integer
 from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.manipulation.gain_map import GainMap, gain_map
 from hubbub.voting.manipulation.gain_winners import Contest
@@ -25,7 +25,7 @@ _LEVELS: Final = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2)  # gains at which the shade chan
 
 def honesty_map(voters: str) -> GainMap:
     """The map for three candidates and so many voters."""
-    n = min(whole(voters, "the number of voters", least=2), _MOST)
+    n = min(integer(voters, "the number of voters", least=2), _MOST)
     contests = [
         Contest(kind=rule, margin=threshold(ForGain(_ETA), rule, n, 3)) if rule in KINDS else Contest(kind=rule)
         for rule in RULES

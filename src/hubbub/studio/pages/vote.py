@@ -28,9 +28,9 @@ from hubbub.studio.pages.publish import confirmed, form_of
 from hubbub.studio.pages.strategyproofness import honesty_map, picture
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
 from hubbub.studio.work.counting import RULES, write
-from hubbub.voting.rules.jurisdictions import PLACES
+from hubbub.voting.rules.jurisdictions import RULE_SETS
 
-PLACE = "vote"
+SECTION = "vote"
 _FIRST: Final = {"file": EXAMPLE, "rule": "repeated-plurality", "eta": "1e-12", "as": "", "dice": "", "seats": ""}
 _VOTERS: Final = ("11", "51", "101", "201", "501")
 
@@ -41,11 +41,11 @@ async def vote(request: Request) -> Response:
     return page(
         "vote.html",
         "Vote",
-        place=PLACE,
+        section=SECTION,
         example=EXAMPLE,
         files=await run_in_threadpool(desk.folder.files, BALLOTS, desk.published),
         rules=RULES,
-        places=sorted(PLACES),
+        places=sorted(RULE_SETS),
         counts=await run_in_threadpool(desk.folder.having, RECORD),
         voters=_VOTERS,
         map=await run_in_threadpool(_map, desk, "101"),
@@ -57,22 +57,22 @@ async def count(request: Request) -> Response:
     desk = desk_of(request)
     try:
         async with request.form(max_files=1, max_fields=30) as sent:
-            said = {name: str(sent.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
+            fields = {name: str(sent.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
             upload = sent.get("upload")
             with tempfile.TemporaryDirectory(prefix="hubbub-count-") as temporary:  # for this user alone
                 if isinstance(upload, UploadFile) and upload.filename:
                     path = str(await kept(upload, Path(temporary)))
-                    said["file"] = Path(path).name
+                    fields["file"] = Path(path).name
                 else:
-                    path = said["file"] if said["file"] == EXAMPLE else str(desk.folder.file(said["file"]))
+                    path = fields["file"] if fields["file"] == EXAMPLE else str(desk.folder.file(fields["file"]))
                 out = str(sent.get("out", "") or "").strip() or free_name(
-                    desk.folder, f"{Path(said['file']).stem}-count"
+                    desk.folder, f"{Path(fields['file']).stem}-count"
                 )
-                place = desk.folder.new(out)
-                await run_in_threadpool(write, said, path, place, desk.book)
+                folder = desk.folder.new(out)
+                await run_in_threadpool(write, fields, path, folder, desk.book)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/vote")
-    query = urlencode({"folder": desk.folder.named(place), "file": said["file"]})
+        return trouble(error, section=SECTION, back="/vote")
+    query = urlencode({"folder": desk.folder.named(folder), "file": fields["file"]})
     return RedirectResponse(f"/vote/result?{query}", 303)
 
 
@@ -83,18 +83,18 @@ async def result(request: Request) -> Response:
         at = desk.folder.inside(request.query_params.get("folder", ""))
         record = await run_in_threadpool(_record, desk.folder.file(desk.folder.named(at / RECORD)))
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/vote")
+        return trouble(error, section=SECTION, back="/vote")
     file = request.query_params.get("file", "").strip()
-    there = file == EXAMPLE or (bool(file) and (desk.folder.root / file).is_file())
+    exists = file == EXAMPLE or (bool(file) and (desk.folder.root / file).is_file())
     return page(
         "result.html",
         f"The count in {desk.folder.named(at)}",
-        place=PLACE,
+        section=SECTION,
         folder=desk.folder.named(at),
         winners=record["count"]["winners"],
         voters=record["count"]["ballots"]["voters"],
         rule=record["count"]["rule"],
-        file=file if there else "",
+        file=file if exists else "",
         page_there=(at / RESULTS).is_file(),
         record=RECORD,
         results=RESULTS,
@@ -124,7 +124,7 @@ async def ballots(request: Request) -> Response:
     return page(
         "ballots.html",
         "Publish ballots",
-        place=PLACE,
+        section=SECTION,
         kind=kind,
         file=file,
         first=kind.help,
@@ -143,7 +143,7 @@ async def release(request: Request) -> Response:
         given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         await desk.work.begin(given)
     except HubbubError as error:
-        return trouble(error, place=PLACE, back="/vote")
+        return trouble(error, section=SECTION, back="/vote")
     return RedirectResponse("/progress", 303)
 
 
@@ -154,7 +154,7 @@ async def honest(request: Request) -> Response:
 
 
 def _map(desk: Desk, voters: str) -> dict[str, Any]:
-    found = desk.answers.ask(("map", voters), partial(honesty_map, voters), soon(), slow=True)
+    found = desk.answers.answer(("map", voters), partial(honesty_map, voters), soon(), slow=True)
     if found.error is not None:
         return {"waiting": False, "words": sentence_of(found.error), "rows": ()}
     if found.value is None:

@@ -11,7 +11,7 @@ from hubbub.certificate.certificate import SIGNATURE, sign
 from hubbub.errors import WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import PublicDice, Source, SystemSource
-from hubbub.numeric.exact import whole
+from hubbub.numeric.exact import integer
 from hubbub.publication.staging import check_free
 from hubbub.report.results import Repeating, results_page, seats_page
 from hubbub.serialization.canonical import read as read_canonical
@@ -23,7 +23,7 @@ from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.rules import rules
 from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.continuing import RunoffByContinuing
-from hubbub.voting.rules.jurisdictions import PLACES
+from hubbub.voting.rules.jurisdictions import RULE_SETS
 from hubbub.voting.rules.pairwise import pairwise
 from hubbub.voting.rules.stv import RULES as TRANSFERS
 from hubbub.voting.rules.stv import TransferableVote
@@ -43,29 +43,29 @@ RULES: Final = {
 """The rules that the form offers; the command line has more."""
 
 
-def write(asked: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -> None:
+def write(request: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -> None:
     """Count, and write the signed result and its page into a folder that has none."""
     if (folder / RECORD).exists():
         raise WrongUse("there is a count in this folder already, and what was drawn stays; choose another folder")
     check_free(folder)
-    name = asked["rule"]
-    place = asked["as"] or None
-    if name not in RULES or (place is not None and place not in PLACES):
+    name = request["rule"]
+    rules = request["as"] or None
+    if name not in RULES or (rules is not None and rules not in RULE_SETS):
         raise WrongUse("choose a rule, and a place, of those listed")
-    eta = share(asked["eta"], "eta")
-    dice = PublicDice(asked["dice"]) if asked["dice"] else None
-    read, _ = opened(path, place, name)
+    eta = share(request["eta"], "eta")
+    dice = PublicDice(request["dice"]) if request["dice"] else None
+    read, _ = opened(path, rules, name)
     source: Source = SystemSource() if dice is None else dice
-    said = None if dice is None else dice.sentence
+    dice_text = None if dice is None else dice.sentence
     if name == STV:
-        result: Any = _seats(asked, read, place).run(read.ballots, source)
+        result: Any = _seats(request, read, rules).run(read.ballots, source)
     else:
-        answer = count(_rule(name, eta, read), read.ballots, eta, source, dice=said)
+        answer = count(_rule(name, eta, read), read.ballots, eta, source, dice=dice_text)
         result = answer.result
     signed = sign(record_of(result, read, dice).to_sign(), ledger)
     key = str(read_canonical(signed, "the record")[SIGNATURE]["public_key"])
-    lines = (command(asked), shlex.join(["hubbub", "verify", RECORD, "--ballots", asked["file"]]))
-    repeating = Repeating(digest=ballots_digest(read.ballots), commands=lines, key=key, dice=said)
+    lines = (command(request), shlex.join(["hubbub", "verify", RECORD, "--ballots", request["file"]]))
+    repeating = Repeating(digest=ballots_digest(read.ballots), commands=lines, key=key, dice=dice_text)
     if name == STV:
         text = seats_page(result, read, repeating)
     else:
@@ -78,20 +78,20 @@ def write(asked: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -> 
         raise WrongUse(f"the result cannot be written: {error.strerror or error}; choose another folder") from error
 
 
-def command(asked: Mapping[str, str]) -> str:
+def command(request: Mapping[str, str]) -> str:
     """The same count as it is typed in the folder."""
-    words = ["hubbub", "vote", "tally", asked["file"], "--rule", asked["rule"]]
+    arguments = ["hubbub", "vote", "tally", request["file"], "--rule", request["rule"]]
     for flag, name, usual in (("--eta", "eta", "1e-12"), ("--as", "as", ""), ("--dice", "dice", "")):
-        if asked[name] != usual:
-            words += [flag, asked[name]]
-    if asked["rule"] == STV and asked["seats"]:
-        words += ["--seats", asked["seats"]]
-    return shlex.join([*words, "--record", RECORD, "--page", RESULTS])
+        if request[name] != usual:
+            arguments += [flag, request[name]]
+    if request["rule"] == STV and request["seats"]:
+        arguments += ["--seats", request["seats"]]
+    return shlex.join([*arguments, "--record", RECORD, "--page", RESULTS])
 
 
-def _seats(asked: Mapping[str, str], read: BallotFile, place: str | None) -> TransferableVote:
-    seats = whole(asked["seats"], "the number of seats", least=1) if asked["seats"] else read.seats
-    transfers = "scotland" if place is None else PLACES[place].transfers or "scotland"
+def _seats(request: Mapping[str, str], read: BallotFile, rules: str | None) -> TransferableVote:
+    seats = integer(request["seats"], "the number of seats", least=1) if request["seats"] else read.seats
+    transfers = "scotland" if rules is None else RULE_SETS[rules].transfers or "scotland"
     return TransferableVote(seats=seats, rules=TRANSFERS[transfers])
 
 

@@ -21,7 +21,7 @@ _PATIENCE: Final = 20.0  # seconds between signs of life for whoever watches
 class Job:
     """One release: what was asked, how far it is, and how it ended."""
 
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     stage: str = "opening"
     stopping: bool = False
     ended: str = ""  # done, failed or stopped
@@ -34,7 +34,7 @@ class Job:
         return not self.ended
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """How far it is."""
         if self.ended == "done":
             return "Published"
@@ -61,11 +61,11 @@ class Work:
         self._changed = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
 
-    async def begin(self, asked: Mapping[str, Any]) -> None:
+    async def begin(self, request: Mapping[str, Any]) -> None:
         """Start a release, unless one is under way."""
         if self.job is not None and self.job.running:
             raise Refused("a release is under way, and one is made at a time; wait for it, or stop it")
-        self.job = Job(asked=asked)
+        self.job = Job(request=request)
         self._process = await asyncio.create_subprocess_exec(
             *children.command("hubbub.studio.work.worker"),
             stdin=asyncio.subprocess.PIPE,
@@ -77,36 +77,36 @@ class Work:
 
     async def _follow(self, process: asyncio.subprocess.Process) -> None:
         assert self.job is not None and process.stdin is not None and process.stdout is not None
-        process.stdin.write(json.dumps(self.job.asked).encode())
+        process.stdin.write(json.dumps(self.job.request).encode())
         process.stdin.close()
         async for line in process.stdout:
             self._heard(json.loads(line))
-            await self._say()
+            await self._announce()
         await process.wait()
         if self.job.running and self.job.stopping and self.job.stage not in _COUNTS:
             self.job = replace(self.job, ended=STOPPED)  # stopped before it could say so: nothing was reserved yet
-            await self._say()
+            await self._announce()
         elif self.job.running:  # it died without a word
             lost = Refused(
                 "the release was cut short; look at the ledger: what is reserved there counts as spent, and a folder "
                 "with a release that was ready is finished with hubbub ledger finish"
             )
             self.job = replace(self.job, ended="failed", error=lost)
-            await self._say()
+            await self._announce()
 
-    def _heard(self, said: Mapping[str, Any]) -> None:
+    def _heard(self, message: Mapping[str, Any]) -> None:
         assert self.job is not None
-        if "stage" in said:
-            self.job = replace(self.job, stage=said["stage"])
-        elif "done" in said:
-            self.job = replace(self.job, ended="done", remarks=tuple(said["remarks"]))
-        elif STOPPED in said:
-            self.job = replace(self.job, ended=STOPPED, spent=said["spent"])
+        if "stage" in message:
+            self.job = replace(self.job, stage=message["stage"])
+        elif "done" in message:
+            self.job = replace(self.job, ended="done", remarks=tuple(message["remarks"]))
+        elif STOPPED in message:
+            self.job = replace(self.job, ended=STOPPED, spent=message["spent"])
         else:
-            kind = Refused if said["code"] == Refused.exit_code else WrongUse
-            self.job = replace(self.job, ended="failed", error=kind(said["error"]))
+            kind = Refused if message["code"] == Refused.exit_code else WrongUse
+            self.job = replace(self.job, ended="failed", error=kind(message["error"]))
 
-    async def _say(self) -> None:
+    async def _announce(self) -> None:
         async with self._changed:
             self._changed.notify_all()
 
@@ -116,7 +116,7 @@ class Work:
             self.job = replace(self.job, stopping=True)
             if self._process.returncode is None:
                 self._process.send_signal(signal.SIGINT)
-            await self._say()
+            await self._announce()
 
     async def seen(self) -> AsyncIterator[Job | None]:
         """The job now, and again whenever it changed; now and then as a sign of life."""

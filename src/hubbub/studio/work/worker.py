@@ -54,7 +54,7 @@ class Interrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def work(asked: Mapping[str, Any], report: Report, interrupt: Interrupt) -> None:
+def work(request: Mapping[str, Any], report: Report, interrupt: Interrupt) -> None:
     """Do it. When noise was drawn, the interrupt is shielded: from then on nothing should stop this.
 
     Guarantee: that of :func:`hubbub.release.execute` and :func:`hubbub.release.save`. If it is stopped before noise is
@@ -66,36 +66,36 @@ def work(asked: Mapping[str, Any], report: Report, interrupt: Interrupt) -> None
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    kind = registry.kind(asked["kind"])
-    out, form = Path(asked["place"]), asked["form"]
+    kind = registry.kind(request["kind"])
+    out, form = Path(request["place"]), request["form"]
     check_format(form)
     report({"stage": "opening"})
-    publish, words = _opened(kind, asked)
+    publish, options = _opened(kind, request)
     report({"stage": "preparing"})
-    spec = kind.ask(**words)
-    before = _spent(asked)
+    spec = kind.ask(**options)
+    before = _spent(request)
     try:
         with prepared(out, spec.size_hint()):
             report({"stage": "counting"})
-            done = publish(spec, accept_weak=asked["accept_weak"])
+            done = publish(spec, accept_weak=request["accept_weak"])
             interrupt.shield()
             report({"stage": "writing"})
-            written = save(done, out, form=form, heading=heading(asked.get("date")))
+            written = save(done, out, form=form, heading=heading(request.get("date")))
     except BaseException as error:
         if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
             raise
-        report({STOPPED: True, "spent": _spent(asked) > before})
+        report({STOPPED: True, "spent": _spent(request) > before})
         return
     report({"done": True, "written": written, "remarks": list(done.spec.describe().remarks)})
 
 
-def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:
+def _opened(kind: Kind, request: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:
     """How a release is made of the file, and the words that ask for one."""
     from hubbub import opening as opening_module
 
-    words, opening = dict(asked["words"]), dict(asked["opening"])
-    named = {name: asked[name] for name in ("dataset", "ledger")}
-    file = asked["path"]
+    options, opening = dict(request["words"]), dict(request["opening"])
+    named = {name: request[name] for name in ("dataset", "ledger")}
+    file = request["path"]
     if kind.data == BALLOTS:
         from hubbub.studio.ballots import opened
 
@@ -106,32 +106,32 @@ def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Publish, dict[str, An
         def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
             return opening_module.publish_ballots(spec, read, path, **named, accept_weak=accept_weak)
 
-        return publish, words
+        return publish, options
     if kind.data == GRAPH:
         columns = opening.pop("columns", None)
         ends = None if columns is None else [part.strip() for part in columns.split(",")]
-        return opening_module.open_graph(file, columns=ends, **opening, **named).publish, words
+        return opening_module.open_graph(file, columns=ends, **opening, **named).publish, options
     people = opening_module.open(file, **opening, **named)
-    return people.publish, {**words, "person": people.person}
+    return people.publish, {**options, "person": people.person}
 
 
-def _spent(asked: Mapping[str, Any]) -> int:
+def _spent(request: Mapping[str, Any]) -> int:
     """How many releases of these people the ledger counts as spent."""
     from hubbub.ledger.ledger import Ledger
     from hubbub.opening import named_after
 
-    name = asked["dataset"] or named_after(asked["path"], asked["opening"].get("table"))
-    account = Ledger(asked["ledger"]).accounts().get(name)
+    name = request["dataset"] or named_after(request["path"], request["opening"].get("table"))
+    account = Ledger(request["ledger"]).accounts().get(name)
     return 0 if account is None else len(account.spent)
 
 
 def main() -> int:
     """What the process runs."""
-    said = sys.stdout
+    output = sys.stdout
 
     def report(what: Mapping[str, Any]) -> None:
-        said.write(json.dumps(what) + "\n")
-        said.flush()
+        output.write(json.dumps(what) + "\n")
+        output.flush()
 
     sys.stdout = sys.stderr  # whatever a library prints is no message
     interrupt = Interrupt()

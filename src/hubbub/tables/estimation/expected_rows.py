@@ -87,7 +87,7 @@ def expected_of_known(low: int, high: int, people: int, miss: Fraction) -> tuple
     return max(math.floor(least), 0), min(math.ceil(most), people)
 
 
-def expected_mean(part: int, whole: int, off: int, steps: int, miss: Fraction) -> tuple[Fraction, Fraction]:
+def expected_mean(part: int, total: int, off: int, steps: int, miss: Fraction) -> tuple[Fraction, Fraction]:
     """Where a mean m of all rows lies, of the range 0..1, each row weighing one over how many its person has.
 
     What is kept has sums A of steps x and W c, c rows in the bin; `part` is A and `whole` is W c, each with noise, so
@@ -102,15 +102,15 @@ def expected_mean(part: int, whole: int, off: int, steps: int, miss: Fraction) -
     Guarantee: if the noises are within `off`, m is outside with a chance of at most `miss`.
     """
     everything = Fraction(0), Fraction(1)
-    rows = (whole + 2 * off) // steps
-    if whole <= 0 or rows < 1:
+    rows = (total + 2 * off) // steps
+    if total <= 0 or rows < 1:
         return everything
     doubt = float(miss) / 2 * (1 - _SLACK)
     mu, log = largest_mean(rows, doubt), math.log(2 / doubt)
 
     def contradicted(m: float) -> float:
         away = log / 3 + math.sqrt(log * log / 9 + 2 * log * mu * m * (1 - m))
-        return abs(part - m * whole) - off - steps * away
+        return abs(part - m * total) - off - steps * away
 
     low, high = 0.0, 1.0
     for _ in range(_STEPS):  # it is convex
@@ -143,7 +143,7 @@ def smallest_mean(x: int, tail: float, first: int = 0) -> float:
     small = tail * (1 - _SLACK)
     if first and _poisson_tail(2 * first, x, first) > small:
         return _edge(lambda mu: _poisson_tail(_steepest(mu, first), x, first) > small, 0.0, float(first))
-    return _edge(lambda mu: _chernoff(x, mu) > small * _shown(mu, first), float(first), float(x))
+    return _edge(lambda mu: _chernoff(x, mu) > small * _visible_mass(mu, first), float(first), float(x))
 
 
 @lru_cache(maxsize=65536)
@@ -151,9 +151,9 @@ def largest_mean(x: int, tail: float, first: int = 0) -> float:
     """The largest mu for which x or fewer is not proved rarer than `tail`, given that at least `first` is shown."""
     small = tail * (1 - _SLACK)
     far = x + 2.0
-    while _chernoff(x, far) > small * _shown(far, first):
+    while _chernoff(x, far) > small * _visible_mass(far, first):
         far *= 2
-    return _edge(lambda mu: _chernoff(x, mu) <= small * _shown(mu, first), float(x), far, above=True)
+    return _edge(lambda mu: _chernoff(x, mu) <= small * _visible_mass(mu, first), float(x), far, above=True)
 
 
 def _chernoff(x: int, mu: float) -> float:
@@ -163,7 +163,7 @@ def _chernoff(x: int, mu: float) -> float:
     return math.exp(min(x - mu - x * math.log(x / mu), 0.0))
 
 
-def _shown(mu: float, first: int) -> float:
+def _visible_mass(mu: float, first: int) -> float:
     """At most P(X >= first), for mu >= first."""
     return 1.0 if not first else max(0.5, 1 - _chernoff(first - 1, mu))
 

@@ -24,7 +24,7 @@ from hubbub.channels.protocol import Channel, Published
 from hubbub.channels.visibility import hides
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball
-from hubbub.tables.estimation.shown_sample import ShownSample, shown_sample
+from hubbub.tables.estimation.shown_sample import VisibleSample, visible_sample
 
 
 def split(coverage: Fraction) -> Fraction:
@@ -47,8 +47,8 @@ def largest_population(m: int, p: Fraction, tail: Fraction, first: int = 0) -> i
     def rare(c: int) -> bool:
         if not first:
             return bool(at_most(c, p, m) <= ball(tail))
-        shown = at_least(c, p, first)
-        return bool(shown - at_least(c, p, m + 1) <= ball(tail) * shown)
+        visible_mass = at_least(c, p, first)
+        return bool(visible_mass - at_least(c, p, m + 1) <= ball(tail) * visible_mass)
 
     return _first(rare, m, _about(m, p, tail, 1)) - 1
 
@@ -107,7 +107,7 @@ def population_intervals(
     below[hidden], above[hidden] = _ends(low[hidden], high[hidden], p, doubt, None, 0)
     some = ~hidden
     first = channel.exact_from
-    weights = None if first is not None or not (found or hides(channel)) else shown_sample(channel, p, found)
+    weights = None if first is not None or not (found or hides(channel)) else visible_sample(channel, p, found)
     below[some], above[some] = _ends(low[some], high[some], p, doubt / 2, weights, first or 0)
     values, where = np.unique(published.values[some], return_inverse=True)
     estimates = np.array([population_estimate(m, p) for m in values.tolist()], dtype=np.int64)[where]
@@ -122,7 +122,7 @@ def _ends(
     high: NDArray[np.int64],
     p: Fraction,
     tail: Fraction,
-    weights: ShownSample | None,
+    weights: VisibleSample | None,
     first: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The ends for c from those for m; each distinct one is worked out once."""

@@ -20,7 +20,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Channel
-from hubbub.channels.visibility import chance_shown, steady_from
+from hubbub.channels.visibility import chance_visible, steady_from
 from hubbub.errors import WrongUse
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball
@@ -31,7 +31,7 @@ _DEVIATIONS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ShownSample:
+class VisibleSample:
     """`logs[m]` is ln s(m), up to the count from which s stays the same."""
 
     p: Fraction
@@ -62,7 +62,7 @@ class ShownSample:
 
 
 @lru_cache(maxsize=64)
-def shown_sample(channel: Channel, p: Fraction, found: bool) -> ShownSample:
+def visible_sample(channel: Channel, p: Fraction, found: bool) -> VisibleSample:
     """The chances that a sampled count is shown; with `found`, nobody in the sample is never shown."""
     steady = steady_from(channel)
     if steady is None or steady > _WIDEST:
@@ -70,6 +70,6 @@ def shown_sample(channel: Channel, p: Fraction, found: bool) -> ShownSample:
             "the noise of this channel spreads over too many counts for intervals that are right given that a bin is "
             "shown; leave out `scale_up`, or use a larger epsilon"
         )
-    chances = [arb(0) if found and not m else chance_shown(channel, m) for m in range(max(steady, 1) + 1)]
+    chances = [arb(0) if found and not m else chance_visible(channel, m) for m in range(max(steady, 1) + 1)]
     logs = [float(chance.log().mid()) if chance > 0 else -math.inf for chance in chances]
-    return ShownSample(p, np.array(logs, dtype=np.float64))
+    return VisibleSample(p, np.array(logs, dtype=np.float64))

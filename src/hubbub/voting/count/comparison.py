@@ -61,11 +61,11 @@ class Comparison:
 
     def sentences(self) -> list[str]:
         """Who beats everybody, and which of the rules came to plain plurality."""
-        said = [] if self.pairs is None else [self.pairs.sentence()]
+        sentences = [] if self.pairs is None else [self.pairs.sentence()]
         for each in self.counted:
             if each.struck_nobody is not None:
-                said.append(f"{each.result.rule.name}: {each.struck_nobody[0].lower()}{each.struck_nobody[1:]}")
-        return said
+                sentences.append(f"{each.result.rule.name}: {each.struck_nobody[0].lower()}{each.struck_nobody[1:]}")
+        return sentences
 
 
 def compare(

@@ -95,27 +95,27 @@ class Counted:
 
     def sentences(self) -> list[str]:
         """What is to be said, the first first: that nobody was struck out, who wins, what is promised."""
-        said = [] if self.struck_nobody is None else [self.struck_nobody]
-        said.append(f"{self.result.winner_name} wins.")
-        said += self.honesty.sentences()
+        sentences = [] if self.struck_nobody is None else [self.struck_nobody]
+        sentences.append(f"{self.result.winner_name} wins.")
+        sentences += self.honesty.sentences()
         if self.instead is not None:
-            said += self.instead.sentences()
+            sentences += self.instead.sentences()
         if self.punishing is not None:
             often = " A smaller eta makes it rarer." if self.punishing > Fraction(1, 100) else ""
-            said.append(f"The punishing rule had a chance of {approximately(self.punishing, digits=3)}.{often}")
+            sentences.append(f"The punishing rule had a chance of {approximately(self.punishing, digits=3)}.{often}")
         for what, verdict in (("Pareto efficient", self.pareto), ("Close to optimal", self.close_to_optimal)):
             facts = verdict_json(verdict)
-            said.append(f"{what}: {facts['answer']}, {facts['reason']}.")
-        return said
+            sentences.append(f"{what}: {facts['answer']}, {facts['reason']}.")
+        return sentences
 
     def drawn(self, most: int | None = None) -> list[str]:
         """Every draw, in a sentence each, with at most so many of those it was among."""
         sentences = []
-        for said in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
-            pairs = list(zip(said["among"], said["chances"], strict=True))
+        for draw in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
+            pairs = list(zip(draw["among"], draw["chances"], strict=True))
             among = ", ".join(f"{name} {chance}" for name, chance in pairs[:most])
             more = f" and {len(pairs) - most:,} others" if most is not None and len(pairs) > most else ""
-            sentences.append(f"Drawn from {said['source']}, {said['why']}: {said['chosen']} (of {among}{more}).")
+            sentences.append(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}{more}).")
         return sentences
 
 

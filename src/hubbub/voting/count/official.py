@@ -31,7 +31,7 @@ class OfficialRound:
     exhausted: int | None = None
 
     @property
-    def standing(self) -> frozenset[str]:
+    def continuing(self) -> frozenset[str]:
         return frozenset(name for name, _ in self.totals)
 
 
@@ -66,7 +66,7 @@ class Official:
 
     @property
     def finalists(self) -> frozenset[str]:
-        return self.rounds[-1].standing
+        return self.rounds[-1].continuing
 
     def last_round(self) -> dict[str, int]:
         """The last round (the first being 1) in which each candidate stood."""
@@ -82,7 +82,7 @@ class Official:
 
     def gone(self, number: int) -> frozenset[str]:
         """Who stood in that round and not in the next."""
-        return self.rounds[number - 1].standing - self.rounds[number].standing
+        return self.rounds[number - 1].continuing - self.rounds[number].continuing
 
 
 def _check(record: Official) -> None:
@@ -101,7 +101,7 @@ def _check(record: Official) -> None:
         if any(total < 0 for _, total in each.totals) or (each.exhausted or 0) < 0:
             raise _wrong("a total is a whole number of at least 0")
     for before, after in pairwise(rounds):
-        if not after.standing < before.standing:
+        if not after.continuing < before.continuing:
             raise _wrong("each round must have fewer candidates than the one before, and nobody new")
         was = dict(before.totals)
         if any(total < was[name] for name, total in after.totals):
@@ -172,8 +172,8 @@ def _only(winners: Sequence[Any]) -> Any:
 def _round(each: Mapping[str, Any]) -> OfficialRound:
     exhausted = each.get("exhausted")
     return OfficialRound(
-        totals=tuple((_text(name), _whole(total)) for name, total in sorted(each["counts"].items())),
-        exhausted=None if exhausted is None else _whole(exhausted),
+        totals=tuple((_text(name), _integer(total)) for name, total in sorted(each["counts"].items())),
+        exhausted=None if exhausted is None else _integer(exhausted),
     )
 
 
@@ -190,7 +190,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError
     return value

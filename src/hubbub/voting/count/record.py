@@ -70,7 +70,7 @@ class CountRecord:
     answer: Answer
     ballots: str  # their digest
     reading: Reading
-    asked: Mapping[str, Any]  # what the reader of the file was told beside the rules
+    reading_options: Mapping[str, Any]  # what the reader of the file was told beside the rules
     dice: str | None = None  # the public sentence, None where the operating system's entropy was used
 
     def as_json(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class CountRecord:
             },
             "rule": rule_as_json(answer.rule),
             "reading": self.reading.as_json(),
-            "file": dict(self.asked),
+            "file": dict(self.reading_options),
             "dice": self.dice,
             "draws": [draw_as_json(draw) for draw in answer.draws],
             "rounds": answer.as_json()["stages"] if isinstance(answer, Seats) else _rounds(answer),
@@ -142,22 +142,22 @@ def record_of(answer: Answer, file: BallotFile, dice: PublicDice | None = None) 
         answer=answer,
         ballots=ballots_digest(file.ballots),
         reading=file.reading,
-        asked=file.asked,
+        reading_options=file.options,
         dice=None if dice is None else dice.sentence,
     )
 
 
 def read_again(record: Mapping[str, Any], path: str | Path) -> BallotFile:
     """The ballots of a file, read as the record says that they were."""
-    asked = record.get("file") or {}
+    reading = record.get("file") or {}
     file = read(
         path,
         Reading.from_json(record.get("reading") or {}),
-        format=asked.get("format"),
-        columns=asked.get("columns"),
-        candidates=asked.get("candidates"),
-        contest=asked.get("contest"),
-        encoding=asked.get("encoding"),
+        format=reading.get("format"),
+        columns=reading.get("columns"),
+        candidates=reading.get("candidates"),
+        contest=reading.get("contest"),
+        encoding=reading.get("encoding"),
     )
     return for_rule(file, str((record.get("rule") or {}).get("name")))
 
@@ -184,7 +184,7 @@ def count_again(record: Mapping[str, Any], file: BallotFile) -> CountRecord:
         answer=rule.run(file.ballots, source),
         ballots=digest,
         reading=file.reading,
-        asked=file.asked,
+        reading_options=file.options,
         dice=source.sentence if isinstance(source, PublicDice) else None,
     )
     new = again.as_json()
@@ -208,8 +208,8 @@ def _recorded(record: Mapping[str, Any]) -> ReplaySource:
             words = -(-bits // 64)
             if not 0 <= number < of:
                 raise ValueError
-            whole = (number << (64 * words - bits)).to_bytes(8 * words, "big")
-            requests.append(np.frombuffer(whole, dtype=">u8").astype(np.uint64).tobytes())
+            padded = (number << (64 * words - bits)).to_bytes(8 * words, "big")
+            requests.append(np.frombuffer(padded, dtype=">u8").astype(np.uint64).tobytes())
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CheckFailed("a draw of the record is no number below its bound; was it changed?") from error
     return ReplaySource(Recording(tuple(requests)))

@@ -53,7 +53,7 @@ def seats_flow(result: Seats, *, most_named: int = MOST_NAMED) -> SeatsFlow:
     label: dict[int | None, str] = {i: result.candidates[i] if i in named else others for i in order}
     label[None] = exhausted
     columns = tuple(
-        SeatsColumn(stage=k + 1, piles=_shown(_piles(stage, label, order)), note=_note(result, k))
+        SeatsColumn(stage=k + 1, piles=_as_floats(_piles(stage, label, order)), note=_note(result, k))
         for k, stage in enumerate(result.stages)
     )
     links = [
@@ -96,7 +96,7 @@ def _links(
     return {(name, name): votes for name, votes in stay.items()} | moved
 
 
-def _shown(piles: dict[str, Fraction]) -> tuple[tuple[str, float], ...]:
+def _as_floats(piles: dict[str, Fraction]) -> tuple[tuple[str, float], ...]:
     return tuple((name, _rounded(votes)) for name, votes in piles.items())
 
 

@@ -46,7 +46,7 @@ def read(text: str, reading: Reading, *, candidates: Sequence[str] | None = None
         check_names(read_as.met, {*found.long.values(), *(new for _, new in reading.aliases)})
     changes, levels = Changes(), dict[Levels, int]()
     for number, weight, ranks in found.ballots:
-        marks = [_together([found.long.get(name, name) for name in rank], read_as) for rank in ranks]
+        marks = [_tied_rank([found.long.get(name, name) for name in rank], read_as) for rank in ranks]
         ranked = ranking_of(marks, reading, changes, weight, f"line {number}")
         levels[ranked] = levels.get(ranked, 0) + weight
     everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met | set(found.long.values())))
@@ -107,11 +107,11 @@ def _ranks(text: str, where: str) -> list[list[str]]:
     return [rank for rank in ranks if rank]
 
 
-def _together(names: Sequence[str], read_as: Meanings) -> Rank:
-    whole: frozenset[str] = frozenset()
+def _tied_rank(names: Sequence[str], read_as: Meanings) -> Rank:
+    tied: frozenset[str] = frozenset()
     for name in names:
         rank = read_as.ranks[name]
         if rank is None:
             return None
-        whole |= rank
-    return whole
+        tied |= rank
+    return tied

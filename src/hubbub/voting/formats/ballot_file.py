@@ -40,7 +40,7 @@ class BallotFile:
     seats: int = 1
     withdrawn: tuple[str, ...] = ()  # candidates who were struck out
     remarks: tuple[str, ...] = ()
-    asked: Mapping[str, Any] = field(default_factory=dict)  # what the reader was told beside the rules, as JSON
+    options: Mapping[str, Any] = field(default_factory=dict)  # what the reader was told beside the rules, as JSON
 
 
 def weight_of(text: str, where: str) -> int:

@@ -54,7 +54,7 @@ class BallotText:
     path: Path
     encoding: str
     escapes: bool  # whether control characters are in it
-    looked_through: bool = True  # whether that is known; until then ends of lines are left as they are
+    scanned: bool = True  # whether that is known; until then ends of lines are left as they are
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -77,10 +77,10 @@ class BallotText:
                 yield self._cleaned(file.read(), line)
             while raw := file.read(_PIECE):
                 end = raw.rfind(b"\n") + 1
-                whole, rest = (rest + raw[:end], raw[end:]) if end else (b"", rest + raw)
-                if whole:
-                    yield self._cleaned(whole, line)
-                    line += whole.count(b"\n") if self.encoding not in _UTF_8 else 0
+                complete, rest = (rest + raw[:end], raw[end:]) if end else (b"", rest + raw)
+                if complete:
+                    yield self._cleaned(complete, line)
+                    line += complete.count(b"\n") if self.encoding not in _UTF_8 else 0
         if rest:
             yield self._cleaned(rest, line)
 
@@ -91,21 +91,21 @@ class BallotText:
     def _cleaned(self, raw: bytes, line: int) -> bytes:
         if self.encoding not in _UTF_8:  # which was looked at when the file was opened
             raw = _decoded(raw, self.encoding, line).encode()
-        if self.looked_through and b"\r" in raw:
+        if self.scanned and b"\r" in raw:
             raw = raw.replace(b"\r\n", b"\n")
             raw = raw.replace(b"\r", b"\n") if b"\r" in raw else raw
         if self.escapes:
-            raw = _CONTROL.sub(_shown, raw.decode().replace("\\", "\\\\")).encode()
+            raw = _CONTROL.sub(_escaped, raw.decode().replace("\\", "\\\\")).encode()
         return raw
 
 
 def open_text(path: str | Path, encoding: str | None = None) -> BallotText:
     """The text of a file, which must hold some; without an encoding UTF-16 by its mark, UTF-8, or Windows-1252."""
     where = Path(path)
-    asked = None
+    header_name = None
     if encoding is not None:
         try:
-            asked = codecs.lookup(encoding).name
+            header_name = codecs.lookup(encoding).name
         except LookupError:
             raise WrongUse(
                 "there is no such encoding; `encoding` is one like utf-8, utf-16, cp1252 or latin-1"
@@ -114,15 +114,15 @@ def open_text(path: str | Path, encoding: str | None = None) -> BallotText:
         first = file.read(4)
     _check_kind(first)
     mark = next((name for mark, name in _MARKS if first.startswith(mark)), None)
-    if mark and asked in (None, mark.removesuffix("-sig")):
-        asked = mark
-    if (asked is None or asked in _UTF_8) and _is_utf_8(where):
-        found = asked or "utf-8"
-    elif asked in _UTF_8:
+    if mark and header_name in (None, mark.removesuffix("-sig")):
+        header_name = mark
+    if (header_name is None or header_name in _UTF_8) and _is_utf_8(where):
+        found = header_name or "utf-8"
+    elif header_name in _UTF_8:
         raise WrongUse("the ballot file is not text in UTF-8; name its `encoding`, like cp1252")
     else:
-        found = asked or FALLBACK
-    text = BallotText(where, found, escapes=False, looked_through=False)
+        found = header_name or FALLBACK
+    text = BallotText(where, found, escapes=False, scanned=False)
     some, escapes = False, False
     for number, piece in enumerate(text.pieces()):
         some = some or bool(piece.strip())
@@ -196,6 +196,6 @@ def _decoded(raw: bytes, encoding: str, line: int) -> str:
         ) from error
 
 
-def _shown(control: re.Match[str]) -> str:
+def _escaped(control: re.Match[str]) -> str:
     code = ord(control[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

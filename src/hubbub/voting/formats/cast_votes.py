@@ -248,8 +248,8 @@ def _ranked(
     if columns.ranking is not None:
         first, sums = table.different(None, weights)
         cells = (table.cells[code] for code in table.rows[first, 0].tolist())
-        whole = (_ranking(cell, read_as) for cell in cells)
-        return None, _merged(zip(whole, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-rankings"
+        rankings = (_ranking(cell, read_as) for cell in cells)
+        return None, _merged(zip(rankings, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-rankings"
     return None, _merged(_one_per_rank(table, weights, read_as)), "csv-rows"
 
 
@@ -263,26 +263,26 @@ def _merged(marked: Iterator[tuple[Marks, int, int]]) -> Kept:
 
 def _ranking(cell: str, read_as: Meanings) -> Marks:
     levels = cell.split(">") if cell.strip() else []
-    return tuple(_together([read_as.ranks[part] for part in level.split("=")]) for level in levels)
+    return tuple(_tied_rank([read_as.ranks[part] for part in level.split("=")]) for level in levels)
 
 
 def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -> Iterator[tuple[Marks, int, int]]:
     """Ballots from rows of ballot, rank and candidate."""
     marks: dict[int, dict[int, list[Rank]]] = {}
     first: dict[int, tuple[int, int]] = {}  # weight and line
-    places: dict[int, int] = {}
+    next_rank: dict[int, int] = {}
     seen: set[tuple[int, int, int]] = set()
     every = zip(table.rows.tolist(), weights.tolist(), table.lines.tolist(), strict=True)
-    for (ballot, place, candidate), weight, line in every:
-        if place not in places:
-            digits = table.cells[place].strip()
+    for (ballot, rank, candidate), weight, line in every:
+        if rank not in next_rank:
+            digits = table.cells[rank].strip()
             if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:6]) <= 32_000):
                 raise WrongUse(f"line {line}: a rank is a whole number from 1 on")
-            places[place] = int(digits)
-        if (ballot, place, candidate) in seen:
+            next_rank[rank] = int(digits)
+        if (ballot, rank, candidate) in seen:
             raise WrongUse(f"line {line}: ballot, rank and candidate of an earlier line; take out what is there twice")
-        seen.add((ballot, place, candidate))
-        marks.setdefault(ballot, {}).setdefault(places[place], []).append(read_as.ranks[table.cells[candidate]])
+        seen.add((ballot, rank, candidate))
+        marks.setdefault(ballot, {}).setdefault(next_rank[rank], []).append(read_as.ranks[table.cells[candidate]])
         if first.setdefault(ballot, (weight, line))[0] != weight:
             raise WrongUse(f"line {line}: another count than on an earlier line of the same ballot; they must agree")
     check_ranks((tuple(ranks), first[ballot][0]) for ballot, ranks in marks.items())
@@ -352,18 +352,18 @@ def _in_order(ranks: Mapping[int, list[Rank]]) -> Iterator[Rank]:
     before = 0
     for rank in sorted(ranks):
         yield from [NOBODY] * min(rank - before - 1, 2)
-        yield _together(ranks[rank])
+        yield _tied_rank(ranks[rank])
         before = rank
 
 
-def _together(marks: Sequence[Rank]) -> Rank:
+def _tied_rank(marks: Sequence[Rank]) -> Rank:
     """Several marks at one rank."""
-    together: frozenset[str] = frozenset()
+    tied: frozenset[str] = frozenset()
     for mark in marks:
         if mark is None:
             return None
-        together |= mark
-    return together
+        tied |= mark
+    return tied
 
 
 def write(ballots: Ballots) -> str:
@@ -372,9 +372,9 @@ def write(ballots: Ballots) -> str:
     writer = csv.writer(out, lineterminator="\n")
     strict = sorted(ballots.counts().items(), key=lambda row: -row[1])
     if not ballots.tied:
-        places = max([1, *(len(ranking) for ranking, _ in strict)])
-        writer.writerow(["count", *(f"rank{i}" for i in range(1, places + 1))])
-        writer.writerows([count, *ranking, *[""] * (places - len(ranking))] for ranking, count in strict)
+        width = max([1, *(len(ranking) for ranking, _ in strict)])
+        writer.writerow(["count", *(f"rank{i}" for i in range(1, width + 1))])
+        writer.writerows([count, *ranking, *[""] * (width - len(ranking))] for ranking, count in strict)
         return out.getvalue()
     writer.writerow(["ballot", "rank", "candidate", "count"])
     tied = ballots.tied_counts().items()

@@ -114,14 +114,14 @@ class _Ids:
         from pyarrow import compute
 
         columns = [pa.chunked_array([cells]) if isinstance(cells, list) else cells for cells, _ in self._parts]
-        whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
+        joined = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
         try:
-            numbers = compute.cast(whole, pa.int64()).to_numpy()
+            numbers = compute.cast(joined, pa.int64()).to_numpy()
         except pa.ArrowInvalid:
-            return len(compute.unique(compute.utf8_trim_whitespace(whole))) == len(whole)
+            return len(compute.unique(compute.utf8_trim_whitespace(joined))) == len(joined)
         if (np.diff(numbers) > 0).all():  # as records are numbered
             return True
-        return len(compute.unique(whole)) == len(whole)
+        return len(compute.unique(joined)) == len(joined)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,19 +31,19 @@ KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "ranking": ("ranking",),
 }
 PER_CANDIDATE: Final = ("grid", "scores", "approvals")
-ASKED: Final = (*KNOWN, "ranks", *PER_CANDIDATE)
+ASSIGNABLE: Final = (*KNOWN, "ranks", *PER_CANDIDATE)
 """What ``--columns`` can name."""
 
 _VOTES: Final = ("candidate", "ranking", "ranks", *PER_CANDIDATE)
 _IDS: Final = (*KNOWN["ballot"], "id", "ballot number", "cast vote record", "cvrnumber", "response id")
 _RATING: Final = re.compile(r"\b(?:rat(?:e|es|ed|ing|ings)|scores?|stars?|grades?|points?)\b", re.IGNORECASE)
 
-_WORDS: Final = (
+_ORDINALS: Final = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
 _PLACE: Final = r"(?:rank(?:ing)?|choice|preference|pref|place|vote)"
-_ORDINAL: Final = rf"(\d{{1,3}})(?:st|nd|rd|th)|({'|'.join(_WORDS)})"
+_ORDINAL: Final = rf"(\d{{1,3}})(?:st|nd|rd|th)|({'|'.join(_ORDINALS)})"
 _RANKS: Final = (
     re.compile(rf"(?<![a-z])(?:{_ORDINAL})[ _-]*{_PLACE}(?![a-z])", re.IGNORECASE),
     re.compile(
@@ -51,7 +51,7 @@ _RANKS: Final = (
         re.IGNORECASE,
     ),
 )
-_ORDINAL_ALONE: Final = re.compile(rf"(?:{_ORDINAL})", re.IGNORECASE)
+_ORDINAL_ONLY: Final = re.compile(rf"(?:{_ORDINAL})", re.IGNORECASE)
 _WORST: Final = re.compile(r"\b(?:least|worst|last|lowest|bottom)\b", re.IGNORECASE)
 _BEST: Final = re.compile(r"\b(?:most|best|favou?rite|highest|top)\b", re.IGNORECASE)
 _MIDDLE: Final = re.compile(r"\bmiddle\b", re.IGNORECASE)
@@ -62,7 +62,7 @@ _BESIDE: Final = re.compile(
     re.IGNORECASE,
 )
 _PART: Final = re.compile(r'\s*("(?:[^"]|"")*"|[^,/"]*)\s*([,/]|$)')
-_SHOWN: Final = 12
+_MOST_LISTED: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Columns:
         )
 
 
-def asked_columns(text: str) -> dict[str, tuple[str, ...]]:
+def parse_columns(text: str) -> dict[str, tuple[str, ...]]:
     """The option ``--columns``: ``ballot=ID,count=N`` or ``ranks="1st, choice"/"a/b"/c`` or ``ranks=#2/#3``.
 
     >>> asked_columns('ranks="1st, choice"/"a/b"/c,count=#4')
@@ -107,7 +107,7 @@ def asked_columns(text: str) -> dict[str, tuple[str, ...]]:
     while at < len(text):
         equals = text.find("=", at)
         what = text[at:equals].strip() if equals >= 0 else ""
-        if what not in ASKED:
+        if what not in ASSIGNABLE:
             raise WrongUse(
                 "`columns` says which column is which, like ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c; "
                 'a name with a comma or a slash goes in quotes, ranks="a, b"/"c/d", and #3 is the third column'
@@ -124,10 +124,10 @@ def asked_columns(text: str) -> dict[str, tuple[str, ...]]:
     return out
 
 
-def shown(header: Sequence[str]) -> str:
+def listed_header(header: Sequence[str]) -> str:
     """A header as a sentence can hold it."""
-    names = [f'"{name}"' if not name or re.search(r'[,;/"]|\s$|^\s', name) else name for name in header[:_SHOWN]]
-    more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
+    names = [f'"{name}"' if not name or re.search(r'[,;/"]|\s$|^\s', name) else name for name in header[:_MOST_LISTED]]
+    more = f" and {len(header) - _MOST_LISTED} more" if len(header) > _MOST_LISTED else ""
     return ", ".join(names) + more
 
 
@@ -144,7 +144,7 @@ def option_text(header: Sequence[str], columns: Sequence[int]) -> str:
 
 def _option(header: Sequence[str], what: str, columns: Sequence[int]) -> str:
     """The option to type, quoted for a shell."""
-    return f"`columns={shlex.quote(what + '=' + option_text(header, columns[:_SHOWN]))}`"
+    return f"`columns={shlex.quote(what + '=' + option_text(header, columns[:_MOST_LISTED]))}`"
 
 
 def find_columns(
@@ -178,7 +178,7 @@ def find_columns(
     what = "grid" if free and head.holds_ranks(free) else "ranks"
     raise WrongUse(
         "line 1: a CSV file of ballots needs columns rank1, rank2, ..., or ballot, rank and candidate, or count and "
-        f"ranking, and this one has {shown(head.names)}; say which is which, the best rank first, like "
+        f"ranking, and this one has {listed_header(head.names)}; say which is which, the best rank first, like "
         f"{_option(head.names, what, head.best_first(free or range(len(head.names))))}, or is this another format?"
     )
 
@@ -233,8 +233,8 @@ class _Header:
         out: dict[str, int] = {}
         for what, names in KNOWN.items():
             if what in named:
-                asked = named[what]
-                (out[what],) = self.indices(what, [asked] if isinstance(asked, str) else asked[:1])
+                wanted = named[what]
+                (out[what],) = self.indices(what, [wanted] if isinstance(wanted, str) else wanted[:1])
                 continue
             here = [self.lowered.index(name) for name in names if name in self.lowered]
             if here:
@@ -246,10 +246,10 @@ class _Header:
                     )
         return out
 
-    def indices(self, what: str, asked: str | Sequence[str]) -> tuple[int, ...]:
-        if isinstance(asked, str):
-            asked = [asked] if asked.casefold() in self.lowered else asked.split("/")
-        found = tuple(self._index(what, " ".join(name.split())) for name in asked)
+    def indices(self, what: str, wanted: str | Sequence[str]) -> tuple[int, ...]:
+        if isinstance(wanted, str):
+            wanted = [wanted] if wanted.casefold() in self.lowered else wanted.split("/")
+        found = tuple(self._index(what, " ".join(name.split())) for name in wanted)
         if len(set(found)) != len(found):
             raise WrongUse(f"a column is named twice for {what}; each holds one rank, or one candidate")
         return found
@@ -261,7 +261,7 @@ class _Header:
             return int(name[1:]) - 1
         wrong = "two columns are called" if name.casefold() in self.lowered else "there is no column"
         raise WrongUse(
-            f"{wrong} {name!r} for {what}; the columns are {shown(self.names)}, and #2 would be the second of them"
+            f"{wrong} {name!r} for {what}; the columns are {listed_header(self.names)}, and #2 would be the second of them"
         )
 
     def ranks(self, contest: str | None) -> Columns | None:
@@ -277,18 +277,18 @@ class _Header:
         if len({rank for rank, _ in chosen}) != len(chosen):
             once = list(dict(sorted(chosen, reverse=True)).values())[::-1]
             raise WrongUse(
-                f"line 1: two columns hold the same rank ({shown(self.names)}); say which are meant, in their order, "
+                f"line 1: two columns hold the same rank ({listed_header(self.names)}); say which are meant, in their order, "
                 f"like {_option(self.names, 'ranks', once)}"
             )
         return Columns(ranks=tuple(i for _, i in sorted(chosen)))
 
     def _chosen(self, contests: Mapping[str, list[tuple[int, int]]], contest: str | None) -> list[tuple[int, int]]:
-        together = [pair for pairs in contests.values() for pair in pairs]
-        apart = len(contests) < len(together) or len({rank for rank, _ in together}) < len(together)
+        pairs_of_all = [pair for pairs in contests.values() for pair in pairs]
+        apart = len(contests) < len(pairs_of_all) or len({rank for rank, _ in pairs_of_all}) < len(pairs_of_all)
         if contest is None and (
             len(contests) == 1 or not apart
         ):  # "First choice (required)", "Second choice (optional)"
-            return together
+            return pairs_of_all
         picked = chosen_contest(list(contests), contest, self.names)
         return contests[picked]
 
@@ -320,7 +320,7 @@ class _Header:
         cells = [self.first[i].strip() for i in found if i < len(self.first)]
         if all(cell.isdigit() for cell in cells if cell):
             raise WrongUse(
-                f"line 1: the columns are {shown(self.names)} and hold numbers, so they may be ranks or candidates; "
+                f"line 1: the columns are {listed_header(self.names)} and hold numbers, so they may be ranks or candidates; "
                 f"say which: {_option(self.names, 'ranks', found)} or {_option(self.names, 'grid', found)}"
             )
         return Columns(ranks=tuple(found))
@@ -331,15 +331,15 @@ def id_column(header: Sequence[str]) -> int | None:
     return next((i for i, name in enumerate(header) if " ".join(name.split()).casefold() in _IDS), None)
 
 
-def chosen_contest(contests: Sequence[str], asked: str | None, header: Sequence[str]) -> str:
+def chosen_contest(contests: Sequence[str], wanted: str | None, header: Sequence[str]) -> str:
     """The contest that was asked for, by its name or a part that no other has."""
-    named = [name for name in contests if asked is not None and asked.casefold() in name.casefold()]
-    exact = [name for name in named if asked is not None and name.casefold() == asked.casefold()]
+    named = [name for name in contests if wanted is not None and wanted.casefold() in name.casefold()]
+    exact = [name for name in named if wanted is not None and name.casefold() == wanted.casefold()]
     if len(exact) == 1 or len(named) == 1:
         return (exact or named)[0]
-    if len(contests) == 1 and asked is None:
+    if len(contests) == 1 and wanted is None:
         return contests[0]
-    which = ", ".join(f'"{name}"' for name in contests[:_SHOWN])
+    which = ", ".join(f'"{name}"' for name in contests[:_MOST_LISTED])
     example = next((name for name in contests if name), contests[0])
     raise WrongUse(f"line 1: the file holds the contests {which}; say which, like `contest={shlex.quote(example)}`")
 
@@ -353,7 +353,7 @@ def _rank_of(name: str) -> Iterator[tuple[int, str]]:
             rest = f"{inner[: found.start()]} {inner[found.end() :]}" if bracket is None else bracket[1]
             yield _ranked(found), " ".join(_NUMBER_OF_CONTEST.sub("", rest).split())
             return
-    if bracket and (found := _ORDINAL_ALONE.fullmatch(inner)):
+    if bracket and (found := _ORDINAL_ONLY.fullmatch(inner)):
         yield _ranked(found), bracket[1].strip()
 
 
@@ -361,7 +361,7 @@ def _place(name: str) -> int | None:
     """Where among ranks a column stands by its name, the best first: its number, or the first or last of all."""
     for rank, _ in _rank_of(name):
         return rank
-    if found := _ORDINAL_ALONE.fullmatch(name):
+    if found := _ORDINAL_ONLY.fullmatch(name):
         return _ranked(found)
     if _WORST.search(name):
         return 1001
@@ -371,7 +371,7 @@ def _place(name: str) -> int | None:
 
 
 def _ranked(found: re.Match[str]) -> int:
-    return int(found[1]) if found[1] else _WORDS.index(found[2].casefold()) + 1
+    return int(found[1]) if found[1] else _ORDINALS.index(found[2].casefold()) + 1
 
 
 def _in_brackets(name: str) -> str:
@@ -380,7 +380,7 @@ def _in_brackets(name: str) -> str:
 
 
 _CELL: Final = re.compile(rf"(?:{_PLACE}\s*)?(\d{{1,5}})(?:\.0+|st|nd|rd|th)?(?:\s*{_PLACE})?", re.IGNORECASE)
-_WORD_CELL: Final = re.compile(rf"({'|'.join(_WORDS)})(?:\s*{_PLACE})?", re.IGNORECASE)
+_WORD_CELL: Final = re.compile(rf"({'|'.join(_ORDINALS)})(?:\s*{_PLACE})?", re.IGNORECASE)
 
 
 def rank_in_cell(cell: str) -> int | None:
@@ -388,4 +388,4 @@ def rank_in_cell(cell: str) -> int | None:
     if found := _CELL.fullmatch(cell):
         return int(found[1]) or None
     found = _WORD_CELL.fullmatch(cell)
-    return _WORDS.index(found[1].casefold()) + 1 if found else None
+    return _ORDINALS.index(found[1].casefold()) + 1 if found else None

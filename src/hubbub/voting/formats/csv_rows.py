@@ -20,7 +20,7 @@ import numpy as np
 from hubbub.errors import WrongUse
 from hubbub.voting.formats.ballot_text import Pieces
 
-_TOGETHER: Final = 8192  # rows of a block
+_BLOCK_ROWS: Final = 8192  # rows of a block
 _DELIMITERS: Final = (",", ";", "\t", "|")
 
 
@@ -97,7 +97,7 @@ def _quoted(pieces: Iterator[bytes], line: int, delimiter: str) -> Iterator[Bloc
             begins.append(line + before)
             rows.append(row)
             before = reader.line_num
-            if len(rows) == _TOGETHER:
+            if len(rows) == _BLOCK_ROWS:
                 yield Block(begins, rows)
                 begins, rows = [], []
     except csv.Error as error:

@@ -73,20 +73,20 @@ def read(
     else:
         text = open_text(path, encoding)
         seen = text.remarks
-        kind = _looks_like(text) if kind == "txt" else kind
+        kind = _likely_format(text) if kind == "txt" else kind
         file = _read(text, kind, rules, columns, candidates, contest)
     names = file.ballots.candidates
     own = () if kind in (*_TABLES, "abif") else label_names(names)
     remarks = (*seen, *file.remarks, *own, *near_equal(names))
     named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
-    asked = {
+    options = {
         "format": kind,
         "columns": named or None,
         "candidates": list(candidates) if candidates else None,
         "contest": contest,
         "encoding": encoding,
     }
-    return replace(file, remarks=remarks, asked=asked)
+    return replace(file, remarks=remarks, options=options)
 
 
 def _read(
@@ -125,7 +125,7 @@ def _kind(path: str | Path, format: str | None) -> str:
     return kind
 
 
-def _looks_like(text: BallotText) -> str:
+def _likely_format(text: BallotText) -> str:
     """The format of a .txt file."""
     start = next(text.pieces()).decode()[:10_000]
     if start.lstrip().startswith("#") and (found := _DATA_TYPE.search(start)) and found[1] in FORMATS:

@@ -19,7 +19,7 @@ NOBODY: Final[frozenset[str]] = frozenset()
 _WRITTEN: Final = re.compile(r"(?<![a-z])write[\s_-]*ins?(?![a-z])", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"[\s_.\-\u2010-\u2015]+")
 _SEVERAL: Final = re.compile(r"\s*[|;,=\n]\s*")
-_SHOWN: Final = 6  # labels in a remark
+_MOST_LISTED: Final = 6  # labels in a remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,11 @@ def _several(
 ) -> dict[str, frozenset[str]]:
     """Cells that hold several candidates, each of whom is named alone too: "Ann, Bob" or "Ann|Bob"."""
     parts = {cell: [aliases.get(part, part) for part in _SEVERAL.split(name) if part] for cell, name in names.items()}
-    alone = {name for cell, name in names.items() if len(parts[cell]) == 1} if listed is None else listed
+    separate = {name for cell, name in names.items() if len(parts[cell]) == 1} if listed is None else listed
     return {
         cell: frozenset(found)
         for cell, found in parts.items()
-        if len(found) > 1 and (listed is None or names[cell] not in listed) and alone.issuperset(found)
+        if len(found) > 1 and (listed is None or names[cell] not in listed) and separate.issuperset(found)
     }
 
 
@@ -172,5 +172,5 @@ def _untidy(name: str) -> tuple[bool, bool, bool, str]:
 
 
 def _listed(cells: Sequence[str]) -> str:
-    shown = ", ".join(f'"{cell}"' for cell in cells[:_SHOWN])
-    return shown if len(cells) <= _SHOWN else f"{shown} and {len(cells) - _SHOWN} more"
+    listed_cells = ", ".join(f'"{cell}"' for cell in cells[:_MOST_LISTED])
+    return listed_cells if len(cells) <= _MOST_LISTED else f"{listed_cells} and {len(cells) - _MOST_LISTED} more"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.voting.ballots import Ballots, check_places
+from hubbub.voting.ballots import Ballots, check_ranks
 from hubbub.voting.formats.reading import Rank
 from hubbub.voting.row_keys import equal_rows
 
@@ -29,7 +29,7 @@ def plain_rankings(
     plain = ~((table == _OTHER).any(axis=1) | _gaps(table) | _twice(table, len(names)))
     table = table[:, : len(names)][plain]  # nobody is ranked beyond the number of candidates
     first, sums = equal_rows(table, weights[plain])
-    check_places(len(first), len(names))
+    check_ranks(len(first), len(names))
     kept = sums > 0
     ballots = Ballots.from_rows(names, table[first[kept]], sums[kept], trusted=True)
     return ballots, np.flatnonzero(~plain)

@@ -32,7 +32,7 @@ _AGAINST: Final = re.compile(r"(?:no|not|dis|re?ject|against|bad|un)(?:\b|[a-z]*
 
 _NUMBERED = re.compile(r"ALTERNATIVE NAME\s+(\d{1,9})", re.ASCII)
 _PART = re.compile(r"\s*(?:(\d{1,9})|\{\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\})\s*(?:,|$)", re.ASCII)
-_WHOLE = re.compile(r"\d{1,17}", re.ASCII)
+_INTEGER = re.compile(r"\d{1,17}", re.ASCII)
 
 
 def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None = None) -> BallotFile:
@@ -71,7 +71,7 @@ def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None
     everyone = candidates or _named(fields, stated_at, names, kind, listed)
     ballots = _approvals(everyone, counts, fields, stated_at) if kind == CATEGORIES else gather(everyone, counts)
     stated = fields.get("NUMBER VOTERS", "")
-    if _WHOLE.fullmatch(stated) and int(stated) != ballots.voters:
+    if _INTEGER.fullmatch(stated) and int(stated) != ballots.voters:
         raise WrongUse(
             f"line {stated_at['NUMBER VOTERS']}: the header says {stated} voters and the weights add up to "
             f"{ballots.voters}; they must agree"
@@ -89,7 +89,7 @@ def _approvals(
 ) -> Ballots:
     """The ballots of a file with two categories: whom each voter approves of."""
     stated = fields.get("NUMBER CATEGORIES", "")
-    categories = max([int(stated) if _WHOLE.fullmatch(stated) else 0, *map(len, counts)])
+    categories = max([int(stated) if _INTEGER.fullmatch(stated) else 0, *map(len, counts)])
     if categories > 2:
         raise WrongUse(
             f"the file sorts candidates into {categories} categories, and categories are no ranks: two of them, "
@@ -129,7 +129,7 @@ def _named(
 
 def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[int, str], kind: str) -> tuple[str, ...]:
     stated = fields.get("NUMBER ALTERNATIVES", "")
-    if not _WHOLE.fullmatch(stated):
+    if not _INTEGER.fullmatch(stated):
         raise WrongUse(
             "line 1: a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; if this one has none, name the "
             "candidates 1, 2, ... on the lines of a text file, `candidates=FILE`, or is this another format?"

@@ -14,7 +14,7 @@ from flint import arb
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Loss, rounded, to_float, to_text
-from hubbub.voting.figures import approximately, as_asked, float_up
+from hubbub.voting.figures import approximately, as_given, float_up
 from hubbub.voting.guarantees import guarantee
 from hubbub.voting.guarantees.choices import REAL, Choices, choices
 from hubbub.voting.guarantees.coarse import coarse_sentence, covers
@@ -56,7 +56,7 @@ class Assurance:
     chance: Fraction
     truncated: bool = False
     points_range: int = 1
-    asked: Fraction | None = None
+    requested: Fraction | None = None
     needed: Needed | None = None
     thesis: guarantee.ThesisRate | None = None
     thesis_voters: int | None = None
@@ -91,16 +91,16 @@ class Assurance:
     def as_json(self) -> dict[str, Any]:
         empirical, dirichlet = guarantee.observations(self.least, self.candidates, truncated=self.truncated)
         least = self.least
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "rule": self.rule,
             "promise": {"empty": self.empty, "why": self.why, "alpha_min": _or_null(least), "margin": self.margin},
             "voters": self.voters,
         }
         if self.needed is not None:
-            said |= {"voters_needed": self.needed.always, "voters_least": self.needed.least}
-        said |= {
+            fields |= {"voters_needed": self.needed.always, "voters_least": self.needed.least}
+        fields |= {
             "candidates": self.candidates,
-            "eta": as_asked(self.eta),
+            "eta": as_given(self.eta),
             "eta_text": to_text(self.eta),
             "margin": self.margin,
             "margin_share": self.margin / self.voters,
@@ -124,11 +124,11 @@ class Assurance:
             "thesis": None if self.thesis is None else self._thesis(self.thesis),
         }
         if self.curve:
-            said["curve"] = [
+            fields["curve"] = [
                 {"coarseness": f"1/{parts}", "gain_bound": float_up(bound), "gain_bound_text": approximately(bound)}
                 for parts, bound in self.curve
             ]
-        return said
+        return fields
 
     def _thesis(self, rate: guarantee.ThesisRate) -> dict[str, Any]:
         return {
@@ -145,7 +145,9 @@ class Assurance:
     def rows(self) -> list[tuple[str, str]]:
         """What stands in the table: a heading and a figure."""
         covered = isinstance(self.least, Fraction) and self.least <= 1
-        said = self.bound < 1 and (self.at <= REAL or self.two)  # what one single ranking alone could claim is none
+        is_claimed = self.bound < 1 and (
+            self.at <= REAL or self.two
+        )  # what one single ranking alone could claim is none
         gained = f"{approximately(self.bound)} at coarseness {_short(self.at)}"
         found = [
             ("margin B", f"{self.margin:,} ({_percent(self.margin / self.voters)} of the voters)"),
@@ -154,16 +156,16 @@ class Assurance:
                 _short(self.least) if covered and isinstance(self.least, Fraction) else "no belief is coarse enough",
             ),
             *self._rests_on(),
-            ("gain of a lie at most", gained if said else "nothing is promised"),
+            ("gain of a lie at most", gained if is_claimed else "nothing is promised"),
         ]
-        if said:
+        if is_claimed:
             chance = approximately(self.chance)
             found.append(("punishing rule", f"run it with probability {chance}, and no lie"))
             found.append(("", f"gains anything, for utilities equal or {_short(self.worth)} apart"))
         if self.thesis is not None:
             vacuous = bool(self.thesis.delta >= 1)
-            says = "nothing (above 1)" if vacuous else f"delta = e^{_log(self.thesis.delta):.1f}"
-            found.append((f"thesis, n^(1/2+{to_text(self.thesis.d)})", f"margin {self.thesis.margin:,}: {says}"))
+            loss_text = "nothing (above 1)" if vacuous else f"delta = e^{_log(self.thesis.delta):.1f}"
+            found.append((f"thesis, n^(1/2+{to_text(self.thesis.d)})", f"margin {self.thesis.margin:,}: {loss_text}"))
         return found
 
     def _rests_on(self) -> list[tuple[str, str]]:
@@ -178,28 +180,30 @@ class Assurance:
 
     def sentences(self) -> list[str]:
         """What is to be said in words, whom it is for first."""
-        said = self._covered()
+        sentences = self._covered()
         if self.needed is not None:
             always, least = self.needed.always, self.needed.least
             sentence = f"With {always:,} voters or more the promise always holds"
             fewer = (
                 f"; smaller numbers may do, the least is {least:,}" if least < always else "; no smaller number does"
             )
-            said.append(f"{sentence}{fewer}.")
+            sentences.append(f"{sentence}{fewer}.")
         if isinstance(self.least, Fraction) and not self.empty and not self.two:
-            said.append(coarse_sentence(self.least))
-        if self.asked is not None:
+            sentences.append(coarse_sentence(self.least))
+        if self.requested is not None:
             above = "" if self.bound <= self.eta else ", which is above eta"
             gained = approximately(self.bound)
-            said.append(f"With beliefs of the given coarseness no lie gains more than {gained}{above}.")
+            sentences.append(f"With beliefs of the given coarseness no lie gains more than {gained}{above}.")
         if self.bound <= self.eta and not self.empty:
-            said += self._advice()
+            sentences += self._advice()
         if self.instead is not None:
-            said += self.instead.sentences()
+            sentences += self.instead.sentences()
         if self.truncated:
-            said.append("Coarseness is over all ballots, truncated ones included; the least punishment is halved.")
-        said.append("It assumes that the others vote independently, one vote each, and that ties are broken at random.")
-        return said
+            sentences.append("Coarseness is over all ballots, truncated ones included; the least punishment is halved.")
+        sentences.append(
+            "It assumes that the others vote independently, one vote each, and that ties are broken at random."
+        )
+        return sentences
 
     def _covered(self) -> list[str]:
         """Whom the promise is for."""
@@ -288,7 +292,7 @@ def assurance(
         chance=mix_probability(gain=gained, voters=n, candidates=m, utility_coarseness=worth, truncated=truncated),
         truncated=truncated,
         points_range=r,
-        asked=coarseness,
+        requested=coarseness,
         needed=needed,
         thesis=guarantee.thesis_rate(kind, n, m, power) if r == 1 else None,
         thesis_voters=None if coarseness is None else guarantee.thesis_voters(coarseness, power),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.numeric.exact import to_text
-from hubbub.voting.figures import approximately, as_asked
+from hubbub.voting.figures import approximately, as_given
 from hubbub.voting.guarantees.voters_needed import Needed, voters_needed
 from hubbub.voting.rules import margins
 
@@ -47,7 +47,7 @@ class Choices:
             "eta": [
                 {
                     "coarseness": to_text(offer.coarseness),
-                    "eta": as_asked(offer.eta),
+                    "eta": as_given(offer.eta),
                     "eta_text": to_text(offer.eta),
                     "margin": offer.margin,
                 }
@@ -61,29 +61,29 @@ class Choices:
         }
 
     def sentences(self) -> list[str]:
-        said = []
+        sentences = []
         offers = [
             f"{approximately(offer.eta)} to voters who go by the shares of {offer.coarseness.denominator} ballots"
             for offer in self.gains
         ]
         if offers:
-            said.append(
+            sentences.append(
                 f"What can be promised to this electorate: a gain of at most {_listed(offers)} (choose that eta)."
             )
         else:
-            said.append(
+            sentences.append(
                 f"No eta of at most {to_text(LARGEST)} makes a promise to this electorate that covers more than one "
                 "single ranking."
             )
         if self.rules:
-            said.append(f"Of the rules here {_listed(list(self.rules))} would promise it as it is.")
-        sentences = [
+            sentences.append(f"Of the rules here {_listed(list(self.rules))} would promise it as it is.")
+        lines = [
             f"{needed.always:,} voters for those who go by the shares of {alpha.denominator} ballots"
             for alpha, needed in self.voters
         ]
-        if sentences:
-            said.append(f"A gain of {approximately(self.eta)} takes {_listed(sentences)} (smaller numbers may do).")
-        return said
+        if lines:
+            sentences.append(f"A gain of {approximately(self.eta)} takes {_listed(lines)} (smaller numbers may do).")
+        return sentences
 
 
 def choices(

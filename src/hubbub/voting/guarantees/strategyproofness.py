@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.numeric.format import short
-from hubbub.voting.figures import approximately, as_asked, float_up
+from hubbub.voting.figures import approximately, as_given, float_up
 from hubbub.voting.guarantees.choices import REAL, Choices, choices
 from hubbub.voting.guarantees.coarse import coarse_sentence, covers
 from hubbub.voting.protocol import Rule
@@ -59,7 +59,7 @@ class Promised:
     def as_json(self) -> dict[str, Any]:
         return {
             "holds": True,
-            "eta": as_asked(self.eta),
+            "eta": as_given(self.eta),
             "eta_text": to_text(self.eta),
             "alpha_min": float_up(self.alpha_min),
             "utility_apart": None if self.utility_apart is None else float_up(self.utility_apart),
@@ -83,10 +83,10 @@ class Promised:
         if self.utility_apart is not None:
             apart = approximately(self.utility_apart, digits=3)
             who += f" and her utilities are equal or at least {apart} apart"
-        said = [f"No lie gains {gained}, {who} ({self.theorem})."]
+        sentences = [f"No lie gains {gained}, {who} ({self.theorem})."]
         if self.alpha_min:
-            said.append(coarse_sentence(self.alpha_min))
-        return [*said, *(f"Note: {remark}." for remark in self.remarks)]
+            sentences.append(coarse_sentence(self.alpha_min))
+        return [*sentences, *(f"Note: {remark}." for remark in self.remarks)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class NotPromised:
     def as_json(self) -> dict[str, Any]:
         return {
             "holds": False,
-            "eta": as_asked(self.eta),
+            "eta": as_given(self.eta),
             "eta_text": to_text(self.eta),
             "alpha_min": None,
             "margin": self.margin,
@@ -137,8 +137,8 @@ def honesty(
         return _mixed(rule, voters, candidates, truncated, eta)
     kinds = _TRUNCATED if truncated else _COMPLETE
     if isinstance(rule, RandomDictator | Punishing):
-        alone = (_ONE_EACH, _UTILITY, _DRAWN.replace("ties at the end are", "the ballot that decides is"))
-        return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="one ballot decides alone", assumptions=alone)
+        single = (_ONE_EACH, _UTILITY, _DRAWN.replace("ties at the end are", "the ballot that decides is"))
+        return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="one ballot decides alone", assumptions=single)
     majority = Plurality | Borda | InstantRunoff | RepeatedPlurality | ApproximateRunoff
     if candidates == 2 and isinstance(rule, majority):  # each elects whom more voters prefer, however ties are broken
         two = (_ONE_EACH, _UTILITY)

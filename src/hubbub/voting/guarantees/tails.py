@@ -40,9 +40,9 @@ def relative_entropy(share: Fraction, chance: Fraction) -> arb:
     Guarantee: Pr[Bin(N, chance) >= N share] <= exp(-N KL) for share >= chance, and the same below it (Chernoff).
     """
     total = arb(0)
-    for part, whole in ((share, chance), (1 - share, 1 - chance)):
+    for part, bound in ((share, chance), (1 - share, 1 - chance)):
         if part > 0:
-            total += ball(part) * ball(part / whole).log()
+            total += ball(part) * ball(part / bound).log()
     return total
 
 

@@ -19,7 +19,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, positive, rational, to_text, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
 
 if TYPE_CHECKING:
     from hubbub.voting.ballots import Ballots
@@ -102,8 +102,8 @@ def split_names(text: str) -> tuple[str, ...]:
 
 def read_ranking(text: str, candidates: Sequence[str], *, truncated: bool = False) -> Ranking:
     """The ranking that ``cab`` or ``kiss>wright>montroll`` says."""
-    alone = text.strip()
-    names = (alone,) if alone in candidates else split_names(text)
+    stripped = text.strip()
+    names = (stripped,) if stripped in candidates else split_names(text)
     unknown = [name for name in names if name not in candidates]
     if unknown:
         raise WrongUse(f"{unknown[0]!r} in {text.strip()!r} is no candidate; they are {', '.join(candidates)}")
@@ -149,7 +149,7 @@ def empirical(observed: Mapping[Ranking, int], candidates: Sequence[str], *, tru
 
     Guarantee: the coarseness is at least one over the number of observations (thesis, appendix B.2).
     """
-    counts = {ranking: whole(times, "a number of ballots") for ranking, times in observed.items()}
+    counts = {ranking: integer(times, "a number of ballots") for ranking, times in observed.items()}
     total = sum(counts.values())
     if total == 0:
         raise WrongUse("an empirical belief needs at least one observed ballot; use a Dirichlet belief without any")
@@ -168,7 +168,7 @@ def dirichlet(observed: Mapping[Ranking, int], candidates: Sequence[str]) -> Bel
             f"a Dirichlet belief over {len(names)} candidates names {math.factorial(len(names)):,} rankings, and "
             f"{MOST_RANKED} candidates are the most; use an empirical belief"
         )
-    seen = Counter({ranking: whole(times, "a number of ballots") for ranking, times in observed.items()})
+    seen = Counter({ranking: integer(times, "a number of ballots") for ranking, times in observed.items()})
     for ranking in seen:
         check_ranking(ranking, names)
     total = math.factorial(len(names)) + seen.total()

@@ -120,9 +120,9 @@ def _of_points(belief: Belief, voters: int, contest: Contest) -> Efficiency:
     for r in range(kept.low, kept.high + 1):
         law = np.fft.irfft2(power(one, r) * power(two, n - r), s=(size, size))
         law = weight[r] * law[over_b % size, over_c % size]
-        wins, there = _points_shares(n, over_b, over_c, r, contest)
+        wins, defined = _points_shares(n, over_b, over_c, r, contest)
         elected.append(float((law * wins).sum()))
-        exists.append(float(law[there].sum()))
+        exists.append(float(law[defined].sum()))
     return Efficiency(math.fsum(elected), math.fsum(exists))
 
 
@@ -150,11 +150,11 @@ def _points_shares(
     if contest.order is None:
         shares = best / best.sum(axis=0)
     else:
-        places = np.where(best, np.array([contest.order.index(c) for c in range(3)])[:, None, None], 3)
-        shares = np.where(places == places.min(axis=0), 1.0, 0.0)
-    wins, there = np.zeros(points.shape[1:]), np.zeros(points.shape[1:], dtype=np.bool_)
+        positions = np.where(best, np.array([contest.order.index(c) for c in range(3)])[:, None, None], 3)
+        shares = np.where(positions == positions.min(axis=0), 1.0, 0.0)
+    wins, defined = np.zeros(points.shape[1:]), np.zeros(points.shape[1:], dtype=np.bool_)
     for w, (mine, more) in enumerate(votes):
         beats = (2 * mine > n) & (2 * more > n)
         wins = np.where(beats, shares[w], wins)
-        there = there | beats
-    return wins, there
+        defined = defined | beats
+    return wins, defined

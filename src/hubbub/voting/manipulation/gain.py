@@ -178,11 +178,11 @@ def gains_of_truths(belief: Belief, voters: int, contest: Contest, truths: Seque
 
     Guarantee: for each truth what `gain` gives, to the last bit; states are gone through once for all of them.
     """
-    asked = [Question(belief=belief, truth=truth, voters=voters, contest=contest) for truth in truths]
-    if all(method_for(question) == THREE for question in asked):
-        moved = _moves_of_three(asked[0], truths)
-        return {question.truth: _three(question, moved[question.truth]) for question in asked}
-    return {question.truth: gain(question) for question in asked}
+    questions = [Question(belief=belief, truth=truth, voters=voters, contest=contest) for truth in truths]
+    if all(method_for(question) == THREE for question in questions):
+        moved = _moves_of_three(questions[0], truths)
+        return {question.truth: _three(question, moved[question.truth]) for question in questions}
+    return {question.truth: gain(question) for question in questions}
 
 
 def method_for(question: Question) -> str:
@@ -212,10 +212,10 @@ def _as_counted(question: Question) -> Belief:
 
     Plurality looks at the first place; the others never at the last of all places, which the rest of a ballot implies.
     """
-    places = 1 if question.contest.kind == PLURALITY else len(question.belief.candidates) - 1
+    ranked = 1 if question.contest.kind == PLURALITY else len(question.belief.candidates) - 1
     shares: dict[Ranking, Fraction] = {}
     for ranking, share in question.belief.shares:
-        seen = ranking[:places]
+        seen = ranking[:ranked]
         shares[seen] = shares.get(seen, Fraction(0)) + share
     return Belief(candidates=question.belief.candidates, shares=tuple(shares.items()), truncated=True)
 
@@ -353,7 +353,7 @@ def at_most(answer: Gain, eta: Fraction) -> Verdict:
     """
     question = answer.question
     if answer.confidence is None and answer.high <= eta:
-        return Proved(f"no lie gains more than {approximately(answer.high)}, by {_WORDS[answer.method]}")
+        return Proved(f"no lie gains more than {approximately(answer.high)}, by {_METHODS[answer.method]}")
     if answer.confidence is None and answer.low > eta and answer.lie is not None and answer.worth is not None:
         names = question.belief.candidates
         witness = (
@@ -371,10 +371,10 @@ def at_most(answer: Gain, eta: Fraction) -> Verdict:
     ends = f"[{approximately(answer.low, up=False)}, {approximately(answer.high)}]"
     if answer.confidence is not None:
         return Undecided(f"a sample proves nothing; its {float(answer.confidence):.4g} interval {ends} lies {where}")
-    return Undecided(f"the gain lies in {ends}, and {_WORDS[answer.method]} says no more")
+    return Undecided(f"the gain lies in {ends}, and {_METHODS[answer.method]} says no more")
 
 
-_WORDS: Final = {
+_METHODS: Final = {
     ENUMERATE: "counting every profile",
     THREE: "counting every state of three candidates",
     PIVOTS: "the chances that one ballot decides",

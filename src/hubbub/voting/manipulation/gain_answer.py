@@ -9,7 +9,7 @@ from typing import Any, Final
 from hubbub.guarantees.verdict import Undecided, Verdict
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_float, to_text
-from hubbub.voting.figures import approximately, as_asked, float_up, verdict_json
+from hubbub.voting.figures import approximately, as_given, float_up, verdict_json
 from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation import gain as gains
 from hubbub.voting.manipulation.beliefs import Belief, ranking_text
@@ -50,7 +50,7 @@ class GainAnswer:
         exact = to_text(found.high) if found.low == found.high else ""
         known = found.high if found.confidence is None else found.estimate or Fraction(0)
         only_bounded = found.method == BOUND or (found.confidence is not None and known <= 0)
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "rule": contest.kind,
             "voters": question.voters,
             "belief": belief_text(question.belief),
@@ -72,9 +72,9 @@ class GainAnswer:
             else "the given utility",
         }
         if found.confidence is not None:
-            said |= {"confidence": to_text(found.confidence), "draws": found.draws}
+            fields |= {"confidence": to_text(found.confidence), "draws": found.draws}
         if self.bound is not None and self.general is not None:
-            said |= {
+            fields |= {
                 "bound": float_up(self.bound.high),
                 "bound_text": approximately(self.bound.high),
                 "bound_for_coarseness": float_up(self.general),
@@ -83,7 +83,7 @@ class GainAnswer:
         verdict = verdict_json(self.verdict)
         if "witness" in verdict:
             verdict["witness"]["belief"] = belief_text(question.belief)
-        return {**said, "eta": as_asked(self.eta), "eta_text": to_text(self.eta), "verdict": verdict}
+        return {**fields, "eta": as_given(self.eta), "eta_text": to_text(self.eta), "verdict": verdict}
 
     def title(self) -> str:
         question = self.gain.question
@@ -94,24 +94,26 @@ class GainAnswer:
     def sentences(self) -> list[str]:
         """What the best lie pays, what it is, and what is proved."""
         found, question = self.gain, self.gain.question
-        said = [self._gained()]
+        sentences = [self._gained()]
         if found.method == SAMPLE and found.lie is None:
-            said.append("No draw met a gain. That does not make it 0.")
+            sentences.append("No draw met a gain. That does not make it 0.")
         if found.lie is not None and found.worth is not None:
             lie_text = ranking_text(found.lie, question.belief.candidates)
             which = "In the draws it did best to" if found.method == SAMPLE else "It is to"
             worth = "it pays most for" if question.worth is None else "that is for"
             voted = f"report {lie_text}" if lie_text else "stay at home"
-            said.append(f"{which} {voted}; {worth} the utility {found.worth.text()}.")
+            sentences.append(f"{which} {voted}; {worth} the utility {found.worth.text()}.")
         if self.bound is not None and self.general is not None:
             if found.method != BOUND and self.bound.high < 1:
-                said.append(f"Proved for this belief: no lie gains more than {approximately(self.bound.high)}.")
+                sentences.append(f"Proved for this belief: no lie gains more than {approximately(self.bound.high)}.")
             if self.general < 1:
                 general, coarse = approximately(self.general), question.belief.coarseness
-                said.append(f"Proved for every belief of coarseness {coarse}: {general} at most.")
+                sentences.append(f"Proved for every belief of coarseness {coarse}: {general} at most.")
             elif self.bound.high == 1:
-                said.append("The margin proves nothing for this belief: see hubbub vote guarantee for one that does.")
-        return said
+                sentences.append(
+                    "The margin proves nothing for this belief: see hubbub vote guarantee for one that does."
+                )
+        return sentences
 
     def _gained(self) -> str:
         found, high = self.gain, approximately(self.gain.high)
@@ -134,8 +136,8 @@ class GainAnswer:
 
     def decided(self) -> str:
         """Whether the gain is at most eta, in one sentence."""
-        said = verdict_json(self.verdict)
-        return f"A gain of at most {approximately(self.eta)}: {said['answer']}; {said['reason']}."
+        fields = verdict_json(self.verdict)
+        return f"A gain of at most {approximately(self.eta)}: {fields['answer']}; {fields['reason']}."
 
 
 def answer(

@@ -84,8 +84,8 @@ def _shares(scores: Integers, order: Ranking | None) -> Floats:
     best = scores == scores.max(axis=1, keepdims=True)
     if order is None:
         return np.where(best, 1.0 / best.sum(axis=1, keepdims=True), 0.0)
-    places = np.where(best, np.array([order.index(c) for c in range(3)]), 3)
-    return np.where(places == places.min(axis=1, keepdims=True), 1.0, 0.0)
+    positions = np.where(best, np.array([order.index(c) for c in range(3)]), 3)
+    return np.where(positions == positions.min(axis=1, keepdims=True), 1.0, 0.0)
 
 
 def close_points(belief: Belief, others: int) -> Points:
@@ -102,8 +102,8 @@ def close_points(belief: Belief, others: int) -> Points:
     size = smooth(min(2 * others + 1, 2 * math.ceil(_REACH * math.sqrt(others)) + 8))
     law, noise = _plane(belief, others, size)
     mean = [round(others * sum(share * points(r, 3)[c] for r, share in belief.shares)) for c in range(2)]
-    whole = size > 2 * others
-    start = [0 if whole else centre - size // 2 for centre in mean]
+    covers_all = size > 2 * others
+    start = [0 if covers_all else centre - size // 2 for centre in mean]
     first = np.arange(start[0], start[0] + size)
     second = np.arange(start[1], start[1] + size)
     scores = np.stack(np.broadcast_arrays(first[:, None], second, 3 * others - first[:, None] - second), axis=-1)
@@ -113,9 +113,9 @@ def close_points(belief: Belief, others: int) -> Points:
     at_first, at_second = np.nonzero(close)
     mass = law[first[at_first] % size, second[at_second] % size]
     error = Fraction(len(mass)) * noise[0] + Fraction(math.isqrt(len(mass)) + 1) * noise[1]
-    if not whole:
+    if not covers_all:
         error += 4 * _hoeffding(others, size // 2 - 3)
-    return Points(scores=scores[close], mass=np.maximum(mass, 0.0), error=error, all=whole)
+    return Points(scores=scores[close], mass=np.maximum(mass, 0.0), error=error, all=covers_all)
 
 
 def _hoeffding(others: int, far: int) -> Fraction:

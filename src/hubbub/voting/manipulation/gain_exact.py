@@ -61,8 +61,8 @@ def changes(
             for lie, change in moved.items():
                 for c, by in enumerate(change[row].tolist()):
                     sums[lie][c] += chance * by
-    whole = denominator(contest, m) * common ** (voters - 1)
-    return {lie: tuple(Fraction(part, whole) for part in total) for lie, total in sums.items()}
+    denominator_all = denominator(contest, m) * common ** (voters - 1)
+    return {lie: tuple(Fraction(part, denominator_all) for part in total) for lie, total in sums.items()}
 
 
 def _multinomial(counts: Sequence[int], weights: Sequence[int]) -> int:

@@ -155,27 +155,27 @@ class GainMap:
             if self.truth is None
             else f"a voter who ranks {ranking_text(self.truth, NAMES)}"
         )
-        said = [
+        sentences = [
             f"Each cell is what the best lie gains {who}, if the {self.voters - 1:,} others vote as the cell says; "
             "utilities from 0 to 1, the worst that fit.",
         ]
         if self.rules[0].centre is not None:
-            said.append(
+            sentences.append(
                 "Condorcet efficiency is how often the rule elects whoever beats everybody else one to one, where "
                 "somebody does, with all votes drawn as the cell says; for a rule, at the centre, where the corners "
                 "are alike."
             )
         elif self.voters > condorcet.MOST_VOTERS:
-            said.append(f"Condorcet efficiency is computed up to {condorcet.MOST_VOTERS:,} voters.")
+            sentences.append(f"Condorcet efficiency is computed up to {condorcet.MOST_VOTERS:,} voters.")
         if self.corners == first_choices():
-            said.append(
+            sentences.append(
                 "Second choices are even here, which hides what a lie gains in a runoff; corners like abc, bca and cab "
                 "show it."
             )
         if len(self.rules) > 1:
             best = min(self.rules, key=lambda each: each.worst.gain.high)
             gained = approximately(best.worst.gain.high)
-            said.append(f"The least a lie can gain at worst is under {best.contest.kind}: {gained}.")
+            sentences.append(f"The least a lie can gain at worst is under {best.contest.kind}: {gained}.")
         for weights in self.polls:
             votes = ", ".join(f"{label} {part - 1:,}" for label, part in zip(self.labels, weights, strict=True))
             gains = ", ".join(
@@ -184,8 +184,8 @@ class GainMap:
                 for cell in each.polls
                 if cell.weights == weights
             )
-            said.append(f"Who has seen a poll of {votes} gains at most: {gains}.")
-        return said
+            sentences.append(f"Who has seen a poll of {votes} gains at most: {gains}.")
+        return sentences
 
 
 def gain_map(
@@ -231,8 +231,8 @@ def gain_map(
         if (contest, at) not in known:
             cell = _cell(ends, at, contest, voters, truths, elects=elects)
             for moved, renamed in turns.items() if contest.order is None else ((NAMES_STAY, NAMES_STAY),):
-                there = (at[moved[0]], at[moved[1]], at[moved[2]])
-                known.setdefault((contest, there), _renamed(cell, ends, there, renamed))
+                target = (at[moved[0]], at[moved[1]], at[moved[2]])
+                known.setdefault((contest, target), _renamed(cell, ends, target, renamed))
     centres = efficiencies(belief_at(ends, (1, 1, 1)), voters, contests) if elects else (None,) * len(contests)
     maps = [
         RuleMap(
@@ -265,7 +265,7 @@ def _cell(
     return Cell(weights=at, gain=best, efficiency=elected)
 
 
-def _renamed(cell: Cell, corners: Sequence[Belief], there: Weights, names: Ranking) -> Cell:
+def _renamed(cell: Cell, corners: Sequence[Belief], target: Weights, names: Ranking) -> Cell:
     """The same cell with candidate c called names[c]."""
     if names == NAMES_STAY:
         return cell
@@ -274,9 +274,9 @@ def _renamed(cell: Cell, corners: Sequence[Belief], there: Weights, names: Ranki
     if worth is not None:
         values = tuple(worth.values[names.index(c)] for c in range(3))
         worth = replace(worth, values=values)
-    asked = replace(question, belief=belief_at(corners, there), truth=tuple(names[c] for c in question.truth))
+    moved = replace(question, belief=belief_at(corners, target), truth=tuple(names[c] for c in question.truth))
     lie = None if gain.lie is None else tuple(names[c] for c in gain.lie)
-    return replace(cell, weights=there, gain=replace(gain, question=asked, lie=lie, worth=worth))
+    return replace(cell, weights=target, gain=replace(gain, question=moved, lie=lie, worth=worth))
 
 
 def _symmetries(corners: Sequence[Belief]) -> dict[Ranking, Ranking]:

@@ -79,7 +79,7 @@ def pivots(belief: Belief, voters: int, order: Ranking | None = None) -> dict[tu
     for v in range(count.least, count.most + 1):
         count.known.clear()
         for c, x in combinations(range(m), 2):
-            count.meet(v, c, x, terms)
+            count.add_pivot(v, c, x, terms)
     return {pair: count.bounds(found) for pair, found in terms.items()}
 
 
@@ -119,7 +119,7 @@ class _Count:
         self.width = max(w.high - w.low + 2 for w in self.windows)
         self.known: dict[tuple[Kind, ...], Product] = {}
 
-    def meet(self, v: int, c: int, x: int, terms: dict[tuple[int, int], list[float]]) -> None:
+    def add_pivot(self, v: int, c: int, x: int, terms: dict[tuple[int, int], list[float]]) -> None:
         """Add what happens at the most votes v between c and x, either way."""
         if self.order is None:
             self._at_random(v, c, x, terms)
@@ -155,41 +155,41 @@ class _Count:
         """For each number of others tied at v, the coefficient of `ballots` among all beside the two."""
         if ballots < 0:
             return [0.0]
-        stands: list[Kind] = [] if self.blank is None else [(self.blank, FREE)]
+        kinds: list[Kind] = [] if self.blank is None else [(self.blank, FREE)]
         for c in range(self.m):
             if c not in (taker, loser):
-                stand = LEVEL
+                level = LEVEL
                 if self.order is not None:
-                    stand = BELOW if self.order.index(c) < self.order.index(loser) else OR_LEVEL
-                stands.append((self.of[c], stand))
-        stands.sort()
-        half = len(stands) // 2
-        one, two = self._product(tuple(stands[:half]), v), self._product(tuple(stands[half:]), v)
+                    level = BELOW if self.order.index(c) < self.order.index(loser) else OR_LEVEL
+                kinds.append((self.of[c], level))
+        kinds.sort()
+        half = len(kinds) // 2
+        one, two = self._product(tuple(kinds[:half]), v), self._product(tuple(kinds[half:]), v)
         found = [0.0] * (len(one) + len(two) - 1)
         for i, (start, first) in enumerate(one):
             for j, (start_two, second) in enumerate(two):
                 found[i + j] += _coefficient(first, second, ballots - start - start_two)
         return found
 
-    def _product(self, stands: tuple[Kind, ...], v: int) -> Product:
-        if stands in self.known:
-            return self.known[stands]
-        if not stands:
+    def _product(self, kinds: tuple[Kind, ...], v: int) -> Product:
+        if kinds in self.known:
+            return self.known[kinds]
+        if not kinds:
             made: Product = ((0, np.ones(1)),)
-        elif len(stands) == 1:
-            made = self._single(stands[0], v)
+        elif len(kinds) == 1:
+            made = self._single(kinds[0], v)
         else:
-            half = len(stands) // 2
-            made = _times(self._product(stands[:half], v), self._product(stands[half:], v))
-        self.known[stands] = made
+            half = len(kinds) // 2
+            made = _times(self._product(kinds[:half], v), self._product(kinds[half:], v))
+        self.known[kinds] = made
         return made
 
-    def _single(self, stands: Kind, v: int) -> Product:
-        kind, stand = stands
+    def _single(self, kind_and_level: Kind, v: int) -> Product:
+        kind, level = kind_and_level
         low, high = self.windows[kind].low, self.windows[kind].high
-        end = {BELOW: min(v - 1, high), LEVEL: min(v - 1, high), OR_LEVEL: min(v, high), FREE: high}[stand]
+        end = {BELOW: min(v - 1, high), LEVEL: min(v - 1, high), OR_LEVEL: min(v, high), FREE: high}[level]
         series: list[Series] = [(low, self.factors[kind][low : max(end + 1, low)])]
-        if stand == LEVEL and low <= v <= high:
+        if level == LEVEL and low <= v <= high:
             series.append((v, self.factors[kind][v : v + 1]))
         return tuple(series)
 

@@ -101,13 +101,13 @@ def sampled(
             changed = change[change.any(axis=1)].astype(object if m > 6 else np.int64)
             sums[lie] += changed.sum(axis=0).astype(object)
             squares[lie] += (changed.T @ changed).astype(object)
-    whole = denominator(contest, m)
+    denominator_all = denominator(contest, m)
     unlikely = log(Fraction(3 * len(lies) * len(worths)) / (1 - confidence))  # ln(3/d)
     found = {}
     for lie in lies:
         for worth in worths:
             mean = sum((v * int(s) for v, s in zip(worth.values, sums[lie], strict=True)), Fraction(0))
-            mean /= draws * whole
+            mean /= draws * denominator_all
             square = sum(
                 (
                     a * b * int(squares[lie][i, j])
@@ -115,7 +115,7 @@ def sampled(
                     for j, b in enumerate(worth.values)
                 ),
                 Fraction(0),
-            ) / (draws * whole * whole)
+            ) / (draws * denominator_all * denominator_all)
             width = (2 * ball(square - mean * mean) * unlikely / draws).sqrt() + 6 * unlikely / draws
             reach = rounded(width, up=True)
             low, high = max(mean - reach, -worth.range), min(mean + reach, worth.range)

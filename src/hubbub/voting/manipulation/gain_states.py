@@ -162,7 +162,7 @@ class Splits:
     above: Floats  # Pr[X >= x]
     below: Floats  # Pr[X <= x]
 
-    def look(self, table: Floats, where: Integers, x: Integers) -> Floats:
+    def look_up(self, table: Floats, where: Integers, x: Integers) -> Floats:
         """The entries of a table for x, in the states `where`."""
         found: Floats = table[self.row[where], np.clip(x + 1, 0, table.shape[1] - 1)]
         return found

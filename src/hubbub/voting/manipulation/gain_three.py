@@ -179,8 +179,8 @@ def _tied(tied: NDArray[np.bool_], order: Ranking | None) -> Small:
     """All those tied alike, or the first of them in `order` alone."""
     if order is None:
         return np.where(tied, _SIX // tied.sum(axis=0), 0).astype(np.int8)
-    places = np.array([order.index(c) for c in range(3)])[:, None]
-    first = np.where(tied, places, 3).argmin(axis=0)
+    positions = np.array([order.index(c) for c in range(3)])[:, None]
+    first = np.where(tied, positions, 3).argmin(axis=0)
     return np.where(np.arange(3)[:, None] == first, _SIX, 0).astype(np.int8)
 
 
@@ -240,17 +240,17 @@ class _Pair:
         piece, table = self.piece, self.piece.above if self.wanted else self.piece.below
         s = 2 * piece.ahead[where] - piece.others + vote
         if piece.others % 2 == 0:  # s is odd: 2 X + s is never 0
-            return piece.look(table, where, (1 - s) // 2 if self.wanted else (-s - 1) // 2)
+            return piece.look_up(table, where, (1 - s) // 2 if self.wanted else (-s - 1) // 2)
         x, mine, yours = -s // 2, float(self.tie), float(1 - self.tie)
         if self.wanted:
-            return mine * piece.look(table, where, x) + yours * piece.look(table, where, x + 1)
-        return yours * piece.look(table, where, x) + mine * piece.look(table, where, x - 1)
+            return mine * piece.look_up(table, where, x) + yours * piece.look_up(table, where, x + 1)
+        return yours * piece.look_up(table, where, x) + mine * piece.look_up(table, where, x - 1)
 
     def turns(self, where: Integers) -> Floats:
         """How much likelier e wins when the voter is for e and not for f."""
         piece, split = self.piece, self.piece.split
         s = 2 * piece.ahead[where] - piece.others - 1
         if piece.others % 2 == 0:
-            return piece.look(split, where, (-s - 1) // 2)
+            return piece.look_up(split, where, (-s - 1) // 2)
         x, mine, yours = -s // 2, float(self.tie), float(1 - self.tie)
-        return mine * piece.look(split, where, x - 1) + yours * piece.look(split, where, x)
+        return mine * piece.look_up(split, where, x - 1) + yours * piece.look_up(split, where, x)

@@ -130,8 +130,8 @@ def top(ranking: Ranking, members: Sequence[int]) -> int | None:
 def points(ranking: Ranking, candidates: int) -> list[int]:
     """What a ballot gives each candidate by Borda's count: m - 1 for the first place, and 0 for no place."""
     found = [0] * candidates
-    for place, candidate in enumerate(ranking):
-        found[candidate] = candidates - 1 - place
+    for position, candidate in enumerate(ranking):
+        found[candidate] = candidates - 1 - position
     return found
 
 
@@ -213,8 +213,8 @@ def _finish(
         np.add.at(found[:, member], rows, share * best[:, at])
 
 
-def _foremost(tied: NDArray[np.bool_], places: Sequence[int]) -> NDArray[np.bool_]:
+def _foremost(tied: NDArray[np.bool_], order: Sequence[int]) -> NDArray[np.bool_]:
     """Of those tied in each row only the one with the least place."""
-    first = np.where(tied, np.array(places), max(places) + 1).argmin(axis=1)
+    first = np.where(tied, np.array(order), max(order) + 1).argmin(axis=1)
     found: NDArray[np.bool_] = np.arange(tied.shape[1]) == first[:, None]
     return found

@@ -128,7 +128,7 @@ class _Count:
 
     def __init__(self, rules: TabulationRules, running: Sequence[str], ballots: OfficeBallots, ties: _Ties) -> None:
         self.rules, self.ties = rules, ties
-        self.unit = 10**rules.places
+        self.unit = 10**rules.decimals
         self.seats = 1 if rules.mode == PASSES else rules.winners
         self.running = list(running)
         self.continuing = list(running)
@@ -163,8 +163,8 @@ class _Count:
         return len(self.rounds[-1].tally) <= 2 and bool(self.rounds[-1].elected)
 
     def _round(self, votes: dict[str, int], elected: Sequence[str], out: Sequence[str]) -> ConfiguredRound:
-        shown = [name for name in self.running if name in votes]
-        tally = tuple((name, Fraction(votes[name], self.unit)) for name in shown)
+        continuing = [name for name in self.running if name in votes]
+        tally = tuple((name, Fraction(votes[name], self.unit)) for name in continuing)
         return ConfiguredRound(
             self.threshold, tally, Fraction(self.exhausted, self.unit), tuple(elected), tuple(sorted(out))
         )

@@ -56,7 +56,7 @@ class ConfiguredCount:
     def sentences(self) -> list[str]:
         """Who is elected, and that nothing is promised."""
         if not self.winners:
-            said = "Nobody is elected yet: the configuration stops the count before."
+            sentence = "Nobody is elected yet: the configuration stops the count before."
         else:
-            said = f"Elected: {', '.join(self.winners)}."
-        return [said, *self.ties, "Nothing is promised about lies in a count by an office's configuration."]
+            sentence = f"Elected: {', '.join(self.winners)}."
+        return [sentence, *self.ties, "Nothing is promised about lies in a count by an office's configuration."]

@@ -115,17 +115,17 @@ class _State:
             for row in ballots.levels.tolist()
         ]
         self._weights: list[int] = ballots.tied_weights.tolist()
-        self._place = [0] * len(self._levels)
-        self._at: list[int | None] = [self._stand(i) for i in range(len(self._levels))]
+        self._rank = [0] * len(self._levels)
+        self._at: list[int | None] = [self._next_candidate(i) for i in range(len(self._levels))]
 
-    def _stand(self, ballot: int) -> int | None:
+    def _next_candidate(self, ballot: int) -> int | None:
         """With whom a ballot is; None once it is exhausted."""
         levels = self._levels[ballot]
-        while self._place[ballot] < len(levels):
-            here = levels[self._place[ballot]].intersection(self.left)
+        while self._rank[ballot] < len(levels):
+            here = levels[self._rank[ballot]].intersection(self.left)
             if len(here) == 1:
                 return next(iter(here))
-            self._place[ballot] = len(levels) if here else self._place[ballot] + 1
+            self._rank[ballot] = len(levels) if here else self._rank[ballot] + 1
         return None
 
     @property
@@ -149,7 +149,7 @@ class _State:
         )
         for ballot, at in enumerate(self._at):
             if at is not None and at in out:
-                self._at[ballot] = target = self._stand(ballot)
+                self._at[ballot] = target = self._next_candidate(ballot)
                 moved[at, target] = moved.get((at, target), 0) + self._weights[ballot]
         order = sorted(moved, key=lambda pair: (out.index(pair[0]), pair[1] is None, pair[1]))
         return tuple(Transfer(origin=a, target=b, ballots=moved[a, b]) for a, b in order)

@@ -26,10 +26,10 @@ class RuleSet:
     law: str
     note: str = ""
 
-    def reading(self, asked: Reading, given: frozenset[str] = frozenset()) -> Reading:
+    def reading(self, chosen: Reading, given: frozenset[str] = frozenset()) -> Reading:
         """`asked` with the rules of this place, but for those that somebody gave."""
         parts = {what: getattr(self, what) for what in ("overvotes", "skips", "repeats") if what not in given}
-        return replace(asked, **parts)
+        return replace(chosen, **parts)
 
 
 _SETS: Final = (
@@ -81,11 +81,11 @@ _SETS: Final = (
         note="the ordinance itself was not at hand; what is done is written in hubbub.voting.rules.stv",
     ),
 )
-PLACES: Final = {rules.name: rules for rules in _SETS}
+RULE_SETS: Final = {rules.name: rules for rules in _SETS}
 
 
 def rule_set(name: str) -> RuleSet:
     """The rule set of that name."""
-    if name not in PLACES:
-        raise WrongUse(f"there is no rule set {name[:40]!r}; there are {', '.join(PLACES)}")
-    return PLACES[name]
+    if name not in RULE_SETS:
+        raise WrongUse(f"there is no rule set {name[:40]!r}; there are {', '.join(RULE_SETS)}")
+    return RULE_SETS[name]

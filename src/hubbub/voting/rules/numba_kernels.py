@@ -10,16 +10,16 @@ from functools import cache
 from typing import Any
 
 
-def advance(flat: Any, width: int, tops: Any, place: Any, dead: Any, origin: int, moved: Any) -> None:
+def advance(flat: Any, width: int, tops: Any, rank: Any, dead: Any, origin: int, moved: Any) -> None:
     """Each ballot whose top is `origin` goes on to its next candidate who is in; `moved` counts where to."""
     none = dead.size - 1
     for i in range(tops.size):
         if tops[i] == origin:
-            at, stop = place[i] + 1, (i + 1) * width
+            at, stop = rank[i] + 1, (i + 1) * width
             while at < stop and dead[flat[at]]:
                 at += 1
             top = flat[at] if at < stop else none
-            place[i] = at
+            rank[i] = at
             tops[i] = top
             moved[top] += 1
 

@@ -77,9 +77,9 @@ def pairwise(ballots: Ballots) -> Pairwise | None:
 
 
 def _compared(rows: NDArray[np.integer], weights: NDArray[np.int64], m: int) -> NDArray[np.int64]:
-    place = np.full((len(rows), m + 1), m, dtype=np.int64)  # the last column takes what stands for nobody
+    rank = np.full((len(rows), m + 1), m, dtype=np.int64)  # the last column takes what stands for nobody
     for at in range(m - 1, -1, -1):
-        place[np.arange(len(rows)), rows[:, at]] = at
-    place = place[:, :m]
+        rank[np.arange(len(rows)), rows[:, at]] = at
+    rank = rank[:, :m]
     exact = weights.astype(np.float64)  # below 2^53: sums in floats are whole numbers
-    return np.stack([exact @ (place[:, i : i + 1] < place) for i in range(m)]).astype(np.int64)
+    return np.stack([exact @ (rank[:, i : i + 1] < rank) for i in range(m)]).astype(np.int64)

@@ -83,7 +83,7 @@ def position_counts(ballots: Ballots, positions: Sequence[int]) -> Counts:
 class Piles:
     """The state of a count. It changes as candidates are struck out, and lives as long as one run."""
 
-    __slots__ = ("_dead", "_flat", "_none", "_place", "_tops", "_weights", "_width", "counts", "exhausted")
+    __slots__ = ("_dead", "_flat", "_none", "_position", "_tops", "_weights", "_width", "counts", "exhausted")
 
     def __init__(self, ballots: Ballots) -> None:
         m = len(ballots.candidates)
@@ -95,7 +95,7 @@ class Piles:
         self._tops = words[:, 0].copy()
         narrow = "i4" if words.size < 1 << 31 else "i8"
         # of each ballot's top, in _flat
-        self._place: NDArray[np.int32] = np.arange(0, words.size, self._width, dtype=narrow)
+        self._position: NDArray[np.int32] = np.arange(0, words.size, self._width, dtype=narrow)
         self._weights = None if ballots.single else ballots.weights
         self.counts, self.exhausted = _piled(self._tops, m, self._weights)
 
@@ -104,11 +104,11 @@ class Piles:
         other = copy(self)
         other._dead = self._dead.copy()
         other._dead[list(out)] = True
-        other._tops, other._place = self._tops.copy(), self._place.copy()
+        other._tops, other._position = self._tops.copy(), self._position.copy()
         moving = np.flatnonzero(other._dead[other._tops])
         while moving.size:
-            other._place[moving] += 1
-            found = other._flat[other._place[moving]]
+            other._position[moving] += 1
+            found = other._flat[other._position[moving]]
             other._tops[moving] = found
             moving = moving[other._dead[found]]
         other.counts, other.exhausted = _piled(other._tops, len(self.counts), self._weights)
@@ -139,20 +139,20 @@ class Piles:
             from hubbub.voting.rules.numba_kernels import compiled_advance
 
             moved = np.zeros(self._none + 1, dtype=np.int64)
-            compiled_advance()(self._flat, self._width, self._tops, self._place, self._dead, origin, moved)
+            compiled_advance()(self._flat, self._width, self._tops, self._position, self._dead, origin, moved)
             return moved
         ballots = np.flatnonzero(self._tops == origin)
-        place = self._place[ballots]
-        place += 1
-        tops = self._flat[place]
+        position = self._position[ballots]
+        position += 1
+        tops = self._flat[position]
         again = np.flatnonzero(self._dead[tops])
         while again.size:
-            further = place[again]
+            further = position[again]
             further += 1
-            place[again] = further
+            position[again] = further
             found = self._flat[further]
             tops[again] = found
             again = again[self._dead[found]]
-        self._place[ballots] = place
+        self._position[ballots] = position
         self._tops[ballots] = tops
         return binned(tops, self._none + 1, None if self._weights is None else self._weights[ballots])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery, Rule
@@ -135,6 +135,6 @@ def mix_probability(
     coarse = positive(utility_coarseness, "the coarseness of the utility")
     if coarse > 1:
         raise WrongUse(f"the coarseness of the utility must be at most 1, not {coarse}; utilities lie in [0, 1]")
-    n, m = whole(voters, "the number of voters", least=1), whole(candidates, "the number of candidates", least=2)
+    n, m = integer(voters, "the number of voters", least=1), integer(candidates, "the number of candidates", least=2)
     r = eps * n * m * (m - 1) / (coarse if truncated else 2 * coarse)
     return r / (1 + r)

@@ -63,15 +63,15 @@ def make(
         raise WrongUse(f"{name} has no margin; these have one: {', '.join(MARGINED)}")
     if points is not None and name not in ("positional", "scoring-elimination"):
         raise WrongUse(f"{name} takes no points; positional and scoring-elimination do")
-    asked = ForGain() if margin is None else margin
+    rule = ForGain() if margin is None else margin
     scoring = Borda(ties=ties) if points is None else Positional(points=tuple(points), ties=ties)
     if name == "positional" and points is None:
         raise WrongUse("positional needs points, one for each place, like 3,2,1,0")
     made: dict[str, Rule] = {
-        "repeated-plurality": RepeatedPlurality(margin=asked, ties=ties),
-        "approximate-runoff": ApproximateRunoff(margin=asked, ties=ties),
+        "repeated-plurality": RepeatedPlurality(margin=rule, ties=ties),
+        "approximate-runoff": ApproximateRunoff(margin=rule, ties=ties),
         "scoring-elimination": ScoringElimination(
-            scoring=scoring, margin=asked, then=then or Lot(), plurality_of_two=then is None
+            scoring=scoring, margin=rule, then=then or Lot(), plurality_of_two=then is None
         ),
         "instant-runoff": InstantRunoff(ties=ties),
         "plurality": Plurality(ties=ties),

@@ -14,7 +14,7 @@ from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery
 from hubbub.voting.result import Result, Round
 from hubbub.voting.rules.piles import Piles
-from hubbub.voting.ties import RANDOM, FixedTies, Ties, best, places
+from hubbub.voting.ties import RANDOM, FixedTies, Ties, best, positions_in
 
 MOST_BRANCHES: Final = 20_000  # sets of candidates that ties can lead to
 _TOO_MANY: Final = (
@@ -83,7 +83,7 @@ class InstantRunoff:
             left = sorted({*left} - {*out})
 
     def _order(self, ballots: Ballots) -> list[int] | None:
-        return places(self.ties.order, ballots.candidates) if isinstance(self.ties, FixedTies) else None
+        return positions_in(self.ties.order, ballots.candidates) if isinstance(self.ties, FixedTies) else None
 
     def run(self, ballots: Ballots, source: Source) -> Result:
         names = ballots.strictly(self.name).candidates

@@ -34,27 +34,27 @@ class Transfers:
     """How votes move. `fraction_first`: the surplus over the votes is cut before it meets the value of a paper."""
 
     name: str
-    places: int  # decimal places of a value
+    decimals: int  # decimal places of a value
     fraction_first: bool
-    together: bool  # whether all surpluses of a round move at once
-    look_back: bool  # whether earlier stages break ties before a lot does
+    all_surpluses: bool  # whether all surpluses of a round move at once
+    looks_back: bool  # whether earlier stages break ties before a lot does
     description: str
 
 
 SCOTLAND: Final = Transfers(
     name="scotland",
-    places=5,
+    decimals=5,
     fraction_first=False,
-    together=False,
-    look_back=True,
+    all_surpluses=False,
+    looks_back=True,
     description="the Scottish rules (values to five decimal places, one surplus at a time)",
 )
 ALBANY: Final = Transfers(
     name="albany",
-    places=4,
+    decimals=4,
     fraction_first=True,
-    together=True,
-    look_back=False,
+    all_surpluses=True,
+    looks_back=False,
     description="fractional transfers to four decimal places (as for Albany)",
 )
 RULES: Final = {rules.name: rules for rules in (SCOTLAND, ALBANY)}
@@ -104,7 +104,7 @@ class _Count:
 
     def __init__(self, ballots: Ballots, rule: TransferableVote, chance: Chance) -> None:
         self.names, self.rule, self.chance = ballots.candidates, rule, chance
-        self.unit = 10**rule.rules.places
+        self.unit = 10**rule.rules.decimals
         self.rows = [[i for i in row if i >= 0] for row in ballots.rankings.tolist()]
         self.weights: list[int] = ballots.weights.tolist()
         self.continuing = set(range(len(self.names)))
@@ -157,7 +157,7 @@ class _Count:
 
     def _move_surpluses(self) -> None:
         most = max(self.votes[i] for i in self.pending)
-        if self.rule.rules.together:
+        if self.rule.rules.all_surpluses:
             out = list(self.pending)
         else:
             highest = [i for i in self.pending if self.votes[i] == most]
@@ -189,20 +189,20 @@ class _Count:
         cut = self.unit * share // of if self.rule.rules.fraction_first and share != of else None
         votes: dict[int | None, int] = {}
         papers: dict[int | None, int] = {}
-        for number, place, value in self.papers[origin]:
+        for number, rank, value in self.papers[origin]:
             row, weight = self.rows[number], self.weights[number]
             worth = value * share // of if cut is None else value * cut // self.unit
-            place += 1
-            while place < len(row) and row[place] not in self.continuing:
-                place += 1
-            target = row[place] if place < len(row) else None
+            rank += 1
+            while rank < len(row) and row[rank] not in self.continuing:
+                rank += 1
+            target = row[rank] if rank < len(row) else None
             votes[target] = votes.get(target, 0) + weight * worth
             papers[target] = papers.get(target, 0) + weight
             if target is None:
                 self.exhausted += weight * worth
             else:
                 self.votes[target] += weight * worth
-                self.papers[target].append((number, place, worth))
+                self.papers[target].append((number, rank, worth))
         self.papers[origin] = []
         order = sorted(votes, key=lambda i: (i is None, i))
         return [Moved(origin=origin, target=i, papers=papers[i], votes=Fraction(votes[i], self.unit)) for i in order]
@@ -210,7 +210,7 @@ class _Count:
     def _apart(self, tied: list[int], why: str, *, fewest: bool) -> int:
         """One of those who are equal now: by the most recent stage at which they were not, where the rules look back,
         else by lot."""
-        if self.rule.rules.look_back:
+        if self.rule.rules.looks_back:
             for stage in self.stages[-2::-1]:
                 if len(tied) == 1:
                     break

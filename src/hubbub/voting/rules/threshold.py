@@ -87,20 +87,20 @@ def share(value: Exact, what: str) -> Fraction:
     return number
 
 
-def threshold(asked: Margin, kind: str, voters: int, candidates: int, points_range: int = 1) -> int:
+def threshold(margin: Margin, kind: str, voters: int, candidates: int, points_range: int = 1) -> int:
     """The whole number that differences of counts are held against.
 
     Guarantee: a whole difference is within the margin asked for exactly if it is at most this: the largest whole
     number that is not above it. For `ForGain` it is B* itself, whose guarantee `margins.default_margin` states.
     """
-    if isinstance(asked, ForGain):
+    if isinstance(margin, ForGain):
         if voters < 2:
             return 0  # nobody has others to hold beliefs about, and nothing is promised
-        return margins.default_margin(kind, voters, candidates, asked.eta, points_range=points_range)
-    if isinstance(asked, Power):
-        exponent = asked.d + Fraction(1, 2)
+        return margins.default_margin(kind, voters, candidates, margin.eta, points_range=points_range)
+    if isinstance(margin, Power):
+        exponent = margin.d + Fraction(1, 2)
         return _root(voters**exponent.numerator, exponent.denominator)
-    return asked.numerator // asked.denominator
+    return margin.numerator // margin.denominator
 
 
 def _root(number: int, degree: int) -> int:

@@ -41,8 +41,8 @@ TIE = "rank1,rank2\nAnn,Bob\nBob,Ann\nCid,Ann\nCid,Bob\n"
 
 
 def test_places_are_those_of_the_library() -> None:
-    assert tuple(jurisdictions.PLACES) == PLACES
-    for place in jurisdictions.PLACES.values():
+    assert tuple(jurisdictions.RULE_SETS) == PLACES
+    for place in jurisdictions.RULE_SETS.values():
         assert place.rule in ("instant-runoff", "stv")
         assert (place.transfers in TRANSFERS) == (place.rule == "stv")
         for what in ("overvotes", "skips", "repeats"):

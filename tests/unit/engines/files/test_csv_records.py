@@ -18,10 +18,10 @@ from hubbub.engines.files.csv_records import (
     BUFFERED,
     MOST_LINES,
     Survey,
+    _complete_records,
     _end_of_record,
     _odd_cells,
     _open_in_giant,
-    _whole,
     copy_with_blanks,
     copy_without,
     line_of,
@@ -66,7 +66,7 @@ def machine(text: bytes, ends: str = "\r\n") -> list[tuple[int, int]]:
 @given(text=texts, chunk=st.integers(1, 9))
 def test_for_all_bytes_records_end_where_the_machine_says(text: bytes, chunk: int) -> None:
     right = [end for end, _ in machine(text)]
-    assert _whole(text, _odd_cells(text, ",")) == (right[-1] if right else 0)
+    assert _complete_records(text, _odd_cells(text, ",")) == (right[-1] if right else 0)
     assert _end_of_record(io.BytesIO(text), 0, ",", chunk) == (right[0] if right else len(text))
 
 

@@ -60,7 +60,7 @@ def test_moved_together_or_not_a_sheet_reads_the_same(place: Path) -> None:
         '<row><c t="inlineStr"><is><t xml:space="preserve"> &lt;x&gt; </t></is></c></row>'
     )
     asked = {"path": str(workbook(place, rows)), "name": None, "memory": 8 << 30, "seconds": 60}
-    (code, loose), (again, close) = (excel_file._asked({**asked, "close": close}, 60) for close in (False, True))
+    (code, loose), (again, close) = (excel_file._run_reader({**asked, "close": close}, 60) for close in (False, True))
     assert code == again == 0
     read = pa.ipc.open_stream(loose).read_all()
     assert read.equals(pa.ipc.open_stream(close).read_all())

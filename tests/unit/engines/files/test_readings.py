@@ -24,7 +24,7 @@ from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.schema import resolved
-from hubbub.tables.sketch import Chosen, Notice
+from hubbub.tables.sketch import Chosen, IdObserver
 from tests.unit.workbooks import workbook
 
 
@@ -39,7 +39,7 @@ def counted(
 ) -> Any:
     table = open_source(source, **how)
     if tell is not None:
-        table = table.observing_ids(Notice(turn=1, most=1000, on_chosen=tell))
+        table = table.observing_ids(IdObserver(turn=1, most=1000, on_chosen=tell))
     (axis,) = resolved((parse(by),), table.columns())
     found = table.count(CountQuery(axes=(axis,), person=person, repeats=repeats), SystemSource())
     labels = found.found[0] if found.found else [all_labels(axis)[code] for code in found.codes.tolist()]  # type: ignore[arg-type]

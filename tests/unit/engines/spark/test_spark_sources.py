@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hubbub.engines.opening import looked, open_source
+from hubbub.engines.opening import inspect, open_source
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import CountQuery
@@ -81,7 +81,9 @@ def test_what_spark_reads_from_files(read: Callable[[Any, str], Any], people: An
         assert counted(session, "town", query) == dict.fromkeys(TOWNS, 5)
         whole, part = open_source(session, table=view).identity(), open_source(session, table=query).identity()
         assert whole.parts
-        assert set(whole.marks()) & set(part.meets()), "a view and a query are known by the files that they read"
+        assert set(whole.marks()) & set(part.overlap_marks()), (
+            "a view and a query are known by the files that they read"
+        )
     finally:
         session.catalog.dropTempView(view)
     assert all(Path(each.path).is_file() for each in whole.parts)
@@ -98,6 +100,6 @@ def test_columns_that_cannot_be_binned_are_told_and_do_no_harm(session: Any) -> 
         "CAST('b' AS BINARY) AS raw, INTERVAL '1' DAY AS span FROM range(10)"
     )
     assert counted(frame, "odd") == {"0": 5, "1": 5}
-    found = looked(open_source(frame), (), None)
+    found = inspect(open_source(frame), (), None)
     assert [(each.missing, each.reads) for each in found.columns] == [(0, None)] * 6
     assert [each.values for each in found.columns] == pytest.approx([2, 10, 10, 10, 1, 1], rel=0.2)

@@ -65,7 +65,7 @@ def test_a_table_a_view_and_a_query_of_postgresql(url: str, people: str) -> None
     assert sum(counted(url, f"public.{people}_young", "town").values()) == 20
     assert sum(counted(url, f"SELECT town, age % 2 AS odd FROM {people} WHERE town <> 'Ely';", "odd").values()) == 40
     whole, view = (open_source(url, table=name).identity() for name in (people, f"{people}_young"))
-    assert set(whole.marks()) & set(view.meets()), "a view is known by the table that it reads"
+    assert set(whole.marks()) & set(view.overlap_marks()), "a view is known by the table that it reads"
 
 
 @on_postgresql
@@ -84,8 +84,8 @@ def test_a_password_is_in_no_message_ledger_or_certificate(url: str, people: str
     ledger = tmp_path / "ledger"
     table = open_table(url, table=people, person="id", ledger=ledger)
     release = table.histogram(["town"], crowd=5)
-    assert release.place is not None
-    assert release.place.dataset == f"postgres.{people}"
+    assert release.reservation is not None
+    assert release.reservation.dataset == f"postgres.{people}"
     save(release, tmp_path / "out")
     written = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(written) > 3
@@ -233,7 +233,7 @@ def test_too_many_cells_that_cannot_be_read_are_refused_as_in_files(
 def test_a_view_of_sqlite_is_known_by_its_table(file: Path, tmp_path: Path) -> None:
     whole, view = (open_address(f"sqlite:///{file}", name).identity() for name in ("people", "half"))
     assert "people" in whole.parts[0].tables
-    assert set(whole.marks()) & set(view.meets())
+    assert set(whole.marks()) & set(view.overlap_marks())
 
 
 @pytest.mark.parametrize(
@@ -288,5 +288,5 @@ def test_a_look_shows_no_password(url: str, people: str) -> None:
 def test_a_query_has_no_name_in_the_ledger_by_itself(file: Path, tmp_path: Path) -> None:
     table = open_table(f"sqlite:///{file}", table="people", rows_are_people=True, ledger=tmp_path / "ledger")
     release = table.histogram(["town=Bath,York"], crowd=5)
-    assert release.place is not None
-    assert release.place.dataset == "town.people"
+    assert release.reservation is not None
+    assert release.reservation.dataset == "town.people"

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from hubbub.engines.opening import looked, open_source
+from hubbub.engines.opening import inspect, open_source
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.tables.columns import axis as parse
@@ -74,13 +74,13 @@ def test_texts_are_the_same_however_a_file_of_sqlite_is_encoded(encoding: str, t
     assert counted(engine, "ö=Café,\U0001f600,null,other") == {0: 1, 1: 1, 2: 1, 3: 2}
     assert counted(engine, "ö", person="id", repeats=MultiRowPolicy.DISTINCT) == right
     assert sum(counted(engine, "id:0..9:9", person="ö", repeats=MultiRowPolicy.ONE_ROW).values()) == 4
-    assert [(each.missing, each.values) for each in looked(engine, (), None).columns] == [(0, 5), (2, 4)]
+    assert [(each.missing, each.values) for each in inspect(engine, (), None).columns] == [(0, 5), (2, 4)]
 
 
 def test_one_bin_that_nobody_is_in(tmp_path: Path) -> None:
     engine = sqlite(tmp_path / "town.sqlite", "CREATE TABLE people (x TEXT)", "INSERT INTO people VALUES ('much')")
     assert counted(engine, "x:0..1:1") == {}
-    assert looked(engine, ("x:0..1:1",), None).fares == ()
+    assert inspect(engine, ("x:0..1:1",), None).fares == ()
 
 
 def test_a_zone_that_is_none_is_no_time(tmp_path: Path) -> None:
@@ -137,9 +137,9 @@ def test_a_database_that_is_not_in_utf_8(encoding: str, url: str, run: Callable[
     assert counted(engine, "x=Café,\U0001f600,null,other") == {0: 1, 2: 2, 3: 2}
     assert counted(engine, "id:0..9:9", where=condition('x = "\U0001f600" or x = Café')) == {0: 1}
     assert counted(engine, "id:0..9:9", person="x", repeats=MultiRowPolicy.ONE_ROW) == {0: 3}
-    found = looked(engine, (), None)
+    found = inspect(engine, (), None)
     assert [(each.missing, each.values) for each in found.columns] == [(0, 5), (3, 3)]
-    assert looked(engine, ("x:0..9:9",), None).columns[0].unreadable == 2
+    assert inspect(engine, ("x:0..9:9",), None).columns[0].unreadable == 2
 
 
 @on_postgresql
@@ -151,7 +151,7 @@ def test_a_value_that_no_text_of_postgresql_can_be_is_in_no_cell(url: str) -> No
 def test_a_server_that_is_gone_is_one_sentence(url: str, run: Callable[..., None]) -> None:
     engine = open_source(f"{url}?application_name=hubbub-gone", table="SELECT 1 AS x")
     run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hubbub-gone'")
-    for ask in (engine.identity, lambda: counted(engine, "x"), lambda: looked(engine, (), None)):
+    for ask in (engine.identity, lambda: counted(engine, "x"), lambda: inspect(engine, (), None)):
         with pytest.raises(WrongUse, match="could not count"):
             ask()
 
@@ -200,7 +200,7 @@ def test_times_at_the_ends_of_the_calendar_stop_nothing() -> None:
     frame = session.sql(" UNION ALL ".join(f"SELECT timestamp_ntz'{end}' AS t" for end in ends))
     assert counted(open_source(frame), "t") == {"2024-03-31 23:59:59.999999": 1, None: 2}
     assert sum(counted(open_source(frame), "t:day").values()) == 3
-    assert looked(open_source(frame), (), None).columns[0].missing == 2
+    assert inspect(open_source(frame), (), None).columns[0].missing == 2
 
 
 @on_spark

@@ -55,7 +55,7 @@ def parts_of(shape: tuple[int | None, ...]) -> dict[str, Part]:
     return {
         f"g{i}": Part(f"c{i}", Form.TEXT, pa.string())
         if below is None
-        else Part(f"c{i}", Form.WHOLE, pa.int64(), below)
+        else Part(f"c{i}", Form.INTEGER, pa.int64(), below)
         for i, below in enumerate(shape)
     }
 

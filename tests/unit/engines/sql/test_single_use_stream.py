@@ -79,7 +79,7 @@ def test_a_server_is_free_again_when_nobody_reads_on() -> None:
     database = engine._database
     with database.snapshot():
         once = Once(
-            pa.schema([("x", pa.int64())]), database.stream(f"SELECT x FROM {database.people}", {"x": Form.WHOLE})
+            pa.schema([("x", pa.int64())]), database.stream(f"SELECT x FROM {database.people}", {"x": Form.INTEGER})
         )
         assert next(iter(once)).num_rows < 300_000
         once.close()

@@ -73,7 +73,7 @@ def _of(cast: tuple[Ballot, ...]) -> Ballots:
 @cache
 def way(ballot: Ballot, record: Official) -> Ballot:
     """The definition: with whom the ballot sits, round by round."""
-    tops = (next((name for name in ballot if name in each.standing), None) for each in record.rounds)
+    tops = (next((name for name in ballot if name in each.continuing), None) for each in record.rounds)
     return tuple(dict.fromkeys(name for name in tops if name is not None))
 
 
@@ -172,7 +172,7 @@ def test_each_ballot_is_sampled_by_its_own_coin() -> None:
     """Of 2,000 ballots of one path exactly half would be drawn every time; coins do that with a chance of 1.8 %."""
     ballots = Ballots.of("ab", {("a",): 2000, ("b",): 100})
     record = official(ballots)
-    counts = [table(ballots, record, f"coin {i}").shown["a",] for i in range(60)]
+    counts = [table(ballots, record, f"coin {i}").visible["a",] for i in range(60)]
     assert len(set(counts)) > 20
     assert counts.count(1000) < 10
     assert abs(sum(counts) - 60 * 1000) < 6 * (60 * 500) ** 0.5
@@ -190,7 +190,7 @@ def test_no_total_of_the_sample_and_no_share_is_told() -> None:
     made = table(TOWN, RECORD)
     told = dict(made.facts())
     assert told["paths_shown"] == len(made.rows) > 2
-    total = sum(made.shown.values())
+    total = sum(made.visible.values())
     assert total not in set(_numbers(told))
     said = " ".join([*made.sentences(), *made.display(100).notes])
     assert f"{total:,}" not in said
@@ -231,7 +231,7 @@ def test_batches_a_majority_and_candidates_without_a_vote() -> None:
     )
     made = table(ballots, several, full_count=True)
     assert several.finalists == {"a", "b", "c"}
-    assert made.shown == {("a",): 60, ("b",): 40, ("c",): 35, ("d", "b"): 31}
+    assert made.visible == {("a",): 60, ("b",): 40, ("c",): 35, ("d", "b"): 31}
     assert made.winner() == "b"
     own = official(ballots)
     assert own.gone(1) == {"e", "f"}
@@ -269,7 +269,7 @@ def test_what_the_totals_give_away_and_what_subtraction_leaves() -> None:
     record = official(ballots)
     assert official_moves(record).as_json() == {"moves": 3, "moves_below_10": 0, "moves_of_one": 0}
     made = table(ballots, record, k=30, full_count=True)
-    assert hidden_moves(made.shown, record).as_json() == {"moves": 3, "moves_below_10": 2, "moves_of_one": 1}
+    assert hidden_moves(made.visible, record).as_json() == {"moves": 3, "moves_below_10": 2, "moves_of_one": 1}
     assert "1 of a single one" in made.sentences()[-1]
     assert table(ballots, record).facts()["hidden_moves"] is None
     assert any("by themselves show 3 moves" in said for said in table(ballots, record).sentences())
@@ -412,7 +412,7 @@ def test_real_elections_keep_their_winner_and_every_total_is_within_its_bounds(
     widest = max(each.high - each.low for each in totals)
     assert widest < (Fraction(1, 25) if not words else Fraction(1, 70)) * ballots.voters
     last = record.last_round()
-    for path in made.shown:
+    for path in made.visible:
         assert pile(path, 1, last) == (path[0] if path else None)
 
 

@@ -21,7 +21,7 @@ from hubbub import registry
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.kinds.cube.margins import asked, file_names
+from hubbub.kinds.cube.margins import file_names, parse_margins
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.spec import Cube
 from hubbub.ledger.ledger import Ledger
@@ -55,13 +55,13 @@ def made(label: str = "cube", table: pa.Table = PEOPLE, by: list[str] = BY, **wo
 
 
 def test_margins_are_named_in_words_in_lists_and_by_number() -> None:
-    assert asked(None, "abc") == (("a",), ("b",), ("c",))
-    assert asked("b , a; c", "abc") == (("a", "b"), ("c",))
-    assert asked("a,b; c; b,a; 2", "abc") == (("a", "b"), ("c",), ("a", "c"), ("b", "c"))  # each once
-    assert asked([["b", "a"], "c"], "abc") == (("a", "b"), ("c",))
-    assert asked("2; a", "abc") == (("a", "b"), ("a", "c"), ("b", "c"), ("a",))
-    assert asked("2; a", ["a", "2"]) == (("2",), ("a",))
-    assert asked('"x;y","p,q"', ["x;y", "p,q", "z"]) == (("x;y", "p,q"),)
+    assert parse_margins(None, "abc") == (("a",), ("b",), ("c",))
+    assert parse_margins("b , a; c", "abc") == (("a", "b"), ("c",))
+    assert parse_margins("a,b; c; b,a; 2", "abc") == (("a", "b"), ("c",), ("a", "c"), ("b", "c"))  # each once
+    assert parse_margins([["b", "a"], "c"], "abc") == (("a", "b"), ("c",))
+    assert parse_margins("2; a", "abc") == (("a", "b"), ("a", "c"), ("b", "c"), ("a",))
+    assert parse_margins("2; a", ["a", "2"]) == (("2",), ("a",))
+    assert parse_margins('"x;y","p,q"', ["x;y", "p,q", "z"]) == (("x;y", "p,q"),)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_what_is_saved_holds_and_reads_back(name: str, form: str, tmp_path: Path
     done = publish(of, words)
     hubbub.save(done, tmp_path, form=form)
     found = checked(tmp_path)
-    assert found.whole, found.verdict
+    assert found.complete, found.verdict
     assert found.spec == done.spec
     assert found.promises == done.promises
     body = json.loads((tmp_path / "certificate.json").read_text())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, default_exploration, sampling
-from hubbub.kinds.graph.noise_scale import epsilon_for, epsilon_together, scale_for, spread
+from hubbub.kinds.graph.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
 from hubbub.kinds.graph.paper_scale import proposition_12
 from hubbub.kinds.graph.plan import plan
 
@@ -143,7 +143,7 @@ def test_one_sample_serves_all_while_the_sum_is_at_most_one(asked: list[tuple[St
     for of, weight in asked:
         found = spread(bounds(of, MILLION, how), 1000, 10**6)
         counts.append((found, scale_for(found, Fraction(weight, total))))
-    assert epsilon_together(counts) <= 1 + Fraction(1, 10**6)
+    assert joint_epsilon(counts) <= 1 + Fraction(1, 10**6)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from hubbub.graphs.graph import Graph, simple
 from hubbub.graphs.statistics import Size, Statistic
 from hubbub.guarantees.definitions import DifferentialPrivacy, ExplorationSample, NeighbourhoodSample, ZeroKnowledge
 from hubbub.kinds.graph.mechanism import NoisyCounts, present, truth
-from hubbub.kinds.graph.noise_scale import THEOREM, TOGETHER
+from hubbub.kinds.graph.noise_scale import JOINT, THEOREM
 from hubbub.kinds.graph.promises import EDGE, VERTEX, promises
 from hubbub.kinds.graph.result import Answer, falling
 from hubbub.kinds.graph.spec import GraphSpec
@@ -63,7 +63,7 @@ def test_degrees_need_the_friends_of_the_samples_only() -> None:
 
 def test_several_counts_of_one_sample_and_by_composition() -> None:
     together, composed, private = promises(spec(CONN, EUL, DEG, epsilon="0.25"))
-    assert together.theorem.name == TOGETHER
+    assert together.theorem.name == JOINT
     for derivation, k in ((together, 500), (composed, 1500)):
         claim = derivation.conclusion
         assert isinstance(claim, ZeroKnowledge)

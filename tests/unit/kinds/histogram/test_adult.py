@@ -59,7 +59,7 @@ def test_exactly_the_counts_of_at_least_ten_are_shown(truth: dict[tuple[str, ...
     release = counts(open(ADULT).histogram(BY, crowd=K))
     assert keys(release) == KEYS
     assert len(KEYS) == release.bins == BINS
-    shown = {key: release.published.outcome(i)[0] for i, key in enumerate(KEYS) if release.shown[i]}
+    shown = {key: release.published.outcome(i)[0] for i, key in enumerate(KEYS) if release.visible[i]}
     assert shown == {key: count for key, count in truth.items() if count >= K}
     assert 0 < len(shown) < len(truth) < BINS
     assert sum(truth.values()) == 32_561
@@ -123,9 +123,9 @@ def test_the_two_margins_that_together_show_hidden_cells_are_refused_as_two_rele
     for way in ("publish a function of release 1", "differentially private", "fresh secret sample", "as one cube"):
         assert way in told
     noisy = table.histogram(without_sex, epsilon=1)  # the second way out
-    assert noisy.place is not None
-    assert noisy.place.release == 2
-    assert noisy.place.dataset == ADULT.stem
+    assert noisy.reservation is not None
+    assert noisy.reservation.release == 2
+    assert noisy.reservation.dataset == ADULT.stem
     total = Ledger(tmp_path / "ledger.db").account(ADULT.stem).totals
     assert total is not None
     assert total.crowd_blending.guarantee == CrowdBlending(k=K, epsilon=Fraction(2))

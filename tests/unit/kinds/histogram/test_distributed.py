@@ -264,7 +264,7 @@ def test_without_the_folder_of_parts_the_verdict_says_what_was_not_checked(tmp_p
     shutil.rmtree(tmp_path / "out" / "release")
     found = checked(tmp_path / "out")
     assert found.passed
-    assert not found.whole
+    assert not found.complete
     assert found.missing == ("release/",)
     assert any("names of columns and bins" in each for each in found.free)
 

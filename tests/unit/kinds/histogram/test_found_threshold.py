@@ -79,7 +79,7 @@ def test_the_plan_for_a_column_whose_values_are_found_has_this_design() -> None:
     shape = zipf(20_000, 100)
     found = plan(request(Want.DIFFERENTIAL, shape, ["diagnosis"], epsilon=1, delta="1e-6", rates=(Fraction(1, 10),)))
     best = found.designs[0]
-    assert best.words == {"epsilon": "1", "delta": "0.000001"} or best.words == {"epsilon": "1", "delta": "1e-6"}
+    assert best.options == {"epsilon": "1", "delta": "0.000001"} or best.options == {"epsilon": "1", "delta": "1e-6"}
     assert "--epsilon 1 --delta 1e-6" in best.command("t.csv", ["diagnosis"], "out/", person="patient")
     sampled = [design for design in found.designs if design.rate is not None]
     assert all(design.expected.error > best.expected.error for design in sampled)

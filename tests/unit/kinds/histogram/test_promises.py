@@ -12,7 +12,7 @@ import pytest
 from hubbub.channels.catalogue import CATALOGUE
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import checkable, decide, loss_curve
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -136,7 +136,7 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
     assert knowledge.aggregate == BernoulliSample(p=P)
     assert (knowledge.epsilon, knowledge.delta) == (population.epsilon, population.delta)
     if name in CROWDS:
-        theorem_a = Thinned(P, spec.channel).claim
+        theorem_a = Subsampled(P, spec.channel).claim
         assert population.delta == Fraction(1, 10**9)
         assert population.epsilon <= theorem_a.epsilon
         assert (population == theorem_a) == name.endswith("suppressed")  # noise that is not marked is more private

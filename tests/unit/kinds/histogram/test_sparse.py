@@ -18,12 +18,12 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
-from hubbub.channels.visibility import given_shown
+from hubbub.channels.visibility import given_visible
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.curve import flat
 from hubbub.kinds.histogram import load as counts_file
 from hubbub.kinds.histogram.result import Counts
-from hubbub.kinds.histogram.sparse import shown_bins
+from hubbub.kinds.histogram.sparse import visible_bins
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.rare import digits
 from hubbub.noise.source import ScriptedSource
@@ -78,8 +78,8 @@ def test_the_rule_is_public_and_changes_nothing_below_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(bins, "MOST_BINS", 499)
     few = counts_of(open_table(PEOPLE).histogram(by, crowd=20, coverage="0.951"))
     assert listed.bins == 500
-    assert few.codes.tolist() == np.flatnonzero(listed.shown).tolist()
-    assert few.published.values.tolist() == listed.published.values[listed.shown].tolist()
+    assert few.codes.tolist() == np.flatnonzero(listed.visible).tolist()
+    assert few.published.values.tolist() == listed.published.values[listed.visible].tolist()
 
 
 def test_a_sample_goes_the_same_way() -> None:
@@ -121,7 +121,7 @@ def sparse_law(channel: Channel, shown: dict[int, int]) -> arb:
     gaps = [first, second - first]
     ranks = [rank for rank, code in enumerate((0, 2)) if code in shown]
     assert isinstance(channel, Warped)
-    above = given_shown(channel.law((channel.show_above or 0) + 1))  # what `draw` keeps
+    above = given_visible(channel.law((channel.show_above or 0) + 1))  # what `draw` keeps
     at = 0
     for rank in ranks:
         chance *= gaps[rank - at] * above.mass(shown[(0, 2)[rank]]) / above.total()
@@ -150,7 +150,7 @@ def test_empty_bins_are_numbered_past_those_with_people() -> None:
     source = ScriptedSource.from_label("past")
     seen: set[int] = set()
     for _ in range(60):
-        found, out = shown_bins(codes, channel.release(np.array([9, 9, 9]), source), empty, 8, source)
+        found, out = visible_bins(codes, channel.release(np.array([9, 9, 9]), source), empty, 8, source)
         assert np.all(np.diff(found) > 0)
         assert found.size == out.values.size
         seen |= set(found.tolist())
@@ -194,7 +194,7 @@ def test_the_certificate_says_what_is_not_listed_and_the_file_is_looked_at(form:
     release = enter(PEOPLE).histogram(BIG, crowd=20)
     written = save(release, tmp_path, form=form)
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
-    assert done.whole, done.verdict
+    assert done.complete, done.verdict
     assert '"every-bin.not-listed"' in Path(written["certificate"]).read_text()
     assert "one that is not listed is hidden" in explain_release(release.spec, release.promises)
     assert "Not listed means hidden" in Path(written["report"]).read_text()

@@ -14,7 +14,7 @@ from hubbub.channels.mechanisms.geometric import Geometric, Group
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Thinned
+from hubbub.channels.subsample import Subsampled
 from hubbub.errors import FloatRefused, Refused, WrongUse
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.request import histogram
@@ -61,9 +61,9 @@ def test_numbers_are_kept_exactly() -> None:
         Fraction(1, 10**6),
         True,
     )
-    assert made.whole_channel == Thinned(Fraction(1, 10), ExactOrSuppressed(20))
+    assert made.sampled_channel == Subsampled(Fraction(1, 10), ExactOrSuppressed(20))
     plain = histogram(BY, crowd=20)
-    assert (plain.sample, plain.collected, plain.whole_channel) == (None, None, plain.channel)
+    assert (plain.sample, plain.collected, plain.sampled_channel) == (None, None, plain.channel)
 
 
 def test_how_people_were_collected_is_kept() -> None:
@@ -80,10 +80,10 @@ def test_axes_come_in_the_order_asked_for() -> None:
 
 
 def test_a_unit_is_said_in_words() -> None:
-    assert Unit().words == "each row is taken to be one person"
-    assert Unit(person="id").words == "id identifies people, and each has one row"
-    assert "one row for each value of id" in Unit(person="id", one_row_per_person=True).words
-    assert "at most 3 bins" in Unit(person="id", distinct="3").words  # type: ignore[arg-type]
+    assert Unit().describe == "each row is taken to be one person"
+    assert Unit(person="id").describe == "id identifies people, and each has one row"
+    assert "one row for each value of id" in Unit(person="id", one_row_per_person=True).describe
+    assert "at most 3 bins" in Unit(person="id", distinct="3").describe  # type: ignore[arg-type]
     assert Unit(person="id", distinct="3").distinct == 3  # type: ignore[arg-type]
 
 

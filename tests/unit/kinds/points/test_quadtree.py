@@ -94,4 +94,4 @@ def test_points_in_a_quadtree_are_a_release_like_any_other(tmp_path: Path) -> No
     assert len(drawing.outlines) == 10
     saved = save(done, tmp_path)
     checked = verify(Path(saved["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
-    assert checked.whole, checked.verdict
+    assert checked.complete, checked.verdict

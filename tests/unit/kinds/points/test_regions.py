@@ -114,7 +114,7 @@ def test_points_in_regions_are_a_release_like_any_other(tmp_path: Path) -> None:
     assert len(drawing.outlines) == 3
     saved = save(done, tmp_path / "out")
     checked = verify(Path(saved["certificate"]).read_bytes(), folder=tmp_path / "out", known=lambda public: "you")
-    assert checked.whole, checked.verdict
+    assert checked.complete, checked.verdict
     assert 'class="outline"' in Path(saved["report"]).read_text()
 
 

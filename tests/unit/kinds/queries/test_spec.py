@@ -214,7 +214,7 @@ def test_what_may_be_spent_in_the_sample_is_spent_and_not_more() -> None:
 
 def test_a_description_that_promises_too_much_is_refused() -> None:
     spec = queries([TOWN], "marginals:1", zero_knowledge="0.1", rows=1000, people=10**6)
-    for wrong in (replace(spec, loss=2 * spec.loss), replace(spec, asked=replace(spec.asked, rows=2000))):
+    for wrong in (replace(spec, loss=2 * spec.loss), replace(spec, request=replace(spec.request, rows=2000))):
         with pytest.raises(Refused, match="loses more than epsilon"):
             wrong.promises()
     plain = queries([TOWN], "marginals:1", epsilon=1)
@@ -258,8 +258,8 @@ def test_a_sample_and_noise_on_everybody_add_up_for_one_person_replaced(tmp_path
     total = Ledger(tmp_path / "ledger.db").account("town").totals
     assert total is not None
     assert total.holds
-    assert sampled.place is not None
-    assert sampled.place.release == 2
+    assert sampled.reservation is not None
+    assert sampled.reservation.release == 2
 
 
 # --- choosing -----------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_the_method_is_chosen_from_public_numbers_and_the_bounds_of_the_others_a
     for each in told["other_methods"]:
         assert (each["bound"] is None) == (each["why_not"] is not None)
         assert each["bound"] is None or each["bound"] >= told["bound"]
-    assert all_offers(asked(release).asked)[0].name == told["method"]
+    assert all_offers(asked(release).request)[0].name == told["method"]
     alone = open(PEOPLE).queries([TOWN, AGE, SEX], "marginals:2", epsilon=1).result.facts()
     assert {each["name"]: each["why_not"] for each in alone["other_methods"]}["mwem"] == (
         "it needs the number of people to be public"

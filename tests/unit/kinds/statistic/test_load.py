@@ -18,7 +18,7 @@ from hubbub.kinds.statistic.estimates import estimated_answers
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import Answer, Answers
 from hubbub.protocol.release import Release
-from hubbub.serialization.published_files import Files, NotThere
+from hubbub.serialization.published_files import FileMissing, Files
 from tests.fresh import enter
 from tests.fresh import open as open_table
 from tests.unit.presented import written, wrong
@@ -243,7 +243,7 @@ def test_answers_to_questions_are_those_of_their_own_files(tmp_path: Path) -> No
         assert wrong(spec, tmp_path) == f"its column {cell} does not follow from what was drawn"
     written(people.release, tmp_path)
     (tmp_path / "question-ages.csv").unlink()
-    with pytest.raises(NotThere, match=r"question-ages\.csv is not there"):
+    with pytest.raises(FileMissing, match=r"question-ages\.csv is not there"):
         spec.load(Files("csv", {path.stem: path for path in tmp_path.glob("*.csv")}))
 
 

@@ -13,7 +13,7 @@ from hubbub.errors import WrongUse
 from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.formats.ballot_text import TextInHand
 from hubbub.voting.formats.cast_votes import read as read_csv
-from hubbub.voting.formats.csv_columns import asked_columns
+from hubbub.voting.formats.csv_columns import parse_columns
 from hubbub.voting.formats.formats import read, strict
 from hubbub.voting.formats.reading import Reading
 
@@ -78,9 +78,9 @@ def test_what_is_refused_says_what_was_seen_and_what_to_type(name: str, sentence
 
 @here
 def test_the_options_that_are_told_settle_it() -> None:
-    header = read(DIALECTS / "comma_hdr.csv", columns=asked_columns('ranks="1st, choice"/"a/b"/c'))
+    header = read(DIALECTS / "comma_hdr.csv", columns=parse_columns('ranks="1st, choice"/"a/b"/c'))
     assert header.ballots.counts() == THREE
-    assert read(DIALECTS / "dup.csv", columns=asked_columns("ranks=#2/Rank 2")).ballots.counts() == {("Ann", "Bob"): 1}
+    assert read(DIALECTS / "dup.csv", columns=parse_columns("ranks=#2/Rank 2")).ballots.counts() == {("Ann", "Bob"): 1}
     named = read(DIALECTS / "nohdr.soi", candidates=["Ann", "Bob", "Cid"])
     assert named.ballots.counts() == {("Ann", "Bob", "Cid"): 3, ("Bob", "Ann"): 2}
     listed = read(DIALECTS / "nyc.csv", candidates=["217572", "219978", "221141", "Write-in"])
@@ -91,7 +91,7 @@ def test_the_options_that_are_told_settle_it() -> None:
 
 
 def parse(text: str, *, contest: str | None = None, columns: str = "", **rules: str) -> BallotFile:
-    return read_csv(TextInHand(text), Reading(**rules), named=asked_columns(columns), contest=contest)  # type: ignore[arg-type]
+    return read_csv(TextInHand(text), Reading(**rules), named=parse_columns(columns), contest=contest)  # type: ignore[arg-type]
 
 
 def test_labels_are_told_and_are_no_candidates() -> None:
@@ -151,7 +151,7 @@ def test_columns_of_numbers_may_be_either_and_that_is_said() -> None:
     for columns in ("grid=1/2", "ranks=1/2"):
         with pytest.raises(WrongUse, match="name nobody"):
             parse(text, columns=columns)
-        file = read_csv(TextInHand(text), Reading(aliases=named), named=asked_columns(columns))
+        file = read_csv(TextInHand(text), Reading(aliases=named), named=parse_columns(columns))
         assert file.ballots.counts() == {("Bob", "Ann"): 1}
 
 

@@ -28,9 +28,9 @@ class _Names:
     options: dict[str, list[str]] = field(default_factory=dict)  # contest -> its selections
     seats: dict[str, int] = field(default_factory=dict)
 
-    def contest(self, asked: str) -> str:
-        found = [number for number, name in self.contests.items() if asked in (name, number)]
-        if len(found) == 1 or (not asked and len(self.contests) == 1):
+    def contest(self, wanted: str) -> str:
+        found = [number for number, name in self.contests.items() if wanted in (name, number)]
+        if len(found) == 1 or (not wanted and len(self.contests) == 1):
             return found[0] if found else next(iter(self.contests))
         names = ", ".join(f'"{name}"' for name in list(self.contests.values())[:12])
         raise WrongUse(f"the records hold the contests {names}; say which with contestId")
@@ -78,9 +78,9 @@ def _report(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
 
-def _from_xml(path: Path, asked: str) -> Iterator[list[tuple[int, str]]]:
+def _from_xml(path: Path, wanted: str) -> Iterator[list[tuple[int, str]]]:
     names, what = _names_of_xml(path), f"the file {path.name}"
-    contest = names.contest(asked)
+    contest = names.contest(wanted)
     with path.open("rb") as stream:
         for record in elements(stream, ("CVR",), what):
             current = text(record, "CurrentSnapshotId")
@@ -124,11 +124,11 @@ def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[li
         yield marks
 
 
-def _from_json(path: Path, asked: str) -> Iterator[list[tuple[int, str]]]:
+def _from_json(path: Path, wanted: str) -> Iterator[list[tuple[int, str]]]:
     try:
         report = _report(path)
         names = _names_of_json(report)
-        contest = names.contest(asked)
+        contest = names.contest(wanted)
         for record in report["CVR"]:
             current = record["CurrentSnapshotId"]
             for snapshot in record["CVRSnapshot"]:
@@ -172,10 +172,10 @@ def _marks_of_json(
         yield marks
 
 
-def _rank(said: str) -> int:
+def _rank(text: str) -> int:
     """A rank; a contest without ranks has the first."""
-    if not said:
+    if not text:
         return 1
-    if not (said.isascii() and said.isdigit() and 1 <= int(said[:6]) <= 1000):
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 1000):
         raise WrongUse("a rank in the records is no whole number from 1 to 1000; is the file whole?")
-    return int(said)
+    return int(text)

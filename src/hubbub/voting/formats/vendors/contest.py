@@ -97,12 +97,12 @@ def read_vendor(
     )
 
 
-def _chosen(directory: Directory, asked: str | None) -> str:
+def _chosen(directory: Directory, wanted: str | None) -> str:
     if not directory.contests:
         raise WrongUse("the records name no contest; are their definitions or manifests there?")
-    if asked is not None and asked in directory.contests:
-        return asked
-    chosen = chosen_contest(list(directory.contests.values()), asked, ())
+    if wanted is not None and wanted in directory.contests:
+        return wanted
+    chosen = chosen_contest(list(directory.contests.values()), wanted, ())
     return next(number for number, name in directory.contests.items() if name == chosen)
 
 
@@ -128,8 +128,8 @@ def _meanings(
         )
     try:
         marked = {people[code] for marks in counts for _, code in marks}
-        standing = {name for name in people.values() if name != WRITE_IN or name in marked}
-        read_as = meanings(sorted(standing), reading, candidates)
+        listed = {name for name in people.values() if name != WRITE_IN or name in marked}
+        read_as = meanings(sorted(listed), reading, candidates)
     except NotListed as error:
         raise WrongUse(error.marked) from error
     if candidates is None:

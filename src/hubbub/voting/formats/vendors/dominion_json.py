@@ -34,10 +34,10 @@ def read_dominion(source: Source) -> Iterator[list[tuple[int, str]]]:
             raise WrongUse(f"{path.name} has not the form of Dominion's records; is it whole?") from error
 
 
-def _files(place: Path) -> list[Path]:
-    if place.is_file():
-        return [place]
-    return sorted(path for path in place.glob("*.json") if path.name.lower().startswith("cvrexport"))
+def _files(folder: Path) -> list[Path]:
+    if folder.is_file():
+        return [folder]
+    return sorted(path for path in folder.glob("*.json") if path.name.lower().startswith("cvrexport"))
 
 
 def _bytes(path: Path) -> bytes:
@@ -49,19 +49,19 @@ def _bytes(path: Path) -> bytes:
         raise WrongUse(f"{path.name} cannot be read: {error.strerror or error}; check the path") from error
 
 
-def dominion_directory(place: Path) -> Directory:
+def dominion_directory(path: Path) -> Directory:
     """Contests and candidates, by the manifests beside the records."""
-    folder = place if place.is_dir() else place.parent
+    folder = path if path.is_dir() else path.parent
     try:
         contests = json.loads(_bytes(folder / "ContestManifest.json"))["List"]
         people = json.loads(_bytes(folder / "CandidateManifest.json"))["List"]
-        standing: dict[str, dict[str, str]] = {str(one["Id"]): {} for one in contests}
+        candidates: dict[str, dict[str, str]] = {str(one["Id"]): {} for one in contests}
         for one in people:
             name = WRITE_IN if one.get("Type") == "WriteIn" else str(one["Description"])
-            standing.setdefault(str(one["ContestId"]), {})[str(one["Id"])] = name
+            candidates.setdefault(str(one["ContestId"]), {})[str(one["Id"])] = name
         return Directory(
             contests={str(one["Id"]): str(one["Description"]) for one in contests},
-            people=standing,
+            people=candidates,
             seats={str(one["Id"]): int(one.get("VoteFor", 1)) for one in contests},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -33,11 +33,11 @@ def read_hart(source: Source) -> Iterator[list[tuple[int, str]]]:
             yield marks
 
 
-def hart_directory(place: Path) -> Directory:
+def hart_directory(path: Path) -> Directory:
     """Contests and candidates, by all the records: each names those whom it marks."""
     contests: dict[str, str] = {}
     people: dict[str, dict[str, str]] = {}
-    for name, stream in _files(Source(path=place, provider="hart")):
+    for name, stream in _files(Source(path=path, provider="hart")):
         for contest in elements(stream, ("Contest",), f"the record {name}"):
             number = text(contest, "Id")
             contests[number] = text(contest, "Name")

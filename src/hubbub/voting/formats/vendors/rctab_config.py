@@ -79,7 +79,7 @@ class TabulationRules:
     overvotes: str
     seed: int | None = None
     percentage: int | None = None
-    places: int = 4
+    decimals: int = 4
     least_votes: int = 0
     most_skips: int | None = None
     most_ranks: int | None = None
@@ -104,11 +104,11 @@ class Configuration:
 
 def read_configuration(path: str | Path) -> Configuration:
     """The configuration in a file, paths in it being relative to it."""
-    place = Path(path)
+    file = Path(path)
     try:
-        if place.stat().st_size > _MOST_BYTES:
+        if file.stat().st_size > _MOST_BYTES:
             raise WrongUse("a configuration of RCTab has less than 16 MB; is this another file?")
-        value = json.loads(place.read_text(encoding="utf-8-sig"))
+        value = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise WrongUse(f"the configuration cannot be read: {error.strerror or error}; check its path") from error
     except (ValueError, RecursionError) as error:
@@ -116,7 +116,7 @@ def read_configuration(path: str | Path) -> Configuration:
     try:
         return Configuration(
             title=str(value["outputSettings"]["contestName"]),
-            sources=tuple(_source(source, place.parent) for source in value["cvrFileSources"]),
+            sources=tuple(_source(source, file.parent) for source in value["cvrFileSources"]),
             candidates=tuple(_candidate(one) for one in value["candidates"]),
             rules=_rules(value["rules"]),
         )
@@ -163,7 +163,7 @@ def _rules(value: Mapping[str, Any]) -> TabulationRules:
         overvotes=value["overvoteRule"],
         seed=_number(value, "randomSeed", least=None),
         percentage=_number(value, "multiSeatBottomsUpPercentageThreshold"),
-        places=_number(value, "decimalPlacesForVoteArithmetic", most=20) or 0,
+        decimals=_number(value, "decimalPlacesForVoteArithmetic", most=20) or 0,
         least_votes=_number(value, "minimumVoteThreshold") or 0,
         most_skips=_number(value, "maxSkippedRanksAllowed"),
         most_ranks=_number(value, "maxRankingsAllowed"),
@@ -174,20 +174,20 @@ def _rules(value: Mapping[str, Any]) -> TabulationRules:
 
 def _number(value: Mapping[str, Any], name: str, *, least: int | None = 0, most: int = 10**15) -> int | None:
     """A whole number; None where nothing is said, or that there is no limit."""
-    said = str(value.get(name, "")).strip()
-    if said in ("", "max", "unlimited", "None"):
+    text = str(value.get(name, "")).strip()
+    if text in ("", "max", "unlimited", "None"):
         return None
     try:
-        number = int(said)
+        number = int(text)
     except ValueError:
         number = most + 1
     if number > most or (least is not None and number < least):
-        raise WrongUse(f"the configuration sets {name} to {said[:40]!r}, which is no whole number that it can be")
+        raise WrongUse(f"the configuration sets {name} to {text[:40]!r}, which is no whole number that it can be")
     return number
 
 
 def _flag(value: Mapping[str, Any], name: str) -> bool:
-    said = value.get(name, False)
-    if not isinstance(said, bool):
+    flag = value.get(name, False)
+    if not isinstance(flag, bool):
         raise WrongUse(f"the configuration sets {name} to something that is neither true nor false")
-    return said
+    return flag

@@ -84,14 +84,14 @@ def _value(cell: Element, strings: list[str]) -> str:
     value = text(cell, "v")
     if kind == "s":
         return strings[int(value)].strip()
-    whole, _, rest = value.partition(".")
-    return whole if kind == "n" and rest and not rest.strip("0") else value
+    digits, _, rest = value.partition(".")
+    return digits if kind == "n" and rest and not rest.strip("0") else value
 
 
-def _column(place: str) -> int:
+def _column(address: str) -> int:
     """From A1, B7, AA3 to 0, 1, 26."""
     number = 0
-    for sign in place:
+    for sign in address:
         if not sign.isalpha():
             break
         number = number * 26 + ord(sign.upper()) - 64
