@@ -222,6 +222,8 @@ CASES = {
     "sum, crowds": Case("sum", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1"}),
     "sum, found": Case("sum", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "sum, known": known("sum", **AGE, by=TOWN),
+    "sum, several rows": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "2", "epsilon": "1"}),
+    "sum, several capped": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", "epsilon": "1"}),
     "std": Case("std", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
     "std, crowds": Case("std", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
     "std, known": known("std", **AGE, by=TOWN),

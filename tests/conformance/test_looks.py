@@ -89,6 +89,7 @@ def test_a_look_is_the_same_on_every_engine(opened: Opener, tmp_path: Path) -> N
     assert several.persons.nobody == 8
     assert not several.persons.once
     assert several.fares, "one row of each is counted"
+    assert several.bins_kept == inspect(here, ("age:0..100:10",), "who").bins_kept != ()
 
 
 @pytest.mark.parametrize("opened", DATABASES[:-1])

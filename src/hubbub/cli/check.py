@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import display, echo, examples, json_option, page, print_json, waiting
+from hubbub.cli import display, echo, examples, json_option, options, page, print_json, waiting
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
@@ -30,12 +31,6 @@ _COLUMNS: Final = 40  # that are listed
 _FEW: Final = 50  # values of a column that is proposed
 
 
-def _form(command: Any) -> Any:
-    for flags, takes, text, more in reversed(FORM):
-        command = click.option(*flags, metavar=takes, help=text, **more)(command)
-    return command
-
-
 @click.command(
     "check",
     epilog=examples(
@@ -48,7 +43,7 @@ def _form(command: Any) -> Any:
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
 @click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
-@_form
+@partial(options, declared=FORM)
 @json_option
 def check(
     file: str,
@@ -85,6 +80,7 @@ def check(
         echo(sentence)
     _tall_cells(file, how)
     _draw(found)
+    _draw_kept(found)
     if command:
         echo(f"\nYou could run: {command}")
         echo("Choose the bins by what is public about the column, not by what stands above.")
@@ -165,8 +161,29 @@ def _of_people(persons: Persons) -> Iterator[str]:
     several = sum(people for rows, people in persons.rows if rows > 1)
     yield (
         f"{persons.people:,} people by {persons.column}: {several:,} have several rows, at most {most:,}; keep one of "
-        "each (--one-row-per-person) or count each in at most B bins (--distinct B)."
+        "each (--one-row-per-person), count each in at most B bins (--distinct B), or count rows, at most M of each "
+        "(--rows-per-person M)."
     )
+
+
+def _draw_kept(found: Inspection) -> None:
+    """What bounds on the rows and bins of a person would keep, as it is: a bound that is chosen by it tells of it."""
+    from rich.table import Table as Rows
+
+    if found.persons is None or found.persons.once:
+        return
+    console, people = page(), max(found.persons.people, 1)
+    console.print("\nIf so many rows, or bins, of a person count at most (a bound that is chosen by this leaks it):")
+    grid = Rows("at most", "rows", "all rows of", *(["bins", "all bins of"] if found.bins_kept else []), box=None)
+    bins = found.bins_kept or (None,) * len(found.persons.rows_kept)
+    for rows, own in zip(found.persons.rows_kept, bins, strict=True):
+        cells = ["all" if rows.most is None else str(rows.most), _percent(rows.kept / max(rows.of, 1))]
+        cells.append(f"{_percent(rows.people / people)} of people")
+        if own is not None:
+            there = max(found.bins_kept[-1].people, 1)
+            cells += [_percent(own.kept / max(own.of, 1)), f"{_percent(own.people / there)} of people"]
+        grid.add_row(*cells)
+    console.print(grid)
 
 
 def _of_bins(cells: Cells, rows: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ Private, all of it: it is made from the data without noise, it is entered nowher
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 from hubbub.numeric.binomial import at_least
 from hubbub.numeric.exact import ball
 
+MOST_BINS_OF_A_PERSON: Final = 2**31
 FEW: Final = 20  # values that are named
 CROWDS: Final = (5, 10, 20, 50)
+BOUNDS: Final = (1, 2, 3, 5, 10, 20)  # on the rows, or the bins, of a person
 RATES: Final = (Fraction(1), Fraction(1, 2), Fraction(1, 10))
 
 
@@ -43,6 +46,17 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is kept if at most so many rows, or bins, of a person count (None: all): how many of them, of so many, and
+    how many people lose none."""
+
+    most: int | None
+    kept: int
+    of: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Persons:
     """Who is in the table: people, rows without one, and how many have 1, 2, ... rows."""
 
@@ -55,6 +69,32 @@ class Persons:
     def once(self) -> bool:
         """Whether each has one row."""
         return not self.nobody and all(rows == 1 for rows, _ in self.rows)
+
+    @property
+    def rows_kept(self) -> tuple[Kept, ...]:
+        """By how many rows of a person count at most."""
+        every = sum(rows * people for rows, people in self.rows)
+        found = []
+        for most in (*BOUNDS, None):
+            kept = sum(rows * people if most is None else min(rows, most) * people for rows, people in self.rows)
+            whole = sum(people for rows, people in self.rows if most is None or rows <= most)
+            found.append(Kept(most=most, kept=kept, of=every, people=whole))
+        return tuple(found)
+
+
+def bins_kept(kept: Callable[[int], int], people: int) -> tuple[Kept, ...]:
+    """By in how many bins a person counts at most; `kept` says how many times people are then counted in all, of so
+    many people who are in a bin.
+
+    One bin more keeps one more of everybody who is in more bins, so that two such numbers say how many these are.
+    """
+    every, found = kept(MOST_BINS_OF_A_PERSON), []
+    here = 0
+    for most in BOUNDS:
+        here = here if here == every else kept(most)
+        above = 0 if here == every else kept(most + 1) - here
+        found.append(Kept(most=most, kept=here, of=every, people=people - above))
+    return (*found, Kept(most=None, kept=every, of=every, people=people))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +118,7 @@ class Inspection:
     bins: int | None = None
     fares: tuple[Fare, ...] = ()
     met: int | None = None  # people (rows, where no column says who) who meet the condition, by any of their rows
+    bins_kept: tuple[Kept, ...] = ()  # by in how many bins a person counts, where people have several rows
     measured: Cells | None = None  # of the column that is measured; what is in no bin is outside of the range
 
     def misses(self) -> tuple[str, ...]:
@@ -117,6 +158,8 @@ class Inspection:
                 "people": persons.people,
                 "rows_without": persons.nobody,
                 "people_by_rows": {str(rows): people for rows, people in persons.rows},
+                "rows_kept": [_kept_json("rows_per_person", "rows", each) for each in persons.rows_kept],
+                "bins_kept": [_kept_json("distinct", "bins", each) for each in self.bins_kept],
             },
             "bins": self.bins,
             "met": self.met,
@@ -127,6 +170,10 @@ class Inspection:
                 for fare in self.fares
             ],
         }
+
+
+def _kept_json(name: str, what: str, kept: Kept) -> dict[str, Any]:
+    return {name: kept.most, what: kept.kept, "of": kept.of, "people": kept.people}
 
 
 def _misses(cells: Cells, rows: int) -> list[str]:

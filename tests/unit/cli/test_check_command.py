@@ -48,6 +48,23 @@ def test_it_says_first_that_it_is_private_and_leaves_nothing(tmp_path: Path, own
     assert not Ledger().entries()
 
 
+def test_the_steward_sees_what_bounds_on_rows_and_bins_would_keep(tmp_path: Path) -> None:
+    """One person of each of 1 to 25 rows, the i-th of them in bin i: exact shares of rows, bins and people."""
+    lines = [f"{person},{i}" for person in range(1, 26) for i in range(person)]
+    file = written(tmp_path, "\n".join(["id,place", *lines]) + "\n")
+    told = json.loads(look(file, "--person", "id", "--by", "place:0..30:1", "--json").stdout)["people"]
+    for name, bound, kept in (("rows_kept", "rows_per_person", "rows"), ("bins_kept", "distinct", "bins")):
+        assert [each[bound] for each in told[name]] == [1, 2, 3, 5, 10, 20, None]
+        for each in told[name]:
+            most = each[bound] or 25
+            assert each["of"] == 325
+            assert each[kept] == sum(min(person, most) for person in range(1, 26))
+            assert each["people"] == most
+    screen = look(file, "--person", "id", "--by", "place:0..30:1").stdout
+    assert "a bound that is chosen by this leaks it" in " ".join(screen.split())
+    assert "63.1 %" in next(line for line in screen.splitlines() if line.split()[:1] == ["10"] and "of people" in line)
+
+
 def test_unreadable_cells_are_counted_masked_and_the_remedy_works(tmp_path: Path) -> None:
     file = written(tmp_path, table())
     asked = ("--person", "id", "--by", "pay:0..100000:10000,null", "--by", "hired:month:2013-01..2013-12", "--json")
@@ -56,7 +73,8 @@ def test_unreadable_cells_are_counted_masked_and_the_remedy_works(tmp_path: Path
     assert (told["rows"], pay["unreadable"], pay["missing"], pay["outside"]) == (160, 160, 0, 0)
     assert pay["shapes"] == [["$99,999.99", 160]]
     assert (pay["reads"], hired["reads"]) == ("money", "date=%m/%d/%Y")
-    assert told["people"] == {"column": "id", "people": 80, "rows_without": 0, "people_by_rows": {"2": 80}}
+    people = {name: told["people"][name] for name in ("column", "people", "rows_without", "people_by_rows")}
+    assert people == {"column": "id", "people": 80, "rows_without": 0, "people_by_rows": {"2": 80}}
     assert "--by pay:0..100000:10000,money,null --by hired:month:2013-01..2013-12,date=%m/%d/%Y" in told["command"]
     assert "--person id --one-row-per-person" in told["command"]
     assert not any(cell in look(file, *asked[:-1]).stdout for cell in ("$10,314", "03/01/2013", "03/14"))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any, Final, Protocol, TypeAlias
 
 from hubbub.engines.column import Column
@@ -18,7 +19,7 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import resolved as resolved_condition
 from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
-from hubbub.tables.inspection import Cells, Fare, Inspection, Persons, fares
+from hubbub.tables.inspection import Cells, Fare, Inspection, Kept, Persons, bins_kept, fares
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 
@@ -92,6 +93,7 @@ def inspect_table(
         cells: tuple[Cells, ...]
         bins: int | None = None
         priced: tuple[Fare, ...] = ()
+        kept: tuple[Kept, ...] = ()
         if axes:
             cells = tuple(inspected.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
             several = persons is not None and not persons.once
@@ -100,6 +102,7 @@ def inspect_table(
             found = inspected.count(CountQuery(axes=read_axes, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
             priced = fares(found.counts, bins) if found.counts.any() else ()
+            kept = _bins_kept(inspected, read_axes, person, source) if several and found.counts.any() else ()
         else:
             cells = inspected.every_column(rows)
         met = None if where is None else _met(inspected, where, persons, source)
@@ -111,9 +114,24 @@ def inspect_table(
         persons=persons,
         bins=bins,
         fares=priced,
+        bins_kept=kept,
         met=met,
         measured=measured,
     )
+
+
+def _bins_kept(
+    inspected: InspectedTable, axes: tuple[Axis, ...], person: str | None, source: Source
+) -> tuple[Kept, ...]:
+    """How often people are counted in all does not depend on which of their bins are kept."""
+
+    @cache
+    def kept(most: int) -> int:
+        repeats = MultiRowPolicy.DISTINCT
+        found = inspected.count(CountQuery(axes=axes, person=person, repeats=repeats, most_bins=most), source)
+        return int(found.counts.sum())
+
+    return bins_kept(kept, kept(1))
 
 
 def _range(measure: Measure) -> Edges:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -78,6 +79,9 @@ def _caps(spec: Sum) -> tuple[int | None, ...]:
 
 def _question(spec: Sum) -> CountQuery:
     """By value, where more is wanted than the sum of a bin; beyond the cap, where it is told what that cut off."""
+    if spec.unit.counts_rows:
+        asked = question(spec, by_value=False)
+        return replace(asked, bounds=spec.bounds, bands=spec.layers.tops[:-1] if spec.layered else ())
     asked = question(spec, by_value=_by_value(spec))
     return replace(asked, measure=spec.of) if spec.lost is not None else asked
 
@@ -114,6 +118,9 @@ class Sums:
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec = self.spec
+        if spec.unit.counts_rows:
+            sums = with_noise(bounded_layers(spec, exact), spec.rates, source)
+            return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
         cells = _cells(spec, sampled(spec, exact, source))
         people = cells.people()
         shown = np.ones(cells.bins, dtype=bool)
@@ -138,12 +145,43 @@ class Sums:
 
 def _noisy(spec: Sum, cells: Cells, cap: int | None, source: Source) -> list[list[int]]:
     """The sum of every layer of every bin, with noise."""
-    found = []
     rates = spec.rates if cap is None else (cap_rate(spec, cap),)
-    for sums, rate in zip(cells.layers(spec, cap), rates, strict=True):
-        noise = wide_noise(rate, cells.bins, source).tolist()
+    return with_noise(cells.layers(spec, cap), rates, source)
+
+
+def with_noise(layers: list[list[int]], rates: Sequence[Fraction], source: Source) -> list[list[int]]:
+    """Every sum of every layer with noise of the rate of its layer."""
+    found = []
+    for sums, rate in zip(layers, rates, strict=True):
+        noise = wide_noise(rate, len(sums), source).tolist()
         found.append([total + each for total, each in zip(sums, noise, strict=True)])
     return found
+
+
+def bounded_layers(spec: Sum, exact: ExactCounts) -> list[list[int]]:
+    """The exact sum of every layer of every bin, of people whose several rows were bounded.
+
+    People are counted by the band of their total in a bin, with what those of a band have together: whoever is above a
+    layer fills it, and those inside have what they have above its lower end.
+    """
+    asked, layers = _question(spec), spec.layers
+    bands = len(asked.bands) + 1
+    people, sums = ([[0] * bands for _ in range(spec.bins)] for _ in range(2))
+    assert exact.sums is not None
+    for code, count, total in zip(exact.codes.tolist(), exact.counts.tolist(), exact.sums, strict=True):
+        place, band = divmod(code, bands)
+        people[place][band] += count
+        sums[place][band] += total if asked.sums else total + asked.first_step * count
+    if sum(map(sum, people)) * max(spec.top, 1) > LARGEST_COUNT:
+        raise WrongUse(BEYOND_COUNTS)
+    lows = (0, *layers.tops[:-1])
+    return [
+        [
+            width * sum(people[place][j + 1 :]) + sums[place][j] - low * people[place][j]
+            for place in range(spec.bins)
+        ]
+        for j, (low, width) in enumerate(zip(lows, layers.widths, strict=True))
+    ]  # fmt: skip
 
 
 def in_columns(spec: Sum, rows: Sequence[Row], found: Sequence[Place] | None = None) -> pa.RecordBatch:

@@ -64,31 +64,48 @@ def promises(spec: Sum) -> tuple[Derivation, ...]:
 def differential(spec: Sum, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
     """The mechanism itself, for one person more or less, or replaced.
 
-    Guarantee: a person is in one bin at most. With a cap they move its sum by at most the cap, and noise of rate loss
-    by the cap costs loss. With layers they move layer j by x_j <= w_j, which costs loss x_j/(J w_j), in all loss at
-    most. A cap that is drawn, and what it cut off, cost their shares, and the three add up to epsilon. Replacing one is
-    removing and adding, which at most doubles it.
+    Guarantee: with one row a person is in one bin at most. With a cap they move its sum by at most the cap, and noise of
+    rate loss by the cap costs loss. With layers they move layer j by x_j <= w_j, which costs loss x_j/(J w_j), in all
+    loss at most. Of several rows a map of the person's own keeps so few that they are in at most B bins, with at most M
+    in each and A in all: B times the concave bound of loss at A/B, to which the rates are scaled; the tables of what is
+    kept with and without a person differ in that person's rows alone, whatever the map draws, and closeness survives
+    averaging. A cap that is drawn, and what it cut off, cost their shares, and the three add up to epsilon. Replacing
+    one is removing and adding, which at most doubles it.
     """
     return stated(
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
         theorem=LAYERS if spec.layered else CAPPED,
         numbers=(*texts(epsilon=epsilon), *numbers(spec)),
-        assumptions=granted(spec),
+        assumptions=(*granted(spec), *_caps(spec)),
         people=spec.people,
     )
 
 
+def _caps(spec: Sum) -> tuple[Assumption, ...]:
+    """What is done to the totals of people with several rows."""
+    if not spec.unit.counts_rows or (spec.cap is None and spec.cap_per_bin is None):
+        return ()
+    caps = [] if spec.cap_per_bin is None else [("cap_per_bin", to_text(spec.cap_per_bin))]
+    caps += [] if spec.cap is None else [("cap", to_text(spec.cap))]
+    each = {"cap_per_bin": "in each bin to {cap_per_bin}", "cap": "in all bins together to {cap}, in a secret order"}
+    says = f"what a person adds is cut, {' and '.join(each[name] for name, _ in caps)}"
+    return (Assumption("sum.caps", says, tuple(caps)),)
+
+
 def numbers(spec: Sum) -> tuple[Number, ...]:
     """What goes into it: where layers end and what somebody with so much loses, or the cap; and the shares."""
-    loss, for_cap, for_lost = spec.shares
+    _, for_cap, for_lost = spec.shares
     told = texts(steps=spec.steps)
     if spec.layered:
         losses = ", ".join(
-            f"{to_text(spec.amount(top))}: {to_text(loss * spec.layers.loss(top))}" for top in spec.layers.tops
+            f"{to_text(spec.amount(top))}: {to_text(spec.layer_loss * spec.layers.loss(top))}"
+            for top in spec.layers.tops
         )
         told = (*told, *texts(layers=len(spec.layers)), ("losses", losses))
     else:
-        told = (*told, *texts(rate=loss / spec.steps))
+        told = (*told, *texts(rate=spec.rates[0]))
+    if spec.unit.counts_rows:
+        told += texts(bins=spec.places, whole=spec.whole)
     told += texts(cap=for_cap) if for_cap else ()
     return told + (texts(lost=for_lost) if for_lost else ())
 
@@ -161,6 +178,8 @@ def checks(spec: Sum) -> Iterator[Check]:
     inner = spec.unit_loss
     assert inner is not None
     worst = max(_lost(spec, x) for x in _values(spec))
+    if spec.unit.counts_rows:
+        worst = max(worst, spec.layer_loss * spec.layers.spread(spec.places, spec.whole))
     found = (
         f"lose {short(worst, 9)} at most, with {'layers' if spec.layered else 'one sum'} and noise as wide as they are"
     )

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, PROTECTED, WHERE, protected
+from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE, protected
 from hubbub.kinds.statistic.spec import read
 from hubbub.kinds.sum.spec import Sum
 from hubbub.numeric.exact import Exact, positive, rational
@@ -18,7 +19,7 @@ from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.privacy_unit import Unit, of_numbers, within_bins
 from hubbub.tables.unlisted import declared as of_bins
 
 AUTO: Final = "auto"
@@ -31,6 +32,7 @@ def total(
     by: Sequence[str] = (),
     where: str | Condition | None = None,
     cap: Exact | None = None,
+    cap_per_bin: Exact | None = None,
     cap_share: Exact | None = None,
     lost: Exact | None = None,
     zero_knowledge: Exact | None = None,
@@ -61,19 +63,37 @@ def total(
         protection=protected(
             False, 1 - level, zero_knowledge, rows, people, crowd, epsilon, None, positive("1e-9", "at-delta")
         ),
-        unit=unit or Unit(),
+        unit=within_bins(unit or Unit(), axes),
         coverage=level,
         unlisted=of_bins(unlisted, axes),
         of=measured(of),
         cap=None if cap is None or auto else positive(cap, "cap"),
+        cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
         cap_share=(share or _SHARE) if auto else None,
         lost=None if lost is None else rational(lost, "lost"),
     )
 
 
-def ask(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> Sum:
+def ask(
+    *,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    distinct: Exact | None = None,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
+    **words: Any,
+) -> Sum:
     """The release that the words of a command ask for."""
-    return total(unit=of_numbers(person, one_row_per_person=one_row_per_person), **words)
+    unit = of_numbers(
+        person,
+        one_row_per_person=one_row_per_person,
+        distinct=distinct,
+        rows_per_person=rows_per_person,
+        rows_per_bin=rows_per_bin,
+        rows_called=rows_called,
+    )
+    return total(unit=unit, **words)
 
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
@@ -96,8 +116,13 @@ of epsilon on how many people are above the cap, by octaves. Values below 0 need
 Say how people are protected, in one way: `epsilon=E` (differential privacy for one person more or less), `crowd=K`
 `epsilon=E` (people of a bin could stand in each other's place, up to E; smaller bins are hidden), or
 `zero_knowledge=EPS` `rows=K` `people=N` (whatever is learnt about you, K random people out of N would have told as
-well, up to EPS). SPEC declares bins, as for a histogram. A person with several rows counts by one of them
-(`one_row_per_person=True`); without that a table where somebody has several rows is refused, for you alone.""",
+well, up to EPS). SPEC declares bins, as for a histogram.
+
+A person with several rows counts by at most M of them (`rows_per_person=M`, perhaps with `distinct=B` bins and
+`rows_per_bin=C` rows in each), with `epsilon=E`: layers and caps are then of what a person has together, in a bin
+(`cap_per_bin=A`) or in all (`cap=A`). With M = 1000000 all rows count; a cap alone is then what bounds a person. Or by
+one of them (`one_row_per_person=True`). Without such a word a table where somebody has several rows is refused, for you
+alone.""",
     examples=(
         f"hubbub release sum {_TOWN} --of salary:0..300000:1000 --epsilon 1 --out total/",
         f"hubbub release sum {_TOWN} --of salary:0..300000:1000 --cap 150000 --lost 0.1 --epsilon 1 --out capped/",
@@ -106,10 +131,13 @@ well, up to EPS). SPEC declares bins, as for a histogram. A person with several 
         OF,
         BY,
         WHERE,
-        Option("cap", "A", "The most that a person counts with, or `auto`; without: layers."),
-        Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2)."),
-        Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1."),
+        Option("cap", "A", "The most that a person counts with, or auto; without: layers."),
+        Option("cap_per_bin", "A", "Several rows: the most that a person counts with in one bin.", advanced=True),
+        Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2).", advanced=True),
+        Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1.", advanced=True),
         ONE_ROW,
+        DISTINCT,
+        *ROWS,
         *(each for each in PROTECTED if each.name not in ("sample", "at_delta")),
     ),
     from_options=ask,

@@ -9,6 +9,10 @@ person's total is a whole number of steps and nobody who has no value moves anyt
              the sum is told up to the first layer that noise drowns (:mod:`hubbub.kinds.sum.layers`)
     cap A    a person counts with at most A; the noise is as wide as A
     auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data
+
+Of people with several rows at most M count (:mod:`hubbub.tables.contribution`), and a person's total in a bin is what is
+cut into layers or capped: somebody is then in at most B bins with at most so much in each and in all together, and the
+rates are such that nobody loses more than epsilon whatever the bins (:meth:`hubbub.kinds.sum.layers.Layers.spread`).
 """
 
 from __future__ import annotations
@@ -34,7 +38,8 @@ from hubbub.protocol.spec import CompositionInfo, Description
 from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.protection import Crowd, Knowledge, Route
+from hubbub.tables.contribution import ContributionBounds
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
@@ -48,6 +53,7 @@ class Sum(Statistic):
 
     of: Measure
     cap: Fraction | None = None  # the most that a person counts with; None: layers, or a cap that is drawn
+    cap_per_bin: Fraction | None = None  # the most that a person with several rows counts with in one bin
     cap_share: Fraction | None = None  # of epsilon, for a cap that is drawn
     lost: Fraction | None = None  # of epsilon, for what the cap cut off
 
@@ -74,14 +80,51 @@ class Sum(Statistic):
     # --- what is public -------------------------------------------------------------------------------------------
 
     @property
+    def bounds(self) -> ContributionBounds | None:
+        """What one person contributes at most, where several rows of a person count; caps in steps."""
+        rows = self.unit.bounds
+        if rows is None:
+            return None
+        caps = [None if cap is None else int(cap / self.of.step) for cap in (self.cap_per_bin, self.cap)]
+        return replace(rows, cap_per_bin=caps[0], cap=caps[1])
+
+    @property
+    def unit_loss(self) -> Fraction | None:
+        """What one person more or less may cost inside, with all rows that count."""
+        if isinstance(self.protection, Noise):
+            return self.protection.epsilon
+        return self.protection.epsilon if isinstance(self.protection, Crowd) else self.protection.rate / 2
+
+    @property
     def bottom(self) -> int:
         """The least that a person adds to a bin, in steps."""
+        if self.bounds is not None:
+            return -self.top if self.signed else 0
         return int(self.measured.low / self.of.step)
 
     @property
     def top(self) -> int:
         """The most that a person adds to a bin, in steps."""
+        if self.bounds is not None:
+            return max(self._moved(1), 1)
         return int(self.measured.high / self.of.step)
+
+    @property
+    def whole(self) -> int:
+        """The most that a person adds to all bins together, in steps."""
+        if self.bounds is None:
+            return self.top if self.layered else self.steps
+        return max(self._moved(self.bins), 1)
+
+    @property
+    def places(self) -> int:
+        """In how many bins a person is at most."""
+        return 1 if self.bounds is None else self.bounds.people(self.bins).l1
+
+    def _moved(self, bins: int) -> int:
+        assert self.bounds is not None
+        low, high = int(self.of.low / self.of.step), int(self.of.high / self.of.step)
+        return self.bounds.sums(low, high, bins).l1
 
     @property
     def signed(self) -> bool:
@@ -92,14 +135,14 @@ class Sum(Statistic):
     def measured(self) -> Measure:
         """The range with the cap at its ends: whoever has one row counts with at most the cap so."""
         of = self.of
-        if self.cap is None:
+        if self.cap is None or self.unit.counts_rows:
             return of
         low, high = max(of.low, -self.cap), min(of.high, self.cap)
         return replace(of, low=low, steps=int((high - low) / of.step))
 
     @property
     def steps(self) -> int:
-        """How far one person moves a sum: in a crowd one who is another, else one who comes or goes."""
+        """How far one person moves the sum of a bin: in a crowd one who is another, else one who comes or goes."""
         if isinstance(self.protection, Crowd):
             return max(self.top - self.bottom, 1)
         return max(abs(self.top), abs(self.bottom), 1)
@@ -134,8 +177,17 @@ class Sum(Statistic):
     @property
     def rates(self) -> tuple[Fraction, ...]:
         """That of the noise of each layer."""
-        layers, loss = self.layers, self.shares[0]
-        return tuple(loss / (len(layers) * width) for width in layers.widths)
+        layers = self.layers
+        return tuple(self.layer_loss / (len(layers) * width) for width in layers.widths)
+
+    @property
+    def layer_loss(self) -> Fraction:
+        """What somebody loses who has the most in one bin, and nothing elsewhere.
+
+        Guarantee: whoever is in as many bins as the bounds allow, with as much, loses no more than the share of the
+        sums.
+        """
+        return self.shares[0] / self.layers.spread(self.places, self.whole)
 
     def amount(self, steps: Fraction | int) -> Fraction:
         """So many steps, in the unit of the column."""
@@ -184,14 +236,27 @@ def _check_cap(spec: Sum) -> None:
             f"values below 0 need a cap on what one person counts with, and {of.column} begins at {to_text(of.low)}; "
             "say `cap=A`, or declare a range from 0"
         )
-    if cap is not None and not 0 < cap <= widest:
+    several = spec.unit.counts_rows
+    if spec.cap_per_bin is not None and not several:
+        raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
+    if several and (spec.cap_share is not None or spec.lost is not None):
+        raise WrongUse(
+            "a cap that is drawn, and what a cap cut off, are told of people with one row each; leave out `lost` and "
+            "say the cap"
+        )
+    for each in (cap, spec.cap_per_bin):
+        if several and each is not None and not each > 0:
+            raise WrongUse(f"a cap must be above 0, not {to_text(each)}; choose another")
+        if each is not None and (each / of.step).denominator != 1:
+            raise WrongUse(
+                f"the cap must be a multiple of the step {to_text(of.step)}, not {to_text(each)}; choose one"
+            )
+    if cap is not None and not several and not 0 < cap <= widest:
         raise WrongUse(
             f"the cap must lie above 0 and in the range, up to {to_text(widest)}, not {to_text(cap)}; lower it, or "
             "declare a wider range"
         )
-    if cap is not None and (cap / of.step).denominator != 1:
-        raise WrongUse(f"the cap must be a multiple of the step {to_text(of.step)}, not {to_text(cap)}; choose one")
-    if cap is not None and not max(of.low, -cap) < min(of.high, cap):
+    if cap is not None and not several and not max(of.low, -cap) < min(of.high, cap):
         raise WrongUse(f"the cap {to_text(cap)} leaves nothing of the range; choose a larger one")
     for share, what in ((spec.cap_share, "cap-share"), (spec.lost, "lost")):
         if share is not None and not 0 < share < 1:

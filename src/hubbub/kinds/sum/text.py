@@ -53,16 +53,20 @@ def cut(spec: Sum) -> str:
     """What is done to values before they are added up."""
     if spec.drawn_cap:
         return f"values {spec.of.cut} and then to the cap"
+    if spec.unit.counts_rows and (spec.cap is not None or spec.cap_per_bin is not None):
+        ends = [] if spec.cap_per_bin is None else [f"{to_text(spec.cap_per_bin)} in a bin"]
+        ends += [] if spec.cap is None else [f"{to_text(spec.cap)} in all"]
+        return f"values {spec.of.cut} and, of what a person has together, to {' and '.join(ends)}"
     return f"values {spec.measured.cut}"
 
 
 def whom(spec: Sum) -> str:
     """Whom a number and its interval are about."""
-    told = (
-        "the rows that this release kept, one of each person"
-        if spec.unit.one_row_per_person
-        else "the people in the table"
-    )
+    told = "the people in the table"
+    if spec.unit.counts_rows:
+        told = f"the {spec.unit.kept_words(spec.bins, which=' that this release kept')},"
+    elif spec.unit.one_row_per_person:
+        told = "the rows that this release kept, one of each person"
     if spec.where is not None:
         told += f" with {spec.where}"
     told = f"{told} {'and' if spec.where is not None else 'with'} a value of {spec.of.column}"
@@ -72,27 +76,26 @@ def whom(spec: Sum) -> str:
 
 def counted(spec: Sum) -> dict[str, str]:
     """The same for JSON."""
-    kept = Estimand.KEPT_ROWS if spec.unit.one_row_per_person else Estimand.TABLE
+    chosen = spec.unit.one_row_per_person or spec.unit.counts_rows
+    kept = Estimand.KEPT_ROWS if chosen else Estimand.TABLE
     about = (Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept).value
     number = (Estimand.SAMPLE if spec.sampled else kept).value
     return {"number": number, "estimate": about, "interval": about, "whom": whom(spec)}
 
 
 def bounds(spec: Sum) -> dict[str, object]:
-    """What bounds a person, for JSON: null where nothing does."""
-    return {
-        "rows_per_person": 1,
-        "distinct": None,
-        "rows_per_bin": None,
-        "cap_per_bin": None,
-        "cap": None if spec.cap is None else to_text(spec.cap),
-    }
+    """What bounds a person, for JSON: null where nothing does; caps in the unit of the column."""
+    rows = {"rows_per_person": 1, "distinct": None, "rows_per_bin": None}
+    if spec.unit.bounds is not None:
+        rows = {name: each for name, each in spec.unit.bounds.to_json().items() if name in rows}
+    caps = {"cap_per_bin": spec.cap_per_bin, "cap": spec.cap}
+    return {**rows, **{name: None if cap is None else to_text(cap) for name, cap in caps.items()}}
 
 
 def method(spec: Sum) -> str:
     """What was done to the numbers."""
     if spec.layered:
-        return f"in {len(spec.layers)} layers up to {to_text(spec.of.high)}, with whole-number noise on each"
+        return f"in {len(spec.layers)} layers up to {to_text(spec.amount(spec.top))}, with whole-number noise on each"
     if spec.drawn_cap:
         return "with a cap that was drawn in private, and whole-number noise"
     return "with whole-number noise"
@@ -105,7 +108,7 @@ def route(spec: Sum) -> str:
     elif spec.drawn_cap:
         told = "A part of epsilon was spent on a cap, and the noise of the sum is as wide as the cap"
     else:
-        told = f"Nobody counts with more than {to_text(spec.amount(spec.steps))}, and the noise is as wide as that"
+        told = f"Nobody counts with more than {to_text(spec.amount(spec.whole))}, and the noise is as wide as that"
     match spec.protection:
         case Crowd(k=k):
             return f"{told}; bins of fewer than {k} {many(spec)} are hidden"
@@ -134,8 +137,7 @@ def losses(spec: Sum) -> list[tuple[Fraction, Fraction]]:
     """(value, loss) where the curve of what somebody loses bends; between them it is straight."""
     if not spec.layered:
         return []
-    loss = spec.shares[0]
-    return [(spec.amount(top), loss * spec.layers.loss(top)) for top in spec.layers.tops]
+    return [(spec.amount(top), spec.layer_loss * spec.layers.loss(top)) for top in spec.layers.tops]
 
 
 def loss_words(spec: Sum) -> str:

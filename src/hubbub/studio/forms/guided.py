@@ -148,4 +148,6 @@ def _rows(form: Mapping[str, str]) -> dict[str, Any]:
         return {"one_row_per_person": True}
     if several == "distinct":
         return {"distinct": form.get("distinct", "").strip() or "1"}
+    if several == "rows":
+        return {"rows_per_person": form.get("distinct", "").strip() or "1"}
     return {}

@@ -1,0 +1,122 @@
+"""Sums of people with several rows: what one person loses with all of them, whoever else is there."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hubbub.engines.opening import open_source
+from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.sum import mechanism
+from hubbub.kinds.sum.request import ask
+from hubbub.kinds.sum.spec import Sum
+from hubbub.noise.source import ScriptedSource
+
+Person = tuple[tuple[str, int], ...]  # rows: bin, value
+ROWS = [(ward, cost) for ward in "ABC" for cost in (1, 2)]
+PEOPLE: list[Person] = [rows for n in range(1, 4) for rows in combinations_with_replacement(ROWS, n)]
+BY = ["ward=A,B,C"]
+
+
+def table(people: list[Person]) -> pa.Table:
+    rows = [(i, ward, cost) for i, person in enumerate(people) for ward, cost in person]
+    columns = {"id": pa.int64(), "ward": pa.string(), "cost": pa.int64()}
+    return pa.table({name: pa.array([row[i] for row in rows], kind) for i, (name, kind) in enumerate(columns.items())})
+
+
+def spec_of(**words: Any) -> Sum:
+    asked = {"of": "cost:0..2:1", "by": BY, "rows_per_person": "3", "epsilon": "1", **words}
+    return ask(person="id", **asked).bind(open_source(table([])).columns())
+
+
+def layers(spec: Sum, people: list[Person], label: str = "rows") -> list[list[int]]:
+    """The exact sum of each layer of each bin, as an engine counts it."""
+    counted = open_source(table(people)).count(mechanism._question(spec), ScriptedSource.from_label(label))
+    return mechanism.bounded_layers(spec, counted)
+
+
+def lost(spec: Sum, sums: list[list[int]]) -> Fraction:
+    """What somebody loses who moves the sums by so much."""
+    return sum((rate * abs(each) for rate, layer in zip(spec.rates, sums, strict=True) for each in layer), Fraction(0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "worst"),
+    [
+        ({}, 1),
+        ({"cap": "3"}, 1),
+        ({"cap_per_bin": "2"}, 1),
+        ({"rows_per_person": "1000000", "cap": "4"}, 1),
+        ({"rows_per_bin": "1", "distinct": "2", "rows_per_person": None}, 1),
+        ({"of": "cost:-2..2:1", "cap": "3", "by": ["ward=A,B"]}, 1),
+    ],
+)
+def test_nobody_with_up_to_three_rows_loses_more_than_is_promised_and_somebody_loses_all_of_it(
+    words: dict[str, Any], worst: int
+) -> None:
+    """Everybody who can be, alone: the maps look at one person's rows, so that others change nothing (next test)."""
+    spec = spec_of(**words)
+    found = [lost(spec, layers(spec, [person])) for person in PEOPLE]
+    assert max(found) <= 1
+    assert max(found) == worst
+    assert all(check.passed for check in spec.checks())
+
+
+@pytest.mark.slow
+def test_what_a_person_adds_does_not_depend_on_who_else_is_there() -> None:
+    """Tables of three people with up to three rows each: the layers of all are the sums of the layers of each."""
+    spec, random = spec_of(), Random(4)
+    for _ in range(12):
+        people = random.choices(PEOPLE, k=3)
+        each = [layers(spec, [person]) for person in people]
+        assert layers(spec, people) == [
+            [sum(one[j][place] for one in each) for place in range(3)] for j in range(len(spec.layers))
+        ]
+
+
+def test_of_more_rows_than_count_so_many_are_kept() -> None:
+    spec = spec_of(rows_per_person="2")
+    ten: Person = (("A", 2),) * 10
+    assert [sum(layer) for layer in layers(spec, [ten])] == [1, 1, 2]
+    assert sum(map(sum, layers(spec_of(rows_per_person="1000000", cap="9"), [ten]))) == 9
+
+
+def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
+    spec = ask(person="id", of="cost:0..2:1", by=BY, epsilon="1")
+    data = open_source(table([(("A", 1), ("B", 2))]))
+    with pytest.raises(Refused, match="exactly one row for each person"):
+        spec.bind(data.columns()).measure(data, ScriptedSource.from_label("refused"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"rows_per_person": "0"}, "at least 1"),
+        ({"crowd": "5"}, "plain noise only"),
+        ({"epsilon": None, "zero_knowledge": "1", "rows": "5", "people": "10"}, "plain noise only"),
+        ({"by": ["ward"]}, "bins are declared"),
+        ({"cap": "auto"}, "one row each"),
+        ({"cap": "2", "lost": "0.1"}, "one row each"),
+        ({"cap": "0"}, "above 0"),
+        ({"cap_per_bin": "0"}, "above 0"),
+        ({"cap_per_bin": "1.5"}, "multiple of the step"),
+        ({"rows_per_person": None, "cap_per_bin": "2"}, "several rows of a person"),
+        ({"of": "cost:-2..2:1"}, "need a cap"),
+        ({"one_row_per_person": True}, "exclude each other"),
+        ({"rows_per_person": None, "distinct": "2"}, "rows_per_person=M"),
+        ({"rows_per_person": None, "rows_per_bin": "2", "by": []}, ""),
+    ],
+)
+def test_a_wrong_use_is_one_sentence(words: dict[str, Any], sentence: str) -> None:
+    if not sentence:  # one bin: so many rows in it are so many rows in all
+        assert spec_of(**words).whole == 4
+        return
+    with pytest.raises(WrongUse, match=sentence) as found:
+        spec_of(**words)
+    assert "\n" not in str(found.value)
