@@ -13,7 +13,10 @@ _BEGINS: Final = re.compile(r"\s*(select|with|table|values|from)\b\s*\S", re.IGN
 _LITERALS: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _MOVING: Final = (
     (re.compile(r"\bover(\s*\(|\s+\w)"), "a window function"),
-    (re.compile(r"\b(limit|offset|fetch\s+(first|next)|top\s+\d+|distinct\s+on|tablesample)\b"), "LIMIT or the like"),
+    (
+        re.compile(r"\b(limit|offset|fetch\s+(first|next)|top\s+\d+|distinct\s+on|tablesample|using\s+sample)\b"),
+        "LIMIT or the like",
+    ),
 )
 _NAME: Final = r"\"(?:[^\"]|\"\")+\"|`[^`]+`|[^\W\d][\w$]*"
 _CALL: Final = re.compile(rf"({_NAME})(?:\s|--[^\n]*\n)*\(")

@@ -23,7 +23,7 @@ from hubbub.kinds.queries.query_text import (
     label_at,
     parts_in,
     parts_of_query,
-    query_of,
+    queries_of,
 )
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
@@ -103,8 +103,18 @@ class Synopsis(Result):
         """How many people are like this: ``{"sex": "F", "town": "Bath"}``.
 
         Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
+        What is no query of the class but the sum of some that count nobody twice, such as one column alone of
+        marginals:2, is then within the sum of their bounds.
         """
-        return self.answer_to(query_of(words, self.spec.request.axes, self.spec.queries))
+        several = queries_of(words, self.spec.request.axes, self.spec.queries)
+        if len(several) == 1:
+            return self.answer_to(several[0])
+        every = [self.answer_to(each) for each in several]
+        estimate, bound = (
+            sum((each.estimate for each in every), Fraction(0)),
+            sum((each.bound for each in every), Fraction(0)),
+        )
+        return self._between(dict(words), estimate, bound)
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
@@ -114,13 +124,14 @@ class Synopsis(Result):
         """The same for a query of the class."""
         spec = self.spec
         estimate = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
-        bound, most = spec.bound_of(query), spec.request.people
+        return self._between(parts_of_query(query, spec.request.axes), estimate, spec.bound_of(query))
+
+    def _between(self, query: Mapping[str, Any], estimate: Fraction, bound: Fraction) -> Answer:
+        most = self.spec.request.people
         low, high = max(ceil(estimate - bound), 0), max(floor(estimate + bound), 0)
         if most is not None:
             low, high = min(low, most), min(high, most)
-        return Answer(
-            query=parts_of_query(query, spec.request.axes), estimate=estimate, bound=bound, low=low, high=high
-        )
+        return Answer(query=query, estimate=estimate, bound=bound, low=low, high=high)
 
     def synthetic(self, rows: int | None = None) -> pa.Table:
         """Invented people with about the published answers: so many rows, or as many as the synopsis counts.
