@@ -29,6 +29,9 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
 }
 """The kinds that Python has a method for, and which of their options it takes by position."""
 
+NUMBERS: Final = ("count", "fraction", "mean", "quantile", "sum", "variance", "std")
+"""The kinds that publish one number, or one for each bin: what they share is written once."""
+
 _HEAD: Final = '''"""What the methods of a table and a network take, from the options of each kind: written by ``make options``."""
 
 from __future__ import annotations
@@ -51,15 +54,26 @@ def _line(option: Option) -> str:
     return f"    {option.name}: " + (f"Required[{option.annotation}]" if option.missing else option.annotation)
 
 
-def _type(kind: Kind, first: tuple[str, ...]) -> str:
-    rest = [_line(option) for option in kind.options if option.name not in first]
-    about = f'    """The options of ``hubbub release {kind.name}``, but for what the method takes first."""'
-    return "\n".join((f"\n\nclass {kind.name.title()}Options(Confirmed, total=False):", about, "", *rest, ""))
+def _lines(kind: Kind) -> list[str]:
+    return [_line(option) for option in kind.options if option.name not in METHODS[kind.name]]
+
+
+def _class(name: str, base: str, about: str, lines: list[str]) -> str:
+    return "\n".join((f"\n\nclass {name}({base}, total=False):", f'    """{about}"""', "", *lines, ""))
 
 
 def text() -> str:
     """The module, as the kinds are now."""
-    made = _HEAD + "".join(_type(registry.kind(name), first) for name, first in METHODS.items())
+    each = [_lines(registry.kind(name)) for name in NUMBERS]
+    shared = [line for line in each[0] if all(line in lines for lines in each)]
+    made = _HEAD + _class(
+        "NumberOptions", "Confirmed", "What every release of a number, or of one for each bin, takes.", shared
+    )
+    for name in METHODS:
+        about = f"The options of ``hubbub release {name}``, but for what the method takes first."
+        base, less = ("NumberOptions", shared) if name in NUMBERS else ("Confirmed", [])
+        lines = [line for line in _lines(registry.kind(name)) if line not in less]
+        made += _class(f"{name.title()}Options", base, about, lines)
     ruff = [sys.executable, "-m", "ruff", "format", "-", "--stdin-filename", str(PLACE)]
     return subprocess.run(ruff, input=made, capture_output=True, text=True, check=True).stdout
 

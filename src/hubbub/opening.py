@@ -7,13 +7,14 @@ import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
 from hubbub.errors import WrongUse
 from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.protocol.option import WHERE, WHOSE, Option, said
 from hubbub.protocol.release import UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
@@ -25,20 +26,54 @@ if TYPE_CHECKING:
     from hubbub.kinds.network import Network
     from hubbub.voting.formats.ballot_file import BallotFile
 
+LINKS: Final = (
+    Option(
+        "columns", "A,B", "The columns with the two ends of a link; without it, the two that there are.", group=WHOSE
+    ),
+    Option("vertex_file", "FILE", "A list of all people, so that those without links count too.", group=WHOSE),
+)
+"""How a file of links is read."""
+NAMED: Final = Option("dataset", "NAME", "The people's name in the ledger; else the file's.", group=WHERE)
+
 
 def open(
     source: object,
     *,
-    person: str | None = None,
-    rows_are_people: bool = False,
-    table: str | None = None,
+    person: Annotated[str | None, said("COLUMN", "The column that says who a row is about.", group=WHOSE)] = None,
+    rows_are_people: Annotated[
+        bool, said(None, "Each row is another person (then leave out `person`).", group=WHOSE)
+    ] = False,
+    table: Annotated[
+        str | None,
+        said(
+            "NAME",
+            "The table of a database (or a query, SELECT ...), or the sheet of an Excel file.",
+            group=WHOSE,
+            advanced=True,
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        said("SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", group=WHOSE, advanced=True),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        said("NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16.", group=WHOSE, advanced=True),
+    ] = None,
+    no_header: Annotated[
+        str | None,
+        said("NAMES", "The columns of a CSV whose first line is data, like id,town,age.", group=WHOSE, advanced=True),
+    ] = None,
+    unreadable: Annotated[
+        Exact,
+        said("SHARE", "Refuse if a row of more of the people cannot be read as declared.", group=WHOSE, advanced=True),
+    ] = "0.01",
+    other_people: Annotated[
+        bool,
+        said(None, "Declare that these are not the people of a dataset with the same ids.", group=WHOSE, advanced=True),
+    ] = False,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    no_header: str | None = None,
-    unreadable: Exact = "0.01",
-    other_people: bool = False,
 ) -> Table:
     """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame (of Spark too), a DuckDB
     relation, a connection, a Spark session, or an address (postgresql://, sqlite:///, spark://, sc://) with `table`, a

@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hubbub.errors import HubbubError, in_shell
+from hubbub.protocol.option import HOW, WHAT, WHERE, WHOSE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from hubbub.protocol.spec import Spec
 
 PATIENCE: Final = 2.0  # seconds without a word
+ELSE: Final = "More"  # options that every command has
 STOPPED: Final = 130  # the exit code of whoever was interrupted, as shells have it
 
 Item = TypeVar("Item")
@@ -143,6 +145,61 @@ def confirm_weak(spec: Spec, yes: bool) -> None:
         raise WrongUse("nothing was published, and nothing is spent; choose a stronger promise")
 
 
+class GroupedOption(click.Option):
+    """An option that says under which heading it stands, and whether few need it."""
+
+    def __init__(self, *args: Any, group: str = "", advanced: bool = False, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.group, self.advanced = group, advanced
+
+
+class InGroups(click.Command):
+    """A command whose help shows what most people need, by headings; ``--help-all`` shows everything."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx), self._everything()]
+
+    def _everything(self) -> click.Option:
+        def show(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+            if asked and not ctx.resilient_parsing:
+                ctx.meta[__name__] = True
+                click.echo(ctx.get_help())
+                ctx.exit()
+
+        return click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=show,
+            help="Show more: every option, and what each means.",
+        )
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        told = self.help or ""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(told if __name__ in ctx.meta else told.partition("\n\n")[0])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            advanced = isinstance(param, GroupedOption) and param.advanced and __name__ not in ctx.meta
+            if record is not None and not advanced:
+                found.setdefault(param.group if isinstance(param, GroupedOption) else ELSE, []).append(record)
+        for heading in (WHAT, WHOSE, HOW, WHERE, ELSE):
+            if heading in found:
+                with formatter.section(heading):
+                    formatter.write_dl(found[heading])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        lines = [line.strip() for line in (self.epilog or "").splitlines()[2:]]
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(examples(*(lines if __name__ in ctx.meta else lines[:1])))
+
+
 def options(command: Command, declared: Sequence[Option]) -> Command:
     """The options that somebody can be asked for, as flags; what comes first has none."""
     for option in reversed(declared):
@@ -150,7 +207,12 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
             command = click.argument(option.name, metavar=option.metavar, nargs=-1 if option.many else 1)(command)
             continue
         options: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
-        options["required"] = option.required
+        options |= {
+            "required": option.required,
+            "cls": GroupedOption,
+            "group": option.group,
+            "advanced": option.advanced,
+        }
         if option.choices:
             options |= {"type": click.Choice(option.choices), "metavar": None}
         elif option.metavar is None:

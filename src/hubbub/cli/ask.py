@@ -19,7 +19,7 @@ from hubbub.cli import display, examples, json_option, page, print_json
 @click.argument("words", nargs=-1, required=True)
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @json_option
-def ask_command(certificate: str, words: tuple[str, ...], release: str | None, as_json: bool) -> None:
+def ask(certificate: str, words: tuple[str, ...], release: str | None, as_json: bool) -> None:
     """How many people are like this, from a published synopsis (hubbub release queries) and its certificate.
 
     WORDS are column=bin, one for each column of the query, with bins named as in the release; column=first..last is a

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import display, echo, examples, json_option, page, print_json, waiting
+from hubbub.cli import display, echo, examples, json_option, options, page, print_json, waiting
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
@@ -30,12 +31,6 @@ _COLUMNS: Final = 40  # that are listed
 _FEW: Final = 50  # values of a column that is proposed
 
 
-def _form(command: Any) -> Any:
-    for flags, takes, text, more in reversed(FORM):
-        command = click.option(*flags, metavar=takes, help=text, **more)(command)
-    return command
-
-
 @click.command(
     "check",
     epilog=examples(
@@ -48,7 +43,7 @@ def _form(command: Any) -> Any:
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
 @click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
-@_form
+@partial(options, declared=FORM)
 @json_option
 def check(
     file: str,

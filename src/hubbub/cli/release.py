@@ -13,6 +13,7 @@ import click
 from hubbub.cli import (
     Command,
     Commands,
+    InGroups,
     confirm_weak,
     display,
     examples,
@@ -27,6 +28,9 @@ from hubbub.cli import (
 )
 from hubbub.cli.dry_run import answer as dry_run_answer
 from hubbub.errors import WrongUse, in_shell
+from hubbub.opening import LINKS, NAMED
+from hubbub.opening import open as open_table
+from hubbub.protocol.option import WHERE, Option, options_of
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
@@ -41,17 +45,27 @@ _FIRST_RELEASE: Final = (
     "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
 )
 EXAMPLE: Final = "millbrook"  # an invented network
-_WHO: Final = ("person", "rows_are_people", "other_people")
-_TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadable")
-
-
-FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
-    (("--table",), "NAME", "The table of a database (or a query, SELECT ...), or the sheet of an Excel file.", {}),
-    (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
-    (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
-    (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),
-)
+_TABLE: Final = options_of(open_table)
+FORM: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
 """How a file is read, the same wherever one is."""
+_ANY: Final = (
+    Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
+    NAMED,
+    Option("dry_run", None, "Say what would be published, promised and spent; read and spend nothing.", group=WHERE),
+    Option("ledger", "FILE", "Another ledger than your own.", group=WHERE, advanced=True),
+    Option("date", "DATE", "The date that the report shows, as you declare it.", group=WHERE, advanced=True),
+    Option("replace", None, "Replace a release that is in the folder already.", group=WHERE, advanced=True),
+    Option("format", "csv|parquet", "Its form.", default="csv", group=WHERE, advanced=True),
+    Option(
+        "explain",
+        None,
+        "Also print the exact numbers of each promise, and what is not promised.",
+        group=WHERE,
+        advanced=True,
+    ),
+)
+"""What every release takes."""
+_COMPARE: Final = Option("compare", None, "Show beside it what others do to the same end.", group=WHERE, advanced=True)
 
 
 class Kinds(Commands):
@@ -80,77 +94,18 @@ def command(kind: Kind, name: str | None = None) -> click.Command:
     def run(file: str, as_json: bool, compare: bool = False, **options: Any) -> None:
         _release(kind, file, as_json, compare, options)
 
-    command: Callable[..., None] = json_option(run)
-    if kind.compare is not None:
-        command = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(
-            command
-        )
-    command = _of_any(command)
-    command = _of_a_table(command) if kind.data == "table" else reading_options(command)
-    made = click.command(name or kind.name, help=in_shell(kind.help), epilog=examples(*kind.examples))
-    return made(click.argument("file")(options(command, kind.options)))
-
-
-def _with(command: Command, *extra: tuple[str, str, str]) -> Command:
-    for flag, takes, text in reversed(extra):
-        command = click.option(flag, metavar=takes, help=text)(command)
-    return command
-
-
-def _of_any(command: Command) -> Command:
-    command = click.option(
-        "--format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Its form."
-    )(command)
-    command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
-        command
-    )
-    command = yes_option(command)
-    command = click.option(
-        "--dry-run", is_flag=True, help="Say what would be published, promised and spent; read and spend nothing."
-    )(command)
-    command = click.option(
-        "--explain", is_flag=True, help="Also print the exact numbers of each promise, and what is not promised."
-    )(command)
-    command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
-    return _with(
-        command,
-        ("--date", "DATE", "The date that the report shows, as you declare it."),
-        ("--dataset", "NAME", "The people's name in the ledger; if not given, that of the file."),
-        ("--ledger", "FILE", "Another ledger than your own."),
-    )
-
-
-def _of_a_table(command: Command) -> Command:
-    command = click.option(
-        "--other-people", is_flag=True, help="Declare that these are not the people of a dataset with the same ids."
-    )(command)
-    for flags, takes, text, more in reversed(
-        (
-            (("--person",), "COLUMN", "The column that says who a row is about.", {}),
-            (("--rows-are-people",), None, "Each row is another person.", {"is_flag": True}),
-            *FORM,
-            (
-                ("--unreadable",),
-                "SHARE",
-                "Refuse if a row of more of the people cannot be read as declared.",
-                {"default": "0.01", "show_default": True},
-            ),
-        )
-    ):
-        command = click.option(*flags, metavar=takes, help=text, **more)(command)
-    return command
+    command: Callable[..., None] = yes_option(json_option(run))
+    command = options(command, (*_ANY, *((_COMPARE,) if kind.compare is not None else ())))
+    command = options(command, kind.options)
+    command = options(command, _TABLE) if kind.data == "table" else reading_options(command)
+    made = click.command(name or kind.name, cls=InGroups, help=in_shell(kind.help), epilog=examples(*kind.examples))
+    return made(click.argument("file")(command))
 
 
 def reading_options(command: Command) -> Command:
     """How a file of links is read."""
-    command = click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")(
-        command
-    )
-    return _with(
-        command,
-        ("--vertex-file", "FILE", "A list of all people, so that those without links count too."),
-        ("--columns", "A,B", "The columns with the two ends of a link; without it, the two that there are."),
-    )
+    header = click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")
+    return header(options(command, LINKS))
 
 
 def graph_given(file: str) -> object:
@@ -183,9 +138,8 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
     named = {name: options.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
         from hubbub.engines.query import RowsMove, is_query, remarks
-        from hubbub.opening import open as open_table
 
-        given = {name: options.pop(name) for name in _TABLE}
+        given = {name: options.pop(name) for name in (option.name for option in _TABLE)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
@@ -211,7 +165,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     from hubbub.report.heading import heading
 
     out, form, replace, date, yes, explained, dry_run = (
-        options.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
+        options.pop(name) for name in ("out", "format", "replace", "date", "yes", "explain", "dry_run")
     )
     ledger = Ledger(options["ledger"])
     opened = _opened(kind, file, options)

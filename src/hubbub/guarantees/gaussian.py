@@ -261,7 +261,7 @@ def least_variance(epsilon: Fraction, delta: Fraction, squared: Fraction, moved:
             delta_of(GaussianNoise(s2=rounded(s2, up=True, digits=6), squared=squared, moved=moved), epsilon) <= delta
         )
 
-    near = _normal_variance(epsilon, delta) * squared
+    near = least_normal_variance(epsilon, delta) * squared
     best = first(meets, -2000, 4000)
     while not meets(best):
         best += 100
@@ -269,12 +269,12 @@ def least_variance(epsilon: Fraction, delta: Fraction, squared: Fraction, moved:
 
 
 @lru_cache(maxsize=1024)
-def _normal_variance(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The variance of a normal number, for a move of 1, to some digits."""
+def least_normal_variance(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The variance of a normal number, for a move of 1, to some digits: where a search for s2 begins, and no promise."""
 
     def meets(log: int) -> bool:
         with precision():
-            return bool(gaussian_delta(ball(epsilon), (ball(Fraction(-log, 1000))).exp()) <= ball(delta))
+            return bool(gaussian_delta(ball(epsilon), (ball(Fraction(-log, 10000))).exp()) <= ball(delta))
 
-    deviation = Fraction(f"{math.exp(first(meets, -9000, 30000) / 1000):.6g}")
+    deviation = Fraction(f"{math.exp(first(meets, -90000, 300000) / 10000):.6g}")
     return deviation**2

@@ -15,10 +15,26 @@ class Confirmed(TypedDict, total=False):
     accept_weak: bool
 
 
+class NumberOptions(Confirmed, total=False):
+    """What every release of a number, or of one for each bin, takes."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
+
+
 class HistogramOptions(Confirmed, total=False):
     """The options of ``hubbub release histogram``, but for what the method takes first."""
 
     crowd: Exact | None
+    epsilon: Exact | None
+    delta: Exact | None
     noise: str | None
     outlier: str | None
     one_row_per_person: bool
@@ -38,11 +54,9 @@ class HistogramOptions(Confirmed, total=False):
     parts: Exact | None
     channel: str | None
     k: Exact | None
-    epsilon: Exact | None
     tagged: bool
     alpha: Exact | None
     offset: Exact | None
-    delta: Exact | None
     variance: Exact | None
     thresholds: str | Sequence[Exact] | None
     epsilons: str | Sequence[Exact] | None
@@ -107,6 +121,7 @@ class QueriesOptions(Confirmed, total=False):
     """The options of ``hubbub release queries``, but for what the method takes first."""
 
     epsilon: Exact | None
+    delta: Exact | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -114,11 +129,9 @@ class QueriesOptions(Confirmed, total=False):
     coverage: Exact
 
 
-class CountOptions(Confirmed, total=False):
+class CountOptions(NumberOptions, total=False):
     """The options of ``hubbub release count``, but for what the method takes first."""
 
-    where: str | None
-    one_row_per_person: bool
     expected_rows: bool
     any_row: bool
     count_rows: bool
@@ -126,133 +139,72 @@ class CountOptions(Confirmed, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
     sample: Exact | None
     at_delta: Exact
-    coverage: Exact
-    unlisted: Exact | None
 
 
-class FractionOptions(Confirmed, total=False):
+class FractionOptions(NumberOptions, total=False):
     """The options of ``hubbub release fraction``, but for what the method takes first."""
 
-    where: str | None
-    one_row_per_person: bool
     expected_rows: bool
     any_row: bool
     distinct: Exact | None
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
     sample: Exact | None
     at_delta: Exact
-    coverage: Exact
-    unlisted: Exact | None
 
 
-class MeanOptions(Confirmed, total=False):
+class MeanOptions(NumberOptions, total=False):
     """The options of ``hubbub release mean``, but for what the method takes first."""
 
-    where: str | None
-    one_row_per_person: bool
     expected_rows: bool
     distinct: Exact | None
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
     sample: Exact | None
     at_delta: Exact
-    coverage: Exact
-    unlisted: Exact | None
 
 
-class QuantileOptions(Confirmed, total=False):
+class QuantileOptions(NumberOptions, total=False):
     """The options of ``hubbub release quantile``, but for what the method takes first."""
 
     q: Exact
-    where: str | None
-    one_row_per_person: bool
     distinct: Exact | None
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
     sample: Exact | None
     at_delta: Exact
-    coverage: Exact
-    unlisted: Exact | None
 
 
-class SumOptions(Confirmed, total=False):
+class SumOptions(NumberOptions, total=False):
     """The options of ``hubbub release sum``, but for what the method takes first."""
 
-    where: str | None
     cap: Exact | None
     cap_per_bin: Exact | None
     cap_share: Exact | None
     lost: Exact | None
-    one_row_per_person: bool
     distinct: Exact | None
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
-    coverage: Exact
-    unlisted: Exact | None
 
 
-class VarianceOptions(Confirmed, total=False):
+class VarianceOptions(NumberOptions, total=False):
     """The options of ``hubbub release variance``, but for what the method takes first."""
 
-    where: str | None
-    one_row_per_person: bool
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
     sample: Exact | None
     at_delta: Exact
-    coverage: Exact
-    unlisted: Exact | None
 
 
-class StdOptions(Confirmed, total=False):
+class StdOptions(NumberOptions, total=False):
     """The options of ``hubbub release std``, but for what the method takes first."""
 
-    where: str | None
-    one_row_per_person: bool
-    zero_knowledge: Exact | None
-    rows: Exact | None
-    people: Exact | None
-    crowd: Exact | None
-    epsilon: Exact | None
     sample: Exact | None
     at_delta: Exact
-    coverage: Exact
-    unlisted: Exact | None
 
 
 class GraphOptions(Confirmed, total=False):

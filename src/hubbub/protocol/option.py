@@ -13,6 +13,9 @@ from hubbub.errors import WrongUse, in_python
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+WHAT, WHOSE, HOW, WHERE = "What is published", "Whose data it is", "How people are protected", "Where it goes"
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One thing that can be said: its name, what it takes (None: nothing, it is said or not), and what it means."""
@@ -29,6 +32,8 @@ class Option:
     required: bool = False  # it must be said, and whoever asks says so by themselves
     choices: tuple[str, ...] = ()  # all that it may be, if they are few
     first: bool = False  # on the command line it stands by itself, without its name
+    group: str = WHAT  # under which heading help shows it
+    advanced: bool = False  # few need it: --help-all shows it
 
     @property
     def annotation(self) -> str:

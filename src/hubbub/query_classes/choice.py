@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any, Final, cast
 
 from hubbub.errors import WrongUse
-from hubbub.query_classes import boosting, small_databases, tree, weights
+from hubbub.query_classes import boosting, residual, small_databases, tree, weights
+from hubbub.query_classes.classes import MOST_TABLES
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.setting import Method, Setting, checked
@@ -20,6 +21,7 @@ MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "mwem": weights.best,
     "small-database": small_databases.best,
     "boosting": boosting.best,
+    "residual": residual.best,
 }
 """Every method by its name, with the parameters that have the smallest bound."""
 
@@ -64,7 +66,8 @@ def chosen(setting: Setting, name: str | None = None) -> Method:
 
 def parameters(method: Method) -> dict[str, Any]:
     """Its name and what it was given, for JSON."""
-    return {"name": method.name} | {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
+    given = {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
+    return {"name": method.name} | {name: list(one) if isinstance(one, tuple) else one for name, one in given.items()}
 
 
 def restored(given: Mapping[str, Any]) -> Method:
@@ -91,4 +94,7 @@ def restored(given: Mapping[str, Any]) -> Method:
         } if not rest and 3 <= t <= 99 and t % 2 and 1 <= k <= boosting.MOST_DRAWS and 1 <= m <= 10**6:
             if 0 <= low <= 10**18 and 1 <= more <= 10**18:
                 return boosting.Boosting(t, k, m, low, more)
+        case {"name": "residual", "delta": str(delta), "variances": [*several], **rest} if not rest:
+            if len(several) <= MOST_TABLES and all(isinstance(each, str) for each in several):
+                return residual.Residual(delta, tuple(several))
     raise WrongUse("the method is none that is known; update Hubbub")

@@ -30,7 +30,7 @@ class Setting:
     `half_way` is what may be lost between a person and nobody (under replacement, and between any two people, that is
     twice as much); `any_row` what may be lost however one person changes. `rows` are the people that the method sees:
     all, or those of a sample. With `outside`, some of them may be in no cell. But with probability `doubt`, every
-    answer is within the bound.
+    answer is within the bound. `delta` is what a method may fail with beside what is lost; most have no use for it.
     """
 
     queries: Class
@@ -39,6 +39,7 @@ class Setting:
     doubt: Fraction
     rows: int | None = None
     outside: bool = True
+    delta: Fraction = Fraction(0)
 
     @property
     def shape(self) -> Shape:

@@ -22,7 +22,9 @@ from hubbub.tables.bins import Countable, Discovered
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
-UNLISTED: Final = Option("unlisted", "SHARE", "Refuse if more of the people are in no bin; not looked at unless given.")
+UNLISTED: Final = Option(
+    "unlisted", "SHARE", "Refuse if more of the people are in no bin; not looked at unless given.", advanced=True
+)
 
 TOO_MANY_UNLISTED: Final = (
     "more people than `unlisted` allows are in none of the bins; see with hubbub check how values and bins differ, "

@@ -203,8 +203,8 @@ def test_the_examples_of_its_help_run(tmp_path: Path, monkeypatch: pytest.Monkey
     from hubbub.kinds.graph.request import KIND
 
     monkeypatch.chdir(tmp_path)
-    shown = run("graph", "release", "--help").stdout
-    assert run("release", "graph", "--help").stdout.splitlines()[3:] == shown.splitlines()[3:]
+    shown = run("graph", "release", "--help-all").stdout
+    assert run("release", "graph", "--help-all").stdout.splitlines()[3:] == shown.splitlines()[3:]
     for example in KIND.examples:
         assert example in shown, "an example must stand on one line, to be copied"
         assert run(*example.split()[1:]).exit_code == 0

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import hubbub
-from hubbub import cli
+from hubbub import cli, registry
 from hubbub.cli.main import commands
 from hubbub.demo import millbrook
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
@@ -51,7 +51,7 @@ def test_every_help_has_an_example_that_runs(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
     millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves
-    shown = run(*path, "--help")
+    shown = run(*path, "--help-all" if isinstance(command, cli.InGroups) else "--help")
     examples = examples_of(command)
     assert shown.exit_code == 0
     assert examples
@@ -161,3 +161,21 @@ def test_the_help_of_hubbub_has_every_command_in_one_line_by_what_it_is_for() ->
 def test_no_line_about_a_command_is_cut(path: tuple[str, ...], command: click.Command) -> None:
     shown = run(*path, "--help").stdout.partition("\nCommands:\n")[2]
     assert "...\n" not in shown
+
+
+KINDS = [name for name in registry.names() if registry.kind(name).data != "ballots"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_help_of_a_release_fits_a_screen_in_groups_and_help_all_has_every_option(name: str) -> None:
+    short, long = run("release", name, "--help").stdout, run("release", name, "--help-all").stdout
+    headings = ["What is published:", "Whose data it is:", "How people are protected:", "Where it goes:", "More:"]
+    found = [line for line in short.splitlines() if line in headings]
+    assert found == [each for each in headings if each in found]
+    assert len(found) >= (3 if name == "questions" else 5), "the sections in the order of the work"
+    assert short.count("\n") <= 40
+    assert "Show more: every option" in short
+    assert "Example:\n    hubbub " in short
+    flags = {f"--{option.name.replace('_', '-')}" for option in registry.kind(name).options}
+    assert all(f"  {flag} " in long or f"  {flag}\n" in long for flag in flags)
+    assert sum(f"  {flag} " in short for flag in flags) <= 12

@@ -37,7 +37,7 @@ def test_the_help_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
     parquet.write_table(millbrook.people(), tmp_path / "hubbub-demo" / "millbrook.parquet")
-    shown = CliRunner().invoke(commands, ["release", name, "--help"], catch_exceptions=False).stdout
+    shown = CliRunner().invoke(commands, ["release", name, "--help-all"], catch_exceptions=False).stdout
     for flag in ("--zero-knowledge EPS", "--rows K", "--people N", "--crowd K", "--epsilon E", "--where CONDITION"):
         assert flag in shown
     for example in registry.kind(name).examples:

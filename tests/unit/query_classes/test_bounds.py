@@ -34,11 +34,20 @@ def test_the_best_is_first_and_all_are_named() -> None:
     found = offers(setting("intervals", (8,), 10**3, 10**4, "1"))
     bounds = [each.bound for each in found if each.bound is not None]
     assert bounds == sorted(bounds)
-    assert {each.name for each in found} == {"per-query", "histogram", "tree", "mwem", "small-database", "boosting"}
+    assert {each.name for each in found} == {
+        "per-query",
+        "histogram",
+        "tree",
+        "mwem",
+        "small-database",
+        "boosting",
+        "residual",
+    }
     for each in found:
-        assert (each.method is None) == (each.name == "boosting")
+        assert (each.method is None) == (each.name in ("boosting", "residual"))
         assert each.method is None or restored(parameters(each.method)) == each.method
-    assert found[-1].why_not == "what is proved about it says nothing about 1,000 people"
+    said = {each.name: each.why_not for each in found}
+    assert said["boosting"] == "what is proved about it says nothing about 1,000 people"
     boosted = {"name": "boosting", "rounds": 3, "draws": 5, "size": 2, "within": 0, "ramp": 7}
     assert parameters(restored(boosted)) == boosted
     none: tuple[dict[str, object], ...] = (

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Commands, examples, json_option, print_json, print_text, waiting
+from hubbub.cli import Commands, examples, json_option, options, print_json, print_text, waiting
 from hubbub.cli.vote.configured import tally_configured
 from hubbub.cli.vote.files import print_written, repeating, write_page, write_record
 from hubbub.cli.vote.publish import publish
@@ -16,6 +17,11 @@ from hubbub.cli.vote.reading import LABELS as LABELS
 from hubbub.cli.vote.reading import READING as READING
 from hubbub.cli.vote.reading import given, read_ballots, reading_options
 from hubbub.errors import WrongUse
+from hubbub.numeric.exact import integer
+from hubbub.protocol.option import Option
+from hubbub.vote import ETA
+from hubbub.voting.rules.pair_rules import PAIR_RULES
+from hubbub.voting.rules.rules import SUMMARY
 
 if TYPE_CHECKING:
     from hubbub.noise.source import PublicDice, Source
@@ -24,20 +30,43 @@ if TYPE_CHECKING:
     from hubbub.voting.rules.stv import TransferableVote
     from hubbub.voting.ties import Ties
 
-RULES: Final = (
-    "repeated-plurality",
-    "approximate-runoff",
-    "scoring-elimination",
-    "instant-runoff",
-    "plurality",
-    "borda",
-    "positional",
-    "random-dictator",
-    "punishing",
-)
+RULES: Final = tuple(SUMMARY)
 RATED: Final = ("approval", "score")  # for ballots that hold no ranks
-PAIRS: Final = ("copeland", "minimax", "schulze")  # which look at pairs of candidates
+PAIRS: Final = PAIR_RULES  # which look at pairs of candidates
 STV: Final = "stv"  # for several seats, and so no rule of a comparison
+
+_TALLY: Final = (
+    Option("config", "FILE", "Count as this configuration of RCTab says: files, candidates, rules."),
+    Option("rule", "RULE", "The voting rule.", default=RULES[0], choices=(*RULES, *PAIRS, *RATED, STV)),
+    Option("eta", "E", "The gain that a lie may have, at most.", default=ETA),
+    Option("margin", "B", "A number, or n^0.75; without it, the margin that `eta` needs."),
+    Option(
+        "ties",
+        "HOW",
+        "By a fresh draw, or by the order of the file, for which nothing is promised.",
+        default="random",
+        choices=("random", "listed"),
+    ),
+    Option("points", "P1,P2,..", "Points for each place (positional, scoring-elimination)."),
+    Option(
+        "then",
+        "HOW",
+        "Who of those left wins (scoring-elimination); without it plurality if two are left, else a lot.",
+        choices=("lot", "random-dictator", "listed"),
+    ),
+    Option("mix", "A", "Mix with the punishing rule, so that no lie pays at all for utilities A apart."),
+    Option("compare", None, "Run all rules side by side, each with the margin that `eta` needs."),
+    Option("seats", "N", "How many are elected (stv); without it, what the file says."),
+    Option(
+        "dice",
+        "WORDS",
+        "Draw from these public words, said aloud when all ballots are in, so that anybody can repeat it.",
+    ),
+    Option("record", "PATH", "Write the signed result, to be counted again from the ballots (hubbub verify)."),
+    Option("ledger", "FILE", "Sign with the key of another ledger than your own."),
+    Option("page", "PATH", "Write a page for everybody: result, rounds, pairs, draws, promise."),
+    Option("chart", "PATH", "Draw how ballots moved: .html, .png or .svg."),
+)
 
 
 @click.group(
@@ -64,45 +93,7 @@ def vote() -> None:
     ),
 )
 @click.argument("file", required=False)
-@click.option("--config", metavar="FILE", help="Count as this configuration of RCTab says: files, candidates, rules.")
-@click.option(
-    "--rule",
-    type=click.Choice([*RULES, *PAIRS, *RATED, STV]),
-    default=RULES[0],
-    show_default=True,
-    help="The voting rule.",
-)
-@click.option("--eta", metavar="E", default="1e-12", show_default=True, help="The gain that a lie may have, at most.")
-@click.option("--margin", metavar="B", help="A number, or n^0.75; without it, the margin that --eta needs.")
-@click.option(
-    "--ties",
-    type=click.Choice(["random", "listed"]),
-    default="random",
-    show_default=True,
-    help="By a fresh draw, or by the order of the file, for which nothing is promised.",
-)
-@click.option("--points", metavar="P1,P2,..", help="Points for each place (positional, scoring-elimination).")
-@click.option(
-    "--then",
-    type=click.Choice(["lot", "random-dictator", "listed"]),
-    help="Who of those left wins (scoring-elimination); without it plurality if two are left, else a lot.",
-)
-@click.option(
-    "--mix", metavar="A", help="Mix with the punishing rule, so that no lie pays at all for utilities A apart."
-)
-@click.option("--compare", is_flag=True, help="Run all rules side by side, each with the margin that --eta needs.")
-@click.option("--seats", type=int, metavar="N", help="How many are elected (stv); without it, what the file says.")
-@click.option(
-    "--dice",
-    metavar="WORDS",
-    help="Draw from these public words, said aloud when all ballots are in, so that anybody can repeat it.",
-)
-@click.option(
-    "--record", metavar="PATH", help="Write the signed result, to be counted again from the ballots (hubbub verify)."
-)
-@click.option("--ledger", metavar="FILE", help="Sign with the key of another ledger than your own.")
-@click.option("--page", metavar="PATH", help="Write a page for everybody: result, rounds, pairs, draws, promise.")
-@click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
+@partial(options, declared=_TALLY)
 @reading_options
 @json_option
 def tally(
@@ -217,7 +208,8 @@ def _seats(options: dict[str, Any], read: BallotFile) -> TransferableVote | None
     if options["seats"] is None and read.format not in ("blt", "blt-csv", "csv-dominion"):
         raise WrongUse("stv fills seats, and this kind of file does not say how many; add --seats N")
     rules = "scotland" if options["place"] is None else rule_set(options["place"]).transfers or "scotland"
-    return TransferableVote(seats=read.seats if options["seats"] is None else options["seats"], rules=TRANSFERS[rules])
+    seats = read.seats if options["seats"] is None else integer(options["seats"], "--seats", least=1)
+    return TransferableVote(seats=seats, rules=TRANSFERS[rules])
 
 
 def _tally_seats(
@@ -342,8 +334,6 @@ def _margin(text: str | None) -> Margin | None:
 
 
 def _points(text: str | None) -> tuple[int, ...] | None:
-    from hubbub.numeric.exact import integer
-
     return None if text is None else tuple(integer(part, "a number of --points") for part in text.split(","))
 
 

@@ -7,70 +7,60 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command
+from hubbub.cli import Command, options
 from hubbub.errors import WrongUse
+from hubbub.protocol.option import Option, options_of
+from hubbub.voting.formats.reading import Reading
+from hubbub.voting.rules.jurisdictions import RULE_SETS, rule_set
 
 if TYPE_CHECKING:
     from hubbub.voting.formats.ballot_file import BallotFile
-    from hubbub.voting.formats.reading import Reading
-
-PLACES: Final = ("minneapolis", "maine", "oakland", "scotland", "albany")
-
-READING: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
-    (
-        "overvotes",
-        ("stop", "skip", "several", "refuse"),
-        "A rank of several ends the ballot, is ignored, ends it while several of them are in, or is refused.",
-    ),
-    ("skips", ("skip", "stop", "stop-at-two"), "An empty rank is closed up, ends the ballot, or two in a row do."),
-    ("repeats", ("first", "stop", "refuse"), "A candidate again: ignored, the end, or refused (default by format)."),
-    ("truncation", ("keep", "refuse"), "Short ballots count while they rank somebody who is in, or are refused."),
-    ("write-ins", ("together", "apart", "drop"), "Write-ins are one candidate, stand as written, or are empty ranks."),
-)
-"""The rules by which marks become rankings: name, choices (the first is the default), help."""
 
 LABELS: Final = ("undervote", "skip", "overvote", "write-in")
+READING: Final = tuple(option for option in options_of(Reading) if option.choices)
+"""The rules by which marks become rankings."""
+
+_FILE: Final = (
+    Option(
+        "alias",
+        "OLD=NEW",
+        "Cells that say OLD mean NEW, for CSV files; may be repeated. @FILE holds one such line each.",
+        many=True,
+    ),
+    Option(
+        "format",
+        "NAME",
+        "soc, soi, toc, toi, cat, blt, abif, csv, xlsx, dominion, hart or cdf; if not given, as the ending says.",
+    ),
+    Option("encoding", "NAME", "Of the file, like cp1252; without it UTF-8, UTF-16 by its mark, or Windows-1252."),
+    Option("contest", "NAME", "Which contest of a file with several; a part of its name will do."),
+    Option(
+        "columns",
+        "SPEC",
+        "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b, or "
+        'scores=a/b or approvals=a/b; "quoted, names" and #3 for the third.',
+    ),
+    Option("candidates", "FILE", "A text file with a candidate on each line; without it, everybody marked."),
+)
+_LABELLED: Final = tuple(
+    Option(
+        f"{label.replace('-', '_')}_label",
+        "TEXT",
+        f"A cell that means {label}; may be repeated. Left out: the usual words.",
+        many=True,
+    )
+    for label in LABELS
+)
 
 
 def reading_options(command: Command) -> Command:
     """How a file of ballots is read."""
-    for label in reversed(LABELS):
-        text = f"A cell that means {label}; may be repeated. Left out: the usual words."
-        command = click.option(f"--{label}-label", multiple=True, metavar="TEXT", help=text)(command)
-    for name, choices, text in reversed(READING):
-        default = None if name == "repeats" else choices[0]
-        command = click.option(
-            f"--{name}", type=click.Choice(choices), default=default, show_default=default is not None, help=text
-        )(command)
-    for flag, takes, text in (
-        ("--candidates", "FILE", "A text file with a candidate on each line; without it, everybody marked."),
-        (
-            "--columns",
-            "SPEC",
-            "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b, or "
-            'scores=a/b or approvals=a/b; "quoted, names" and #3 for the third.',
-        ),
-        ("--contest", "NAME", "Which contest of a file with several; a part of its name will do."),
-        ("--encoding", "NAME", "Of the file, like cp1252; without it UTF-8, UTF-16 by its mark, or Windows-1252."),
-        (
-            "--format",
-            "NAME",
-            "soc, soi, toc, toi, cat, blt, abif, csv, xlsx, dominion, hart or cdf; if not given, as the ending says.",
-        ),
-    ):
-        command = click.option(flag, metavar=takes, help=text)(command)
-    command = click.option(
-        "--alias",
-        multiple=True,
-        metavar="OLD=NEW",
-        help="Cells that say OLD mean NEW, for CSV files; may be repeated. @FILE holds one such line each.",
-    )(command)
     return click.option(
         "--as",
         "place",
-        type=click.Choice(PLACES),
+        type=click.Choice(list(RULE_SETS)),
         help="Read marks and count as this place does; other options change parts of it.",
-    )(command)
+    )(options(command, (*_FILE, *READING, *_LABELLED)))
 
 
 def given(name: str) -> bool:
@@ -114,21 +104,14 @@ def read_ballots(file: str, options: dict[str, Any], rule: str = "publishing bal
     return formats.for_rule(opened, rule)
 
 
-def _reading(options: dict[str, Any]) -> Reading:
-    from hubbub.voting.formats.reading import Reading
-    from hubbub.voting.rules.jurisdictions import rule_set
-
-    reading_options: dict[str, Any] = {
-        name.replace("-", "_"): options[name.replace("-", "_")] for name, _, _ in READING
-    }
-    for label in LABELS:
-        name = f"{label.replace('-', '_')}_label"
-        if options[name]:
-            reading_options[f"{name}s"] = tuple(options[name])
-    reading = Reading(**reading_options, aliases=_aliases(options["alias"]))
-    if options["place"] is None:
+def _reading(given_options: dict[str, Any]) -> Reading:
+    reading_options: dict[str, Any] = {option.name: given_options[option.name] for option in READING}
+    labels = {option.name: tuple(given_options[option.name]) for option in _LABELLED}
+    reading_options |= {f"{name}s": texts for name, texts in labels.items() if texts}
+    reading = Reading(**reading_options, aliases=_aliases(given_options["alias"]))
+    if given_options["place"] is None:
         return reading
-    return rule_set(options["place"]).reading(reading, frozenset(name for name in reading_options if given(name)))
+    return rule_set(given_options["place"]).reading(reading, frozenset(name for name in reading_options if given(name)))
 
 
 def _aliases(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import SAMPLING, histogram
 from hubbub.kinds.histogram.spec import columns
 from hubbub.numeric.exact import Exact
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import MOST_BINS, declared_size
 from hubbub.tables.columns import axis
@@ -82,11 +82,11 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         Option(
             "margins", "MARGINS", 'Sums by fewer columns, like "A,B; A".', takes="str | Sequence[str | Sequence[str]]"
         ),
-        Option("crowd", "K", "Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
-        Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together."),
-        Option("consistent", None, "Also whole numbers of at least 0 that add up."),
+        Option("crowd", "K", "Exact cells of at least K, the others hidden (with `epsilon`: noisy).", group=HOW),
+        Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together.", group=HOW),
+        Option("consistent", None, "Also whole numbers of at least 0 that add up.", advanced=True),
         *SAMPLING,
-        Option("coverage", "C", "How often an interval is right.", default="0.95"),
+        Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
         UNLISTED,
     ),
     from_options=from_options,

@@ -14,7 +14,7 @@ from hubbub.kinds.graph.plan import compared
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.kinds.graph.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import GRAPH, Kind
 
 NAMES: Final = {each.value: each for each in Statistic}
@@ -82,17 +82,24 @@ OPTIONS: Final = (
         "How many friends nobody exceeds; public.",
         missing="say how many friends nobody exceeds, from what is public: add `max_degree=D`",
     ),
-    Option("average_at_most", "L", "A public bound on the average degree: less noise on the edges."),
+    Option(
+        "average_at_most",
+        "L",
+        "A public bound on the average degree: less noise on the edges.",
+        group=HOW,
+        advanced=True,
+    ),
     Option(
         "epsilon",
         "E",
         "The loss of each published count.",
         missing="say what each published count may lose, from what is public: add `epsilon=E`",
+        group=HOW,
     ),
-    Option("samples", "K", "Zero-knowledge with respect to K random people."),
-    Option("explore", "S", "How many people a walk from each may see; without it 2 sqrt(K)."),
-    Option("per_edge", None, "Protect single edges only (degree-histogram, triangles)."),
-    Option("coverage", "C", "How often an interval is right.", default="0.95"),
+    Option("samples", "K", "Zero-knowledge with respect to K random people.", group=HOW),
+    Option("explore", "S", "How many people a walk from each may see; without it 2 sqrt(K).", group=HOW, advanced=True),
+    Option("per_edge", None, "Protect single edges only (degree-histogram, triangles).", group=HOW, advanced=True),
+    Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
 )
 
 KIND: Final = Kind(

@@ -18,7 +18,7 @@ from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, WHERE, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
@@ -244,49 +244,97 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
     return None
 
 
-_ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, chosen secretly and uniformly.")
+_ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE)
 ROWS: Final = (
-    Option("rows_per_person", "M", "Count rows: at most M of each person, chosen secretly; EPS is for all."),
-    Option("rows_per_bin", "C", "Count rows: at most C of each person in each bin."),
-    Option("rows_called", "NOUN", "What a row is, in the plural, like visits: it names the column.", takes="str"),
+    Option(
+        "rows_per_person", "M", "Count rows: at most M of each person, chosen secretly; EPS is for all.", group=WHOSE
+    ),
+    Option("rows_per_bin", "C", "Count rows: at most C of each person in each bin.", group=WHOSE, advanced=True),
+    Option(
+        "rows_called",
+        "NOUN",
+        "What a row is, in the plural, like visits: it names the column.",
+        takes="str",
+        group=WHOSE,
+        advanced=True,
+    ),
 )
 """Asked of whatever counts several rows of a person."""
 
-_SAMPLE: Final = Option("sample", "P", "Use a fresh secret sample: each person with probability P.")
+_SAMPLE: Final = Option("sample", "P", "Use a fresh secret sample: each person with probability P.", group=HOW)
 _COLLECTED: Final = (
-    Option("collected", "P", "Declare that people came into the table with probability P."),
-    Option("collected_between", "LOW HIGH", "The same with rates between LOW and HIGH.", parts=2),
-    Option("exempt", "N", "How many people may have been collected in any other way.", default="0"),
-    Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9"),
+    Option("collected", "P", "Declare that people came into the table with probability P.", group=WHOSE, advanced=True),
+    Option(
+        "collected_between",
+        "LOW HIGH",
+        "The same with rates between LOW and HIGH.",
+        parts=2,
+        group=WHOSE,
+        advanced=True,
+    ),
+    Option(
+        "exempt",
+        "N",
+        "How many people may have been collected in any other way.",
+        default="0",
+        group=WHOSE,
+        advanced=True,
+    ),
+    Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9", group=HOW, advanced=True),
 )
 SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
 """Whom a release counts: asked of everything that is counted once, by bins."""
 
 _OWN: Final = (
-    Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True),
-    Option("crowd", "K", "Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option("by", "SPEC", "A column and its bins: town, town=Bath,other or age:0..90:10. Repeat it.", many=True),
+    Option("crowd", "K", "Show exact counts of K people or more, and hide the others.", group=HOW),
+    Option("epsilon", "EPS", "The privacy loss: noise on every count (with `crowd`: on those below K).", group=HOW),
+    Option("delta", "D", "With `epsilon`: what finding the bins in the data may cost, or Gaussian noise.", group=HOW),
     Option(
         "noise",
         "KIND",
         f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
         choices=NOISES,
         takes="str",
+        group=HOW,
+        advanced=True,
     ),
-    Option("outlier", "CURVE", "A loss for each crowd size, like 1:0.01,101:1 (warped noise).", takes="str"),
+    Option(
+        "outlier",
+        "CURVE",
+        "A loss for each crowd size, like 1:0.01,101:1 (warped noise).",
+        takes="str",
+        group=HOW,
+        advanced=True,
+    ),
     _ONE_ROW,
-    Option("distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all."),
-    Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now."),
+    Option(
+        "distinct",
+        "B",
+        "Count each person in at most B bins, chosen secretly; EPS is for all.",
+        group=WHOSE,
+        advanced=True,
+    ),
+    Option(
+        "expected_rows",
+        None,
+        "Intervals for what is kept on average, not for what was kept now.",
+        group=WHOSE,
+        advanced=True,
+    ),
     *ROWS,
     _SAMPLE,
-    Option("scale_up", None, "With `sample`: estimates and intervals for everybody."),
+    Option("scale_up", None, "With `sample`: estimates and intervals for everybody.", advanced=True),
     *_COLLECTED,
-    Option("coverage", "C", "How often an interval is right.", default="0.95"),
+    Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
     UNLISTED,
     Option(
         "parts",
         "N",
         "With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
         for_cluster=True,
+        group=WHERE,
+        advanced=True,
     ),
 )
 
@@ -312,7 +360,7 @@ def from_options(
         rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
         rows_called=rows_called,
     )
-    own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
+    own = {option.name for option in _OWN} | {"show_above", "channel"}
     rest = {name: options.pop(name) for name in list(options) if name not in own}
     return histogram(unit=unit, options=rest, **options)
 
@@ -347,7 +395,7 @@ alone. What is released about the same people under one name adds up in the ledg
         "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
-    options=(*_OWN, CHANNEL, *OPTIONS),
+    options=(*_OWN, CHANNEL, *(option for option in OPTIONS if option.name not in ("epsilon", "delta"))),
     from_options=from_options,
     from_json=read,
 )

@@ -17,7 +17,7 @@ from hubbub.kinds.points.space import Space, space, space_of_areas
 from hubbub.kinds.points.spec import NoisyPoints
 from hubbub.kinds.points.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.privacy_unit import Unit
 
@@ -129,29 +129,39 @@ OPTIONS: Final = (
         "FILE",
         "In place of a grid: the polygons of a GeoJSON file, public, as cells.",
         takes="str | PathLike[str]",
+        advanced=True,
     ),
     Option(
         "quadtree",
         "Q,..",
         "In place of a grid: quarters of the box, and which are cut again.",
         takes="str | Sequence[str]",
+        advanced=True,
     ),
-    Option("lattice", "S,..", "Steps that points move by; if not given, a hundredth of a cell.", takes=_SIDES),
+    Option(
+        "lattice",
+        "S,..",
+        "Steps that points move by; if not given, a hundredth of a cell.",
+        takes=_SIDES,
+        advanced=True,
+    ),
     Option(
         "crowd",
         "K",
         "Delete points in cells with fewer than K people.",
         missing="say how many people a cell must have: add `crowd=K`",
+        group=HOW,
     ),
     Option(
         "epsilon",
         "E",
         "The others move by noise as wide as a cell divided by E.",
         missing="say how much people of one cell may differ: add `epsilon=E`",
+        group=HOW,
     ),
-    Option("one_row_per_person", None, "Keep one row of each person, chosen secretly and uniformly."),
-    Option("within", "M", "Say how often no point is further than M from its own, in L1."),
-    Option("clamp", None, "Put points that leave the box back on its edge."),
+    Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE),
+    Option("within", "M", "Say how often no point is further than M from its own, in L1.", advanced=True),
+    Option("clamp", None, "Put points that leave the box back on its edge.", advanced=True),
 )
 
 KIND: Final = Kind(

@@ -19,6 +19,7 @@ each exact answer by -1, 0 or 1, and at most `depth` of them up and as many down
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -28,10 +29,14 @@ from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Deriv
 from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.kinds.histogram.promises import PARTITION
+from hubbub.numeric.exact import rounded, to_text
+from hubbub.protocol.check import Check
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
+from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.residual import SLACK, Residual, of_class, optimality
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.sanitize import Blank, outside
@@ -44,12 +49,14 @@ MCSHERRY_TALWAR: Final = "McSherry, Talwar, Mechanism design via differential pr
 HLM: Final = "Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data release, 2012"
 BLR: Final = "Blum, Ligett, Roth, A learning theory approach to non-interactive database privacy, STOC 2008"
 DRV: Final = "Dwork, Rothblum, Vadhan, Boosting and differential privacy, FOCS 2010"
+PLANNER: Final = "Xiao, He, Zhang, Kifer, An optimal and scalable matrix mechanism for noisy marginals, NeurIPS 2023"
 THEOREMS: Final = {
     "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
     "histogram": Theorem("queries.histogram", "noise on every cell", DMNS),
     "tree": Theorem("queries.tree", "noise on every run of a tree, over its levels", DMNS),
     "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),
     "small-database": Theorem("queries.small-database", "the exponential mechanism over small databases", BLR),
+    "residual": Theorem("queries.residual", "Gaussian noise on the residual of every table", f"{PLANNER}; {HERE}"),
     "boosting": Theorem("queries.boosting", "draws by weights, and noise on what is drawn", f"{DRV}; {HERE}"),
 }
 HALF_WAY: Final = Theorem(
@@ -82,13 +89,22 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
         if spec.loss > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
-            return (_own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon)),)
+            delta = spec.method.spent_delta(spec.setting) if isinstance(spec.method, Residual) else Fraction(0)
+            if delta > spec.request.delta:
+                raise Refused("the noise of the tables has a larger delta than the description says; get the original")
+            return (_own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=delta)),)
     own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
 
 def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
-    given = {name: value for name, value in parameters(spec.method).items() if name != "name"}
+    given = {
+        name: value for name, value in parameters(spec.method).items() if name not in ("name", "delta", "variances")
+    }
+    if isinstance(spec.method, Residual) and isinstance(spec.queries, ColumnCells):
+        noises = spec.method.noises(of_class(spec.queries))
+        rho = sum((noise.rho for noise in noises), Fraction(0))
+        given |= {"tables": len(noises), "rho": rounded(rho, up=True, digits=9), "delta_out": claim.delta}
     declared: tuple[Assumption, ...] = ()
     if spec.request.people is not None:
         sentence = "it is public and true that there are {people} people in the table"
@@ -100,6 +116,19 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
         assumptions=(PARTITION, ONE_CELL, *map(rule, spec.request.axes), spec.unit.assumption, *declared),
         people=spec.people,
     )
+
+
+def residual_checks(spec: Queries, method: Residual, queries: ColumnCells) -> Iterator[Check]:
+    """The delta of all tables from their variances, and the plan against the least error there is for its rho.
+
+    Guarantee: the delta is that of Lemma C; the least weighted variance bounds that of every plan from below.
+    """
+    tables = of_class(queries)
+    delta = method.spent_delta(spec.setting)
+    found = f"{to_text(delta)} of {to_text(spec.request.delta)}"
+    yield Check("the delta of all tables together", delta <= spec.request.delta, found)
+    above = optimality(method, tables)
+    yield Check("the plan of the noise", above <= SLACK, f"{float(above):.4f} times the least weighted variance")
 
 
 def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:

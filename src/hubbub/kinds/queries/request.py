@@ -16,7 +16,7 @@ from hubbub.kinds.queries.query_text import ANY
 from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
 from hubbub.kinds.queries.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
 from hubbub.query_classes.classes import ColumnCells
@@ -32,6 +32,7 @@ def queries(
     of: str,
     *,
     epsilon: Exact | None = None,
+    delta: Exact | None = None,
     zero_knowledge: Exact | None = None,
     rows: Exact | None = None,
     people: Exact | None = None,
@@ -48,6 +49,7 @@ def queries(
         rows=None if rows is None else integer(rows, "rows", least=1),
         people=None if people is None else integer(people, "people", least=1),
         coverage=_coverage(coverage),
+        delta=_delta(delta, zero_knowledge, people),
     )
     if request.rows is not None and request.people is not None and request.rows > request.people:
         raise WrongUse(f"a sample has at most all {request.people:,} people, not {request.rows:,}; lower `rows`")
@@ -106,6 +108,19 @@ def _loss(epsilon: Exact | None, knowledge: Exact | None, rows: Exact | None, pe
     return positive(knowledge, "zero-knowledge")
 
 
+def _delta(delta: Exact | None, knowledge: Exact | None, people: Exact | None) -> Fraction:
+    if delta is None:
+        return Fraction(0)
+    if knowledge is not None or people is not None:
+        raise WrongUse(
+            "`delta` goes with `epsilon` alone, for people who come or go; leave out `people` and the sample"
+        )
+    found = positive(delta, "delta")
+    if found >= 1:
+        raise WrongUse(f"delta must be below 1, not {found}; choose one like 1e-9")
+    return found
+
+
 def _coverage(coverage: Exact) -> Fraction:
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
@@ -146,16 +161,20 @@ OPTIONS: Final = (
         takes="str",
         missing="say which queries are to be answered: add `class=marginals:2`, intervals, boxes or others",
     ),
-    Option("epsilon", "E", "Differential privacy: what may be lost, all answers together."),
-    Option("zero_knowledge", "E", "Zero-knowledge privacy with respect to `rows` of `people`."),
-    Option("rows", "K", "How many people are drawn in secret."),
+    Option("epsilon", "E", "Differential privacy: what may be lost, all answers together.", group=HOW),
+    Option("delta", "D", "With `epsilon`: a delta for Gaussian noise, for many marginals with least error.", group=HOW),
+    Option(
+        "zero_knowledge", "E", "Zero-knowledge privacy with respect to `rows` of `people`.", group=HOW, advanced=True
+    ),
+    Option("rows", "K", "How many people are drawn in secret.", group=HOW, advanced=True),
     Option(
         "people",
         "N",
         "How many people there are: public and enforced, so that the promise is for one replaced by another.",
+        group=HOW,
     ),
-    Option("method", "NAME", f"{', '.join(MAKERS)}; if not given, the best proved.", takes="str"),
-    Option("coverage", "C", "How often all answers are within the bound.", default="0.95"),
+    Option("method", "NAME", f"{', '.join(MAKERS)}; if not given, the best proved.", takes="str", advanced=True),
+    Option("coverage", "C", "How often all answers are within the bound.", default="0.95", advanced=True),
 )
 
 KIND: Final = Kind(
@@ -168,7 +187,10 @@ every table by two columns), conjunctions:3 (every condition on up to three colu
 (a run of bins of each column) or halfspaces. The method is the one with the smallest proved error for that class and
 domain, chosen before the data is looked at; its bound, and those of the others, are in the JSON.
 
-With `epsilon=E` everybody is counted. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
+With `epsilon=E` everybody is counted. With `epsilon=E` `delta=D` marginals and conjunctions may have Gaussian noise on
+what each table says beyond those below it (`method=residual`): the least error there is for many tables, and all of
+them agree in all sums. conjunctions:W is about all orders up to W and their grand total; a plan for marginals:W alone
+tells little about the smaller tables. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
 is, and whatever is learned from the answers about a person, K random other people would have told as well.
 
 N is declared and public. A table with another number of people is refused with exit code 3, before anything is spent;

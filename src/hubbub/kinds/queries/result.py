@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.kinds.queries import chart, text
 from hubbub.kinds.queries.query_text import (
+    ANY,
     Words,
     cell_keys,
     key_names,
@@ -30,10 +31,11 @@ from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import Result, Sheet
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
-from hubbub.query_classes.classes import Halfspaces, Query, cells_of
+from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_of
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
 from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.residual import Residual, every_answer, of_class, places
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.tree import Tree, levels
@@ -60,6 +62,7 @@ NUMBER: Final = {
     "mwem": "weight",
     "small-database": "rows",
     "boosting": "rows",
+    "residual": "difference",
 }
 """What the numbers of each method are called in its file."""
 
@@ -126,7 +129,7 @@ class Synopsis(Result):
         the method published noisy counts, since counts below 0 become 0.
         """
         spec = self.spec
-        if isinstance(spec.method, PerQuery):
+        if isinstance(spec.method, PerQuery | Residual):
             raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
         times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
@@ -164,7 +167,7 @@ class Synopsis(Result):
         found = [main]
         if isinstance(queries, Halfspaces):
             return (main,)
-        if not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS:
+        if isinstance(method, Residual) or (not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
         if isinstance(method, Weights | Boosting):
@@ -201,6 +204,8 @@ class Synopsis(Result):
             case PerQuery():
                 ends = self._ends() if self._sampled else self._ends()[1:]  # else the count is the estimate
                 return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
+            case Residual():
+                return pa.schema([*self._keys(), (self.number, pa.int64())])
             case Tree():
                 return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
             case Boosting():
@@ -226,6 +231,11 @@ class Synopsis(Result):
                 columns = self._answer_columns(values.tolist(), [spec.bound] * values.size)
                 ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
                 return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
+            case Residual():
+                assert isinstance(spec.queries, ColumnCells)
+                bins = zip(spec.request.axes, places(of_class(spec.queries)), strict=True)
+                keys = [labelled(each[start:stop], (*all_labels(axis), ANY)) for axis, each in bins]
+                return [*keys, integer_array(some)]
             case Tree(branching=branching):
                 return [*_runs(spec, branching, start, stop), integer_array(some)]
             case Boosting(rounds=rounds):
@@ -268,11 +278,14 @@ class Synopsis(Result):
     def _answers(self) -> Iterator[pa.RecordBatch]:
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
-        boxes = [spec.queries.at(index) for index in range(spec.queries.number)]
         setting = spec.setting
-        seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]
-        bounds = [spec.bound_of(box) for box in boxes]
-        keys = keys_of(np.arange(len(boxes)), spec.request.axes, spec.queries)
+        if isinstance(spec.method, Residual):
+            seen, bounds = every_answer(spec.method, setting, self.drawn)
+        else:
+            boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
+            seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]
+            bounds = [spec.bound_of(box) for box in boxes]
+        keys = keys_of(np.arange(len(seen)), spec.request.axes, spec.queries)
         schema = pa.schema([*self._keys(), *self._ends()])
         yield pa.record_batch([*keys, *self._answer_columns(seen, bounds)], schema=schema)
 

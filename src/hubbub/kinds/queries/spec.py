@@ -28,11 +28,13 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Description, Kind, Spec
+from hubbub.query_classes import residual
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
-from hubbub.query_classes.classes import Class, Halfspaces, Query, cells_of, parse
+from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse
 from hubbub.query_classes.growth import sampling_error
 from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import Method, Setting
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.sampling.sanitize import Blank, inside
@@ -68,6 +70,7 @@ class QueryRequest:
     rows: int | None = None
     people: int | None = None
     coverage: Fraction = Fraction(19, 20)
+    delta: Fraction = Fraction(0)
 
     @property
     def queries(self) -> Class:
@@ -103,6 +106,7 @@ class QueryRequest:
             doubt=self.doubt,
             rows=self.people if self.rows is None else self.rows,
             outside=self.outside,
+            delta=self.delta,
         )
 
     @property
@@ -145,8 +149,8 @@ class Queries(Spec):
 
     def __post_init__(self) -> None:
         request = self.request
-        if not 0 < request.coverage < 1 or request.epsilon <= 0 or self.loss <= 0:
-            raise WrongUse("epsilon must be above 0, and the coverage between 0 and 1")
+        if not 0 < request.coverage < 1 or request.epsilon <= 0 or self.loss <= 0 or not 0 <= request.delta < 1:
+            raise WrongUse("epsilon must be above 0, delta below 1, and the coverage between 0 and 1")
         if request.rows is not None and (request.people is None or not 1 <= request.rows <= request.people):
             raise WrongUse("a sample of K people needs K between 1 and the declared number of people; lower rows")
         check_domain(request.axes)
@@ -196,6 +200,9 @@ class Queries(Spec):
             return self.queries.number
         if isinstance(self.method, Tree):
             return sum(levels(shape[0], self.method.branching))
+        if isinstance(self.method, Residual):
+            assert isinstance(self.queries, ColumnCells)
+            return residual.of_class(self.queries).starts[-1]
         beyond = self.request.outside and self.setting.rows is not None
         times = self.method.rounds if isinstance(self.method, Boosting) else 1
         return times * (cells_of(shape) + beyond)
@@ -214,6 +221,8 @@ class Queries(Spec):
         yield Check("the method can answer the class", not why, why or f"{self.method.name} for {self.request.of}")
         spent = self.method.spends(self.setting)
         yield Check("the method spends no more than it may", spent <= self.loss, f"{to_text(spent)}")
+        if isinstance(self.method, Residual) and isinstance(self.queries, ColumnCells) and not why:
+            yield from queries_promises.residual_checks(self, self.method, self.queries)
         rate = queries_promises.noise_rate(self)
         if rate is not None and rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
             yield from laws(Geometric(rate))

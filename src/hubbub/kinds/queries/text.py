@@ -11,6 +11,7 @@ from hubbub.numeric.format import short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces, cells_of
+from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights
@@ -59,6 +60,11 @@ def how(spec: Queries) -> str:
         case Weights(rounds=rounds):
             plural = "s" if rounds > 1 else ""
             return f"weights of all cells, tilted in {rounds} round{plural} to one noisy answer each, and averaged"
+        case Residual(variances=variances):
+            return (
+                f"Gaussian noise on what each of {len(variances)} tables says beyond the tables below it; all answers "
+                "follow from these and agree in all sums"
+            )
         case SmallDatabase(size=size):
             return f"an invented database of {size} rows, drawn among all of that size"
         case Boosting(rounds=rounds, draws=draws, size=size):

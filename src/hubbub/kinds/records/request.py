@@ -10,7 +10,7 @@ from hubbub.kinds.histogram.request import SAMPLING, histogram
 from hubbub.kinds.records.compare import compare
 from hubbub.kinds.records.spec import Records, checked, read
 from hubbub.numeric.exact import Exact
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.columns import axis
 from hubbub.tables.generalization import split
@@ -72,7 +72,9 @@ is released about the same people under one name adds up in the ledger (hubbub l
             takes="str | Sequence[str]",
             missing=_WHICH,
         ),
-        Option("crowd", "K", "Records that at least K people share; the others are left out.", missing=_HOW_MANY),
+        Option(
+            "crowd", "K", "Records that at least K people share; the others are left out.", missing=_HOW_MANY, group=HOW
+        ),
         *SAMPLING,
     ),
     from_options=from_options,

@@ -12,7 +12,7 @@ from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
 from hubbub.numeric.exact import Exact, integer, positive, rational
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.ranks import LARGEST
 from hubbub.tables.bins import Declared, Discovered, parse
@@ -150,25 +150,42 @@ OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like
 WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
 _Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 ONE_ROW: Final = Option(
-    "one_row_per_person", None, "Of people with several rows keep one, chosen secretly among all of theirs."
+    "one_row_per_person",
+    None,
+    "Of people with several rows keep one, chosen secretly among all of theirs.",
+    group=WHOSE,
 )
-EXPECTED: Final = Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now.")
-_ANY_ROW: Final = Option("any_row", None, "A person of several rows counts if any of them meets the condition.")
+EXPECTED: Final = Option(
+    "expected_rows",
+    None,
+    "Intervals for what is kept on average, not for what was kept now.",
+    group=WHOSE,
+    advanced=True,
+)
+_ANY_ROW: Final = Option(
+    "any_row", None, "A person of several rows counts if any of them meets the condition.", group=WHOSE, advanced=True
+)
 _COUNT_ROWS: Final = Option(
     "count_rows", None, "Count rows and not people, at most M of each person (`rows_per_person`)."
 )
 DISTINCT: Final = Option(
-    "distinct", "B", "Each person, or their rows, in at most B bins, chosen secretly; EPS is for all."
+    "distinct",
+    "B",
+    "Each person, or their rows, in at most B bins, chosen secretly; EPS is for all.",
+    group=WHOSE,
+    advanced=True,
 )
 PROTECTED: Final = (
-    Option("zero_knowledge", "EPS", "Tell no more than K random people do, up to EPS."),
-    Option("rows", "K", "With zero-knowledge: how many random people may be known."),
-    Option("people", "N", "With zero-knowledge: how many people the table is of; public."),
-    Option("crowd", "K", "Show bins of at least K people, the others hidden."),
-    Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything."),
-    Option("sample", "P", "With `crowd`: a fresh secret sample, each person with probability P."),
-    Option("at_delta", "D", "The delta of what that sample buys.", default="1e-9"),
-    Option("coverage", "C", "How often an interval is right.", default="0.95"),
+    Option("zero_knowledge", "EPS", "Tell no more than K random people do, up to EPS.", group=HOW, advanced=True),
+    Option("rows", "K", "With zero-knowledge: how many random people may be known.", group=HOW, advanced=True),
+    Option("people", "N", "With zero-knowledge: how many people the table is of; public.", group=HOW, advanced=True),
+    Option("crowd", "K", "Show bins of at least K people, the others hidden.", group=HOW),
+    Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything.", group=HOW),
+    Option(
+        "sample", "P", "With `crowd`: a fresh secret sample, each person with probability P.", group=HOW, advanced=True
+    ),
+    Option("at_delta", "D", "The delta of what that sample buys.", default="1e-9", group=HOW, advanced=True),
+    Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
     UNLISTED,
 )
 

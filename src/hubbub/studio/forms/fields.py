@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hubbub import opening
 from hubbub.errors import WrongUse
 from hubbub.protocol.option import Option
+from hubbub.protocol.option import options_of as parameters_of
 from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE
 from hubbub.studio.folder import Folder
 from hubbub.studio.rendering import in_page
@@ -20,32 +22,13 @@ FILE: Final = "FILE"  # what an option takes that names one
 _LONGEST: Final = 10_000  # signs in a field
 _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
-WHO: Final = (
-    Option("person", "COLUMN", "The column that says who a row is about."),
-    Option("rows_are_people", None, "Each row is another person (then leave out person)."),
-)
-READING: Final = (
-    Option("table", "NAME", "The table of a DuckDB database, or the sheet of an Excel file."),
-    Option("delimiter", "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe."),
-    Option("encoding", "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
-    Option("no_header", "NAMES", "The columns of a CSV whose first line is data, like id,town,age."),
-)
-_STRICT: Final = (
-    Option("unreadable", "SHARE", "Refuse if a row of more of the people cannot be read.", default="0.01"),
-    Option("other_people", None, "Declare that these are not the people of a dataset of the same ids."),
-)
-_LINKS: Final = (
-    Option("columns", "A,B", "The columns with the two ends of a link."),
-    Option("vertex_file", FILE, "A list of all people, so that those without links count too."),
-)
-OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
-    TABLE: (*WHO, *READING, *_STRICT),
-    GRAPH: _LINKS,
-    BALLOTS: (),
-}
+_TABLE: Final = parameters_of(opening.open)
+WHO: Final = tuple(option for option in _TABLE if option.name in ("person", "rows_are_people"))
+READING: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
+OPENING: Final[Mapping[str, tuple[Option, ...]]] = {TABLE: _TABLE, GRAPH: opening.LINKS, BALLOTS: ()}
 """What is said about opening, by what a release is of."""
 
-NAMED: Final = (Option("dataset", "NAME", "The people's name in the ledger; if left empty, that of the file."),)
+NAMED: Final = (opening.NAMED,)
 
 
 @dataclass(frozen=True, slots=True)

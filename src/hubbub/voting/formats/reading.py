@@ -24,9 +24,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.protocol.option import said
 from hubbub.voting.ballots import Ballots
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -69,11 +70,41 @@ class Reading:
     `aliases` are spellings and whom they mean: ``(("ANN LEE", "Ann Lee"),)``.
     """
 
-    overvotes: str = "stop"
-    skips: str = "skip"
-    repeats: str | None = None  # by the format, as above
-    truncation: str = "keep"
-    write_ins: str = "together"
+    overvotes: Annotated[
+        str,
+        said(
+            "RULE",
+            "A rank of several ends the ballot, is ignored, ends it while several of them are in, or is refused.",
+            choices=CHOICES["overvotes"],
+        ),
+    ] = "stop"
+    skips: Annotated[
+        str, said("RULE", "An empty rank is closed up, ends the ballot, or two in a row do.", choices=CHOICES["skips"])
+    ] = "skip"
+    repeats: Annotated[
+        str | None,
+        said(
+            "RULE",
+            "A candidate again: ignored, the end, or refused (default by format).",
+            choices=CHOICES["repeats"],
+        ),
+    ] = None  # by the format, as above
+    truncation: Annotated[
+        str,
+        said(
+            "RULE",
+            "Short ballots count while they rank somebody who is in, or are refused.",
+            choices=CHOICES["truncation"],
+        ),
+    ] = "keep"
+    write_ins: Annotated[
+        str,
+        said(
+            "RULE",
+            "Write-ins are one candidate, stand as written, or are empty ranks.",
+            choices=CHOICES["write_ins"],
+        ),
+    ] = "together"
     undervote_labels: tuple[str, ...] = EMPTY  # and empty cells
     skip_labels: tuple[str, ...] = ("skip", "skipped")  # the same thing under another name
     overvote_labels: tuple[str, ...] = ("overvote",)

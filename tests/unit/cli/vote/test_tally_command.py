@@ -27,7 +27,7 @@ def ask(*args: str) -> dict[str, Any]:
 
 def test_the_options_are_those_of_the_library() -> None:
     assert set(RULES) == set(SUMMARY)
-    assert {name.replace("-", "_"): choices for name, choices, _ in READING} == dict(CHOICES)
+    assert {option.name: option.choices for option in READING} == dict(CHOICES)
     assert {f"{label.replace('-', '_')}_labels" for label in LABELS} <= set(Reading.__dataclass_fields__)
 
 

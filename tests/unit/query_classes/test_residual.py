@@ -1,0 +1,183 @@
+"""Many marginals by residuals: what one person moves, that tables agree, the plan, intervals, and Adult's error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from hubbub.guarantees.gaussian import lemma_c
+from hubbub.noise.source import ScriptedSource
+from hubbub.numeric.exact import to_text
+from hubbub.query_classes.choice import chosen, parameters, restored
+from hubbub.query_classes.classes import ColumnCells
+from hubbub.query_classes.residual import (
+    Residual,
+    Tables,
+    _differences,
+    _residual,
+    best,
+    every_answer,
+    of_class,
+    optimality,
+    planned,
+    reach,
+    reconstructed,
+    subsets,
+    tables_of,
+)
+from hubbub.query_classes.setting import Cells, Drawn, Setting
+
+ONE, BILLIONTH = Fraction(1), Fraction(1, 10**9)
+ADULT = (9, 16, 7, 15, 6, 5, 2, 42)
+
+
+def setting(shape: tuple[int, ...], ways: int, *, at_most: bool = False, delta: Fraction = BILLIONTH) -> Setting:
+    queries = ColumnCells(shape, ways, at_most=at_most)
+    return Setting(queries=queries, half_way=ONE, any_row=ONE, doubt=Fraction(1, 20), delta=delta)
+
+
+@pytest.mark.parametrize("sizes", [(2,), (5,), (2, 3), (4, 3, 2)], ids=str)
+def test_one_person_moves_a_residual_by_n_squared_times_p_whoever_it_is(sizes: tuple[int, ...]) -> None:
+    tables = tables_of(sizes, len(sizes), False)
+    columns = tuple(range(len(sizes)))
+    for cell in product(*map(range, sizes)):
+        person = np.zeros(sizes, dtype=np.int64)
+        person[cell] = 1
+        moved = _residual(_differences(person), sizes)  # N (C x .. x C) e: the integers that get noise
+        assert int((moved**2).sum()) == tables.cells(columns) ** 2 * tables.share(columns)
+
+
+@pytest.mark.parametrize("sizes", [(3,), (2, 3), (4, 3, 2)], ids=str)
+def test_differences_say_no_more_than_the_residual(sizes: tuple[int, ...]) -> None:
+    table = np.arange(math.prod(sizes), dtype=np.int64).reshape(sizes) ** 2
+    for axis in range(len(sizes)):
+        constant = np.random.default_rng(axis).integers(
+            0, 99, size=[1 if i == axis else n for i, n in enumerate(sizes)]
+        )
+        assert np.array_equal(_differences(table + constant), _differences(table))
+
+
+def exactly(tables: Tables, counts: np.ndarray) -> Drawn:
+    """What would be published without noise."""
+    parts = []
+    for columns in tables.closure:
+        away = tuple(i for i in range(counts.ndim) if i not in columns)
+        table = tables.cells(columns) * counts.sum(axis=away)
+        parts.append(_differences(np.asarray(table, dtype=np.int64)).ravel())
+    return Drawn(np.concatenate(parts))
+
+
+@pytest.mark.parametrize(("ways", "at_most"), [(2, False), (2, True), (3, True)])
+def test_without_noise_the_reconstruction_is_the_table(ways: int, at_most: bool) -> None:
+    shape = (3, 4, 2)
+    tables = tables_of(shape, ways, at_most)
+    counts = np.random.default_rng(7).integers(0, 50, size=shape)
+    drawn = exactly(tables, counts)
+    for columns in tables.closure:
+        truth = counts.sum(axis=tuple(i for i in range(3) if i not in columns))
+        assert np.array_equal(reconstructed(tables, drawn, columns), truth * tables.cells(columns) ** 2)
+
+
+def test_all_tables_agree_in_all_sums_exactly() -> None:
+    asked = setting((3, 4, 2, 5), 2)
+    assert isinstance(asked.queries, ColumnCells)
+    tables, method = of_class(asked.queries), best(asked)
+    codes = np.arange(120, dtype=np.int64)
+    cells = Cells(asked.shape, codes, codes * 3 % 17)
+    drawn = method.draw(asked, cells, ScriptedSource.from_label("agree"))
+    for columns in tables.closure:
+        for below in subsets(columns):
+            gone = tuple(columns.index(i) for i in columns if i not in below)
+            wide = reconstructed(tables, drawn, columns).sum(axis=gone)
+            ratio = tables.cells(columns) ** 2 // tables.cells(below) ** 2
+            assert np.array_equal(wide, reconstructed(tables, drawn, below) * ratio)
+
+
+@pytest.mark.slow
+def test_the_variance_of_every_cell_is_the_formula_and_the_interval_covers() -> None:
+    """2,000 draws of 6 cells: a variance 10 % off would be 6 standard errors away; size below 1e-5."""
+    asked = setting((2, 3), 2)
+    assert isinstance(asked.queries, ColumnCells)
+    tables, method = of_class(asked.queries), best(asked)
+    cells = Cells((2, 3), np.arange(6, dtype=np.int64), np.array([10, 0, 5, 7, 100, 3]))
+    source = ScriptedSource.from_label("variance")
+    drawn = [every_answer(method, asked, method.draw(asked, cells, source))[0] for _ in range(2000)]
+    off = np.array([[float(x) for x in one] for one in drawn]) - cells.counts
+    expected = float(method.variance(tables, (0, 1)))
+    assert np.allclose((off**2).mean(axis=0), expected, rtol=0.16)
+    assert abs((off**2).mean() / expected - 1) < 0.1
+    half = float(reach(method, tables, (0, 1), Fraction(1, 20)))
+    assert 1.96 < half / math.sqrt(expected) < 2.3  # narrow noise: more than the 1.96 of a normal law
+    assert (np.abs(off) > half).mean() < 0.065
+
+
+@pytest.mark.parametrize(
+    ("ways", "at_most", "target"), [(2, False, 21.8), (3, False, 28.0), (2, True, 25.9), (3, True, 36.3)]
+)
+def test_adults_error_is_that_of_the_optimum(ways: int, at_most: bool, target: float) -> None:
+    """Cells of all tables alike for marginals, tables alike for conjunctions; those of the highest order."""
+    tables = tables_of(ADULT, ways, at_most)
+    method = planned(tables, ONE, BILLIONTH)
+    top = [each for each in tables.workload if len(each) == ways]
+    weights = [1 if at_most else tables.cells(each) for each in top]
+    weighed = sum((w * method.variance(tables, each) for w, each in zip(weights, top, strict=True)), Fraction(0))
+    assert math.sqrt(weighed / sum(weights)) <= target * 1.02
+    assert lemma_c(method.noises(tables), ONE) <= BILLIONTH
+    assert optimality(method, tables) < Fraction("1.001")
+
+
+def test_the_plan_cannot_be_beaten_by_its_neighbours() -> None:
+    tables = tables_of((3, 4, 2), 2, False)
+    method = planned(tables, ONE, BILLIONTH)
+    least = optimality(method, tables)
+    assert Fraction(1) <= least < Fraction("1.0001")
+    for i in range(len(method.variances)):
+        other = replace(
+            method, variances=tuple(to_text(2 * s) if i == j else to_text(s) for j, s in enumerate(method.s2))
+        )
+        assert optimality(other, tables) > least
+
+
+def test_a_variance_that_is_too_small_or_left_out_has_a_larger_delta() -> None:
+    asked = setting((3, 4, 2), 2)
+    method = best(asked)
+    assert method.spends(asked) == ONE
+    less = replace(method, variances=tuple(to_text(s * Fraction(99, 100)) for s in method.s2))
+    assert less.spends(asked) > ONE
+    assert replace(method, variances=method.variances[:-1]).why_not(asked)
+    assert replace(method, variances=("8", *method.variances[1:])).why_not(asked)
+
+
+def test_it_is_chosen_for_many_tables_and_read_back() -> None:
+    asked = setting((9, 16, 7, 15, 6), 2)
+    method = chosen(asked)
+    assert method.name == "residual"
+    assert restored(parameters(method)) == method
+    assert chosen(setting((9, 16, 7, 15, 6), 2, delta=Fraction(0))).name != "residual"
+    assert Residual("0", ()).why_not(setting((3, 4), 2, delta=Fraction(0))) == "it needs a delta beside epsilon"
+
+
+def test_a_column_of_one_bin_says_nothing_of_its_own() -> None:
+    asked = setting((1, 3, 2), 2)
+    method = chosen(asked, "residual")
+    drawn = method.draw(asked, Cells((1, 3, 2), np.arange(6), np.full(6, 9)), ScriptedSource.from_label("one"))
+    assert len(every_answer(method, asked, drawn)[0]) == asked.queries.number  # type: ignore[arg-type, union-attr]
+
+
+@pytest.mark.slow
+def test_190_tables_of_20_columns_are_planned_drawn_and_answered() -> None:
+    shape = tuple(3 + i % 3 for i in range(20))
+    asked = setting(shape, 2)
+    rows = np.random.default_rng(3).integers(0, math.prod(shape), size=10_000)
+    codes, counts = np.unique(rows, return_counts=True)
+    method = best(asked)
+    drawn = method.draw(asked, Cells(shape, codes, counts), ScriptedSource.from_label("twenty"))
+    said, bounds = every_answer(method, asked, drawn)
+    assert len(said) == len(bounds) == asked.queries.number  # type: ignore[union-attr]
+    truth = asked.queries.of_listed(codes, counts)  # type: ignore[union-attr]
+    assert max(abs(float(a) - b) for a, b in zip(said, truth.tolist(), strict=True)) <= float(max(bounds))
