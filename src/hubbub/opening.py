@@ -47,7 +47,7 @@ def open(
         str | None,
         said(
             "NAME",
-            "The table of a database (or a query, SELECT ...), or the sheet of an Excel file.",
+            "The table of a database (or a query, SELECT ..., but of SQLite), or the sheet of an Excel file.",
             group=WHOSE,
             advanced=True,
         ),
@@ -58,7 +58,12 @@ def open(
     ] = None,
     encoding: Annotated[
         str | None,
-        said("NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16.", group=WHOSE, advanced=True),
+        said(
+            "NAME",
+            "How a CSV is encoded, if not in UTF-8 or marked as UTF-16: latin-1, cp1252.",
+            group=WHOSE,
+            advanced=True,
+        ),
     ] = None,
     no_header: Annotated[
         str | None,

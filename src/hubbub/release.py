@@ -52,8 +52,9 @@ from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import picture
 from hubbub.serialization import manifest
 
-_STOPPED_FREE: Final = "nothing was drawn or published, and nothing is spent"
-_STOPPED_SPENT: Final = "nothing was published, but noise was drawn already, so it counts as spent"
+_STOPPED_FREE: Final = "nothing published, and nothing is spent"
+_STOPPED_SPENT: Final = "nothing published, but noise was drawn already, so it counts as spent"
+_STOPPED_WAITING: Final = "nothing published yet, but written and signed; hubbub ledger finish FOLDER publishes it"
 
 
 def execute(
@@ -229,4 +230,6 @@ def abandon_on_failure(
                 spent = drawn(error)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(_STOPPED_SPENT if spent else _STOPPED_FREE) from None
+        elif isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(_STOPPED_WAITING) from None
         raise

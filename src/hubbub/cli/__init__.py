@@ -1,6 +1,6 @@
 """The command line: one file per verb, and here what the verbs share.
 
-Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed. With ``--json`` one object goes to stdout and nothing
+Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed, 130 stopped by Ctrl-C. With ``--json`` one object goes to stdout and nothing
 else does; words and progress go to stderr. Nothing heavy is imported before a command runs, so help comes at once.
 """
 
@@ -60,7 +60,7 @@ def _in_one_sentence() -> Iterator[None]:
             raise
         raise Sentence("the name of a file or folder is longer than the disk takes; choose a shorter one", 2) from None
     except KeyboardInterrupt as error:
-        raise Sentence("; ".join(("stopped", *map(str, error.args))), STOPPED) from None
+        raise Sentence(", ".join(("stopped", *map(str, error.args))), STOPPED) from None
     except click.UsageError as error:
         wrong = (_meant(error) or error.format_message()).rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path
@@ -90,6 +90,17 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with _in_one_sentence():
             return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Where there is no such command, those with nearly that name are told."""
+        from difflib import get_close_matches
+
+        near = [] if self.get_command(ctx, args[0]) else get_close_matches(args[0], self.list_commands(ctx))
+        if near:
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {' or '.join(map(repr, near))}?", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -222,6 +233,8 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
         elif option.parts > 1:
             options |= {"nargs": option.parts}
         has_default = option.default is not None
+        if option.required and not has_default:
+            del options["default"]  # click takes None for a default, and then nothing is required
         command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=has_default, **options)(
             command
         )

@@ -23,7 +23,8 @@ def ask(certificate: str, words: tuple[str, ...], release: str | None, as_json: 
     """How many people are like this, from a published synopsis (hubbub release queries) and its certificate.
 
     WORDS are column=bin, one for each column of the query, with bins named as in the release; column=first..last is a
-    run of bins. The query must be one of the class that the synopsis answers.
+    run of bins. The query must be one of the class that the synopsis answers, or a sum of them: of tables by two columns
+    (marginals:2), one column is answered too, within the sum of the bounds.
     """
     from hubbub.verification.reopening import reopen
 

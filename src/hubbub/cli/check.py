@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import display, echo, examples, json_option, options, page, print_json, waiting
+from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text, waiting
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
@@ -31,8 +31,34 @@ _COLUMNS: Final = 40  # that are listed
 _FEW: Final = 50  # values of a column that is proposed
 
 
+class LikeARelease(click.Command):
+    """A command that takes a release's options too, so that a release is checked by changing two words of it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {name for param in self.params for name in param.opts}
+        if any(word.startswith("--") and word.partition("=")[0] not in {*own, "--help"} for word in args):
+            self.params = [*self.params, *_of_releases(own)]
+        return super().parse_args(ctx, args)
+
+
+def _of_releases(own: set[str]) -> list[click.Option]:
+    """The options of releases of tables that a look has no use for, each once; help does not show them."""
+    from hubbub import registry
+    from hubbub.cli.release import command
+
+    found: dict[str, click.Option] = {}
+    for kind in map(registry.kind, registry.names()):
+        for param in command(kind).params if kind.data == "table" else ():
+            if isinstance(param, click.Option) and not own.intersection(param.opts):
+                param.required, param.hidden, param.default = False, True, None
+                param.type = param.type if param.is_flag else click.STRING  # what it says is not looked at
+                found.setdefault(param.opts[0], param)
+    return list(found.values())
+
+
 @click.command(
     "check",
+    cls=LikeARelease,
     epilog=examples(
         "hubbub check hubbub-demo/millbrook.parquet",
         "hubbub check hubbub-demo/millbrook.parquet --by department --by salary:0..300000:10000",
@@ -40,6 +66,7 @@ _FEW: Final = 50  # values of a column that is proposed
 )
 @click.argument("file")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about.")
+@click.option("--rows-are-people", is_flag=True, help="Each row is another person.")
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
 @click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
@@ -48,11 +75,12 @@ _FEW: Final = 50  # values of a column that is proposed
 def check(
     file: str,
     person: str | None,
+    rows_are_people: bool,
     by: tuple[str, ...],
     where: str | None,
     of: str | None,
     as_json: bool,
-    **how: Any,
+    **words: Any,
 ) -> None:
     """Look at a table before you publish anything about it.
 
@@ -61,9 +89,16 @@ def check(
     range and the data do not meet, so that zeros would be published and paid for; and a command that you could run
     next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
     A table of a database is looked at where it is: FILE is then its address, with --table.
+    The options of a release are taken too, so that "check" in the place of "release histogram" looks at the same.
     """
     from hubbub.engines.opening import open_inspection
 
+    how = {name: words.pop(name) for name in (*_CSV, "table")}
+    if person is not None and rows_are_people:
+        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
+    unused = sorted(f"--{name.replace('_', '-')}" for name, value in words.items() if value)
+    if unused:
+        print_text(f"Note: a look has no use for {', '.join(unused)}; the release will.")
     try:
         with waiting("Looking"), interruptible():
             found = open_inspection(file, by, person, where=where, of=of, **how)
@@ -85,7 +120,7 @@ def check(
         echo(f"\nYou could run: {command}")
         echo("Choose the bins by what is public about the column, not by what stands above.")
         echo(ONCE)
-        if person is None:
+        if person is None and not rows_are_people:
             echo(
                 "Each row is taken for another person here. If people have several rows, name the column that says who "
                 "(--person COLUMN), and look again."
@@ -94,7 +129,7 @@ def check(
 
 def _first_line(file: str, how: dict[str, Any]) -> None:
     """What is known of a CSV that cannot be opened, for whoever has to mend it: its columns, and open marks."""
-    from hubbub.engines.files.csv_file import first_names, repeated
+    from hubbub.engines.files.csv_file import first_names
     from hubbub.engines.files.csv_form import form
     from hubbub.engines.files.files import open_marks
     from hubbub.engines.files.plain_copy import kind
@@ -111,8 +146,6 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
         echo(PRIVATE)
     if names:
         echo(f"The first line has {len(names):,} cells: {', '.join(map(display, names[:_COLUMNS]))}")
-        if twice := repeated(names):
-            echo(f"{names[twice[0]]!r} is there {len(twice)} times: columns {', '.join(str(i + 1) for i in twice)}")
     for address, line in marks:
         echo(f"A quotation mark that opens a cell on line {line:,} of {display(address)} does not close as it should.")
 

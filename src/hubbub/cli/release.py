@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -156,6 +157,15 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
     return _Opened(network.publish, network.links, named["dataset"] or named_after(file))
 
 
+@contextmanager
+def _unpublished() -> Iterator[None]:
+    """An interrupt in here says that nothing is published, and whatever else is known."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        raise KeyboardInterrupt(*(stopped.args or ("nothing published",))) from None
+
+
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.capabilities import TakesLong
@@ -167,12 +177,13 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     out, form, replace, date, yes, explained, dry_run = (
         options.pop(name) for name in ("out", "format", "replace", "date", "yes", "explain", "dry_run")
     )
-    ledger = Ledger(options["ledger"])
-    opened = _opened(kind, file, options)
-    spec = kind.ask(**options)
-    check_format(form)
-    dated = heading(date)
-    bound = spec.bind(opened.data.columns())
+    with _unpublished():
+        ledger = Ledger(options["ledger"])
+        opened = _opened(kind, file, options)
+        spec = kind.ask(**options)
+        check_format(form)
+        dated = heading(date)
+        bound = spec.bind(opened.data.columns())
     if dry_run:
         if opened.dataset is None:
             raise WrongUse("this has no name in the ledger; give it one with `dataset`")
@@ -183,7 +194,8 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             print_text(ahead)
         with waiting("Counting"):
-            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+            with _unpublished():
+                done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=dated)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)

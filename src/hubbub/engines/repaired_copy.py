@@ -13,17 +13,50 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hubbub.engines.column_names import distinct
+
 _MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
 _INFINITY = 2**63 - 1  # to DuckDB, in every unit; minus this is minus infinity
 
 
-def mend_parquet(file: str, columns: Sequence[str], to: str) -> None:
-    """A Parquet file of these columns alone, batch by batch."""
+def parquet_names(file: str) -> tuple[str, ...] | None:
+    """The names of a Parquet file's columns if several have one name, each with its number; else None."""
+    try:
+        with pq.ParquetFile(file) as source:
+            return _renamed(source.schema_arrow.names)
+    except (pa.ArrowException, OSError):  # it cannot be read: whoever reads it says so
+        return None
+
+
+def _renamed(names: Sequence[str]) -> tuple[str, ...] | None:
+    return new if (new := distinct(names)) != tuple(names) else None
+
+
+def mend_parquet(file: str, columns: Sequence[str], to: str, names: Sequence[str] | None = None) -> None:
+    """A Parquet file of these columns alone, batch by batch; `names` are those of all its columns, if others."""
+    wanted = list(columns)
     with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as source:
-        schema = mended(source.schema_arrow.empty_table().select(list(columns))).schema
+        empty = source.schema_arrow.empty_table()
+        schema = mended((empty if names is None else empty.rename_columns(list(names))).select(wanted)).schema
         with pq.ParquetWriter(to, schema) as target:
-            for batch in source.iter_batches(columns=list(columns)):
-                target.write_table(mended(pa.table(batch.select(list(columns)))))
+            for batch in source.iter_batches(columns=wanted if names is None else None):
+                read = batch if names is None else batch.rename_columns(list(names))
+                target.write_table(mended(pa.table(read.select(wanted))))
+
+
+def named_apart(frame: Any) -> Any:
+    """A frame whose columns have a name each; itself, if they do already or cannot be given others."""
+    if hasattr(frame, "collect_schema"):  # polars
+        given = frame.collect_schema().names()
+    else:
+        given = frame.columns if hasattr(frame, "iloc") else frame.schema.names
+    if not all(isinstance(name, str) for name in given) or (names := _renamed(list(given))) is None:
+        return frame
+    if hasattr(frame, "iloc"):
+        return frame.set_axis(list(names), axis=1)
+    if hasattr(frame, "rename_columns"):
+        return frame.rename_columns(list(names))
+    return frame.rename(dict(zip(given, names, strict=True))) if hasattr(frame, "rename") else frame
 
 
 def mend_frame(frame: Any, columns: Sequence[str]) -> pa.Table:

@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from hubbub.errors import CheckFailed, Refused
+from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, durable
 from hubbub.ledger.log import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format
 
@@ -161,6 +161,9 @@ class Store:
             with closing(base):
                 base.execute("PRAGMA synchronous = FULL")  # an entry is on the disk when COMMIT returns
                 base.execute("PRAGMA fullfsync = ON")  # on macOS too
+                names = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                if names and "entries" not in names and anchor.find(self.path) is None:
+                    raise WrongUse(_NO_LEDGER.format(str(self.path)))
                 if create:
                     base.execute("PRAGMA journal_mode = WAL")
                     if not base.execute("SELECT count(*) FROM sqlite_master WHERE name = 'totals'").fetchone()[0]:
@@ -176,6 +179,9 @@ class Store:
             ) from None
 
 
+_NO_LEDGER: Final = "the file {!r} is no ledger; name another with `ledger`, or one that is not there yet"
+
+
 def _identity(page: Page) -> str:
     return "" if page.first is None else str(page.first.body["ledger"])
 
@@ -184,10 +190,19 @@ def _where(way: Path, path: Path) -> str:
     return "" if way == path else f" (a link leads to {str(path)!r} now)"
 
 
-def _trouble(error: sqlite3.DatabaseError, path: Path) -> Refused | CheckFailed:
+def _begins_as_one(path: Path) -> bool:
+    """Whether a file begins as every ledger does, and every file of SQLite."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+    return False
+
+
+def _trouble(error: sqlite3.DatabaseError, path: Path) -> Refused | CheckFailed | WrongUse:
     if isinstance(error, sqlite3.OperationalError):
         return Refused(
             f"the ledger {str(path)!r} could not be read or written, so nothing is published; check that the disk has "
             "room, that the folder can be written, and that no other program holds the file"
         )
+    if not _begins_as_one(path) and anchor.find(path) is None:
+        return WrongUse(_NO_LEDGER.format(str(path)))
     return CheckFailed(f"the ledger {str(path)!r} is damaged; restore it from a backup")

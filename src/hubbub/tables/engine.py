@@ -162,6 +162,12 @@ SEVERAL_ROWS: Final = (
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
+NO_ID: Final = (
+    "some rows say nobody in the column of people, which is empty there, so that nobody knows whose they are; fill the "
+    "ids in, or leave these rows out of the table"
+)
+"""Before what is said about people with several rows. Reads the same for every such table; for the steward alone."""
+
 OTHER_NUMBER: Final = (
     "the table is not of as many people as were declared; declare how many people it is of, not how many rows (that it "
     "was refused is itself information, and for you alone); nothing was drawn"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -50,6 +51,9 @@ def column(schema: Schema, name: str) -> ColumnType:
     """What the column of that name holds, or one sentence if there is none."""
     if name in schema:
         return schema[name]
+    alike = [each for each in schema if re.fullmatch(rf"{re.escape(name)}#\d+", each, re.IGNORECASE)]
+    if len(alike) > 1:
+        raise WrongUse(f"{len(alike)} columns are called {name!r}; say which: {' or '.join(map(repr, alike))}")
     if schema.public:
         raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
     raise WrongUse(

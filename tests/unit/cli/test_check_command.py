@@ -100,7 +100,7 @@ def test_the_shares_shown_are_those_of_the_counts(tmp_path: Path) -> None:
         (table(pay="55.3{i},5"), ("--by", "pay:0..100000:10000"), "can be read with decimal=, after the bins"),
         (table(pay="Ann Smith"), ("--by", "pay:0..100000:10000"), "look like Xxx Xxxxx (160)"),
         (table(rows=1), ("--person", "id", "--by", "town"), "80 people by id, each with one row."),
-        ("id,town,Town\n1,a,b\n", (), "'town' is there 2 times: columns 2, 3"),
+        ("id,town,Town\n1,a,b\n", (), "town#1  0        about 1"),
         ("id;town\n1;a\n", (), "The first line has 1 cells: id;town"),
     ],
 )  # fmt: skip
@@ -222,3 +222,38 @@ def test_where_rows_are_taken_for_people_the_steward_is_told_of_the_other_way(tm
     file = written(tmp_path, "id,town\n" + "".join(f"p{i % 20},{'Bath' if i % 3 else 'York'}\n" for i in range(60)))
     assert "--person COLUMN" in look(file).stdout
     assert "--person COLUMN" not in look(file, "--person", "id").stdout
+
+
+def test_check_in_the_place_of_release_histogram_takes_the_same_words(tmp_path: Path) -> None:
+    """Whoever has a release at hand checks it by changing two words; what a look has no use for is told."""
+    file = written(tmp_path, table(rows=1))
+    done = look(
+        file,
+        *("--rows-are-people", "--by", "town=Bath,York", "--epsilon", "1", "--delta", "1e-6", "--unreadable", "0.1"),
+        *("--out", "o", "--explain", "--dry-run", "--collected-between", "0.1", "0.2", "--yes", "--dataset", "d"),
+    )
+    assert done.exit_code == 0, done.output
+    assert "town=Bath,York" in done.stdout
+    assert "Each row is taken for another person here" not in done.stdout
+    assert done.stderr == (
+        "Note: a look has no use for --collected-between, --dataset, --delta, --dry-run, --epsilon, --explain, --out, "
+        "--unreadable, --yes; the release will.\n"
+    )
+    wrong = look(file, "--rows-are-people", "--epsilom", "1")
+    assert (wrong.exit_code, wrong.stderr.startswith("hubbub: no such option '--epsilom'. ")) == (2, True)
+    both = look(file, "--rows-are-people", "--person", "id")
+    assert both.stderr == "hubbub: --person and --rows-are-people exclude each other; keep the one that is so\n"
+
+
+def test_check_takes_every_option_that_a_release_of_a_table_has(tmp_path: Path) -> None:
+    from hubbub import registry
+    from hubbub.cli.check import check
+    from hubbub.cli.release import command
+
+    file = written(tmp_path, table(rows=1))
+    for kind in (registry.kind(name) for name in registry.names()):
+        for param in command(kind).params if kind.data == "table" else ():
+            if param.param_type_name == "option":
+                values = ["1"] * (0 if getattr(param, "is_flag", False) else param.nargs)
+                context = check.make_context("check", [str(file), param.opts[0], *values])
+                assert param.name in context.params, param.opts

@@ -39,9 +39,9 @@ RH people.csv --delimiter  --by town +K => 2 cells are separated by one of , ; |
 RH latin.csv --by town +K => 3 more people than --unreadable allows
 RH latin.csv --by town --crowd 5 --encoding klingon --out o => 2 encoding must be utf-8, utf-16 or one of single
 RH latin.csv --by town --crowd 5 --encoding utf-32 --out o => 2 encoding must be utf-8, utf-16 or one of single
-RH utf16.csv --by town +K => 2 the first line of a CSV names its columns, in
+RH utf32.csv --by town +K => 2 the first line of a CSV names its columns, in
 RH short.csv --by town +K => 3 more people than --unreadable allows
-RH twice.csv --by town +K => 2 columns 2 and 3 of the CSV have one name,
+RH twice.csv --by town +K => 2 2 columns are called 'town'; say which: 'town#1' or 'Town#2'
 RH fake.csv.gz --by town +K => 2 the file 'fake.csv.gz' cannot be read as what
 RH fake.csv.zst --by town +K => 2 the file 'fake.csv.zst' cannot be read as what
 RH fake.parquet --by town +K => 2 the table could not be read; check that the
@@ -128,7 +128,7 @@ RH people.csv --by town --crowd 5 --out published --format parquet => 2 there is
 RH people.csv --by town --crowd 5 --out o --format xls => 2 format must be csv or parquet, not 'xls'
 RH people.csv --by town --crowd 5 --out o --seed 1 => 2 no such option '--seed'
 RH people.csv people.parquet --by town +K => 2 got unexpected extra argument (people.parquet);
-release histogramm people.csv --by town +K => 2 no such command 'histogramm'; see hubbub
+release histogramm people.csv --by town +K => 2 no such command 'histogramm'. Did you mean 'histogram'? see hubbub
 relase histogram people.csv --by town +K => 2 no such command 'relase'. Did you mean
 check => 2 missing argument 'FILE'; see hubbub check --help
 check nowhere.csv => 2 there is no file 'nowhere.csv': it does not
@@ -136,7 +136,7 @@ check people.csv --by city => 2 there is no column 'city'; the first line of
 check people.csv --person who => 2 there is no column 'who'; the first line of the
 check people.csv --by age:0-100 => 2 the bins of age are written age:0..100:10,
 check semicolon.csv => 2 the first line has no comma in it but a
-check twice.csv => 2 columns 2 and 3 of the CSV have one name,
+check twice.csv --by town => 2 2 columns are called 'town'; say which: 'town#1'
 check fake.parquet => 2 the table could not be read; check that the
 check people.csv --encoding klingon => 2 encoding must be utf-8, utf-16 or one of single
 verify people.csv => 4 the certificate does not hold: canonical form
@@ -187,7 +187,7 @@ def make_files(folder: Path) -> None:
         "tabs.csv": text("\t").encode(),
         "pipes.csv": text("|").encode(),
         "latin.csv": text().replace("Wexcombe", "W\u00e9xcombe").encode("latin-1"),
-        "utf16.csv": text().encode("utf-16"),
+        "utf32.csv": text().encode("utf-32"),
         "short.csv": (text() + "99,Zaphira\n" * 5).encode(),
         "twice.csv": b"id,town,Town\n1,Wexcombe,Yarnfold\n",
     }

@@ -124,32 +124,98 @@ def test_two_statements_are_refused_by_the_protocol_itself(url: str, people: str
     assert run(url, f"SELECT * FROM {people}_canary") == [(1,)]
 
 
-# --- SQLite and DuckDB: names alone ---------------------------------------------------------------------------------
+# --- files of DuckDB ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def city(tmp_path: Path) -> Path:
+    place = tmp_path / "city.duckdb"
+    with duckdb.connect(str(place)) as duck:
+        duck.execute(
+            "CREATE TABLE people AS SELECT range AS id, ['Bath', 'York'][range % 2 + 1] AS town FROM range(60)"
+        )
+        duck.execute("CREATE TABLE canary (a INTEGER); CREATE SEQUENCE numbers; CREATE MACRO dice() AS random()")
+        duck.execute("CREATE MACRO every() AS TABLE SELECT * FROM people")
+    return place
+
+
+def test_every_usual_query_of_a_duckdb_file_is_counted(city: Path) -> None:
+    for query in (
+        "SELECT * FROM people;",
+        "select town from people -- all of them",
+        "WITH p AS (SELECT * FROM people) SELECT town, id % 2 AS odd FROM p WHERE town LIKE '%a%' OR true",
+        "FROM people",
+        "SELECT upper(town) AS town, coalesce(id, 0) FROM people\n",
+        "SELECT town FROM people WHERE id < 30 UNION ALL SELECT town FROM main.people WHERE id >= 30",
+    ):
+        assert counted(city, query, "town") == 60, query
+    assert open_source(city, table="SELECT * FROM people").identity() == open_source(city, table="people").identity()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *PLANTED,
+        "SELECT random() AS x FROM people",
+        "SELECT dice() AS x FROM people",
+        "SELECT * FROM every()",
+        "SELECT nextval('numbers') AS x",
+        "SELECT * FROM query('SELECT random() AS x')",
+        "SELECT * FROM read_text('{mark}')",
+        "SELECT * FROM '{mark}.csv'",
+        "SELECT * FROM glob('*')",
+        "SELECT x FROM nowhere",
+    ],
+)
+def test_nothing_but_one_select_reaches_a_duckdb_file(city: Path, tmp_path: Path, query: str) -> None:
+    before = city.read_bytes()
+    Path(tmp_path, "mark.csv").write_text("x\n1\n")
+    with pytest.raises(WrongUse):
+        counted(city, query.format(people="people", canary="canary", mark=tmp_path / "mark"), "x")
+    assert city.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["city.duckdb", "mark.csv"]
+
+
+# --- SQLite and connections: names alone -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("query", [*PLANTED, "SELECT * FROM {people}"])
-def test_files_of_databases_are_asked_by_names_alone(tmp_path: Path, query: str) -> None:
+def test_files_of_sqlite_and_connections_are_asked_by_names_alone(tmp_path: Path, query: str) -> None:
     given = query.format(people="people", canary="canary", mark=tmp_path / "mark")
-    town, city = tmp_path / "town.sqlite", tmp_path / "city.duckdb"
+    town = tmp_path / "town.sqlite"
     with closing(sqlite3.connect(town)) as lite:
         lite.executescript("CREATE TABLE people (id INTEGER); CREATE TABLE canary (a INTEGER)")
-    with duckdb.connect(str(city)) as duck:
-        duck.execute("CREATE TABLE people (id INTEGER); CREATE TABLE canary (a INTEGER)")
-    before = town.read_bytes(), city.read_bytes()
-    sources: list[Any] = [f"sqlite:///{town}", city]
-    for source in sources:
-        with pytest.raises(WrongUse, match="make a view of the query"):
-            open_source(source, table=given)
-    assert (town.read_bytes(), city.read_bytes()) == before
+    before = town.read_bytes()
+    with pytest.raises(WrongUse, match="make a view of the query"):
+        open_source(f"sqlite:///{town}", table=given)
+    assert town.read_bytes() == before
     with duckdb.connect(":memory:") as own:
         own.execute("CREATE TABLE people (id INTEGER); CREATE TABLE canary (a INTEGER)")
         with pytest.raises(WrongUse, match="make a view of the query"):
             open_source(own, table=given)
         assert own.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(2,)]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["city.duckdb", "town.sqlite"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["town.sqlite"]
 
 
 # --- Spark ----------------------------------------------------------------------------------------------------------
+
+_PROPERTY = "('java.lang.System', 'setProperty', 'hubbub', '1')"
+SPARK_RUNS = (
+    f"SELECT java_method{_PROPERTY} AS x",
+    "SELECT REFLECT('a', 'b')",
+    f"SELECT `REFLECT`{_PROPERTY} AS x",
+    f"SELECT system.builtin.`Java_Method` {_PROPERTY} AS x",
+    f"SELECT reflect --\\\n still a comment\n{_PROPERTY} AS x",
+    f"SELECT reflect --\r{_PROPERTY} AS x",
+    f"SELECT IDENTIFIER('ref' || 'lect'){_PROPERTY} AS x",
+    f"SELECT \u0131dentifier('reflect'){_PROPERTY} AS x",
+    f"SELECT ref${{{{spark.empty}}}}lect{_PROPERTY} AS x",
+    "SELECT TRANSFORM(town) USING 'touch {mark}; cat' AS (x string) FROM {people}",
+    "FROM {people} MAP town USING 'touch {mark}; cat' AS x",
+    "FROM {people} REDUCE town us\u0131ng 'touch {mark}; cat' AS x",
+    'SELECT * FROM (SELECT TRANSFORM (town) USING /* ( */ "touch {mark}; cat" AS (x string) FROM {people})',
+)
+"""Queries that read in form, and run a program or code of Java's."""
 
 
 @pytest.mark.xdist_group("spark")
@@ -161,8 +227,7 @@ def test_nothing_but_one_select_reaches_spark(start: Any, tmp_path: Path) -> Non
     session.sql(f"CREATE TABLE {canary} (a INT) USING parquet LOCATION '{tmp_path / 'canary'}'")
     try:
         session.sql(f"INSERT INTO {canary} VALUES (1)")
-        more = ("SELECT java_method('java.lang.System', 'setProperty', 'hubbub', '1') AS x", "SELECT REFLECT('a', 'b')")
-        for query in (*PLANTED, *more):
+        for query in (*PLANTED, *SPARK_RUNS):
             with pytest.raises(WrongUse) as wrong:
                 open_source(session, table=query.format(people="q_people", canary=canary, mark=tmp_path / "mark"))
             assert str(wrong.value) == ONE_SELECT
@@ -170,6 +235,9 @@ def test_nothing_but_one_select_reaches_spark(start: Any, tmp_path: Path) -> Non
         for query in ("SELECT * FROM q_people;", "WITH p AS (SELECT * FROM q_people) SELECT town FROM p -- all"):
             assert counted(session, query, "town") == 20
         assert counted(session, "FROM q_people SELECT town", "town") == 20
+        joined = "SELECT transform(array(a.town), x -> x)[0] AS town FROM q_people a JOIN q_people b USING (id)"
+        assert counted(session, joined, "town") == 20
+        assert not (tmp_path / "mark").exists()
     finally:
         session.sql(f"DROP TABLE IF EXISTS {canary}")
 
@@ -207,6 +275,7 @@ def test_whoever_opens_such_a_query_is_told(url: str, people: str, tmp_path: Pat
 
 def test_the_functions_of_a_query_are_found_wherever_they_hide() -> None:
     assert "nextval" in called("SELECT NextVal\n -- why\n ('s')")
+    assert "nextval" in called("SELECT nextval -- why\r('s')")
     assert "nextval" in called("SELECT nextval /* /* a */ b */ ('s')")
     assert "nextval" in called("SELECT E'\\'', nextval('s'), ''")
     assert 'od"d' in called('SELECT "od""d" (1)')

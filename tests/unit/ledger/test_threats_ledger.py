@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -203,8 +204,23 @@ def test_24_a_ledger_that_cannot_be_written_refuses(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="so nothing is published"):
         Ledger(tmp_path / "file" / "ledger.db").reserve("town", charge(epsilon=1))
     (tmp_path / "ledger.db").write_bytes(b"this is no database" * 100)
-    with pytest.raises(CheckFailed, match="damaged"):
+    with pytest.raises(WrongUse, match="is no ledger; name another with ledger"):
         Ledger(tmp_path / "ledger.db").reserve("town", charge(epsilon=1))
+
+
+def test_24_a_file_that_is_no_ledger_is_left_as_it_is_and_not_called_damaged(tmp_path: Path) -> None:
+    other, mine = tmp_path / "other.db", tmp_path / "mine.db"
+    with closing(sqlite3.connect(other)) as base:
+        base.executescript("CREATE TABLE songs (name TEXT)")
+    before = other.read_bytes()
+    for act in (lambda: Ledger(other).entries(), lambda: Ledger(other).reserve("town", charge(epsilon=1))):
+        with pytest.raises(WrongUse, match="is no ledger"):
+            act()
+    assert other.read_bytes() == before
+    Ledger(mine).reserve("town", charge(epsilon=1))
+    mine.write_bytes(b"once this was a ledger" * 100)
+    with pytest.raises(CheckFailed, match="is damaged; restore it from a backup"):
+        Ledger(mine).entries()
 
 
 # --- 25: another ledger than it was -------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def test_ctrl_c_while_counting_blames_nobody_and_costs_nothing(tmp_path: Path, h
     start = [sys.executable, "-c", f"{STOPPING}{how}main()", *map(str, given)]
     done = subprocess.run(start, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "hubbub: stopped; nothing was drawn or published, and nothing is spent\n"
+    assert done.stderr == "hubbub: stopped, nothing published, and nothing is spent\n"
     assert states() == [("abandoned", False)]
     assert not (tmp_path / "out").exists()
 

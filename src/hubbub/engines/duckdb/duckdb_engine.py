@@ -35,6 +35,7 @@ from hubbub.tables import condition
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import (
+    NO_ID,
     ONE_ROW_EACH,
     ONE_ROW_OF_SEVERAL,
     OTHER_NUMBER,
@@ -399,7 +400,7 @@ class DuckDB:
         else:
             found, chosen = distinct_people(self._query, who, people.sql, self._observer)
         if found:
-            raise Refused(several)
+            raise Refused(NO_ID if found > 1 else several)
         if self._observer and chosen:
             self._observer.on_chosen(chosen)
 

@@ -25,6 +25,7 @@ _WAY: Final = "SELECT hash(xor(hash(1::BIGINT), 1::UBIGINT)), hash(xor(hash('hub
 _ROWS: Final = 4  # of a person, as a rule at most: so many times the people wanted are kept where rows repeat
 _SPARE: Final = 64  # so many times those wanted pass the filter, in case people have many rows or rows were overrated
 _SAFE: Final = "9007199254740992"  # below this a float is a whole number for certain
+_SEVERAL: Final = "coalesce(max(CASE WHEN who IS NULL THEN 2 WHEN n > 1 THEN 1 ELSE 0 END), 0)"
 _PLAIN: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -57,24 +58,24 @@ def people_among(column: Column, bad: str, people: str, lost: Sequence[str]) -> 
     return counted, [list(lost)] if lost else []
 
 
-def are_several(query: Ask, column: Column, people: str) -> bool:
-    """Whether somebody has several rows or no id."""
+def are_several(query: Ask, column: Column, people: str) -> int:
+    """2 if a row has no id, else 1 if somebody has several rows, else 0."""
     cell = identifier(column.name)
     groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
-    return bool(query(f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})")[0][0])
+    return int(query(f"SELECT {_SEVERAL} FROM ({groups})")[0][0])
 
 
-def distinct_people(query: Ask, column: Column, people: str, observer: IdObserver) -> tuple[bool, Chosen]:
-    """Whether somebody has several rows or no id, and the people with the lowest ranks."""
+def distinct_people(query: Ask, column: Column, people: str, observer: IdObserver) -> tuple[int, Chosen]:
+    """Whether a row has no id or somebody several rows, as above, and the people with the lowest ranks."""
     cell, below = identifier(column.name), _threshold(query, column, people, observer)
     groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
     ranked = f"SELECT who, n, {_rank('who', column)} AS rank FROM ({groups})"
     sql = (
-        f"SELECT several, {_texts(column)}, ranks FROM (SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) AS "
-        f"several, {_lowest(observer.most, below)} FROM ({ranked}))"
+        f"SELECT several, {_texts(column)}, ranks FROM (SELECT {_SEVERAL} AS several, "
+        f"{_lowest(observer.most, below)} FROM ({ranked}))"
     )
     ((found, ids, ranks),) = query(sql, observer.turn)
-    return bool(found), _chosen(query, ids, ranks, below, observer.most)
+    return int(found), _chosen(query, ids, ranks, below, observer.most)
 
 
 def _chosen(query: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
+from hubbub.engines.column_names import distinct
 from hubbub.engines.duckdb.cell_sql import identifier, literal
 from hubbub.engines.duckdb.unreadable import MOST_REJECTS
 from hubbub.engines.files.csv_form import MARKS, Form
@@ -31,27 +32,13 @@ PLAIN: Final = Form()
 
 
 def csv_header(files: Sequence[str], mark: str, form: Form = PLAIN) -> tuple[str, ...]:
-    """The names of the columns, the same in all files."""
+    """The names of the columns, the same in all files; of several with one name each has its number."""
     if form.names is not None:
         return form.names
     headers = {_header(file, mark, form) for file in files}
     if len(headers) > 1:
         raise WrongUse("the CSV files do not have the same header; give them one, or open them one by one")
-    names = headers.pop()
-    if twice := repeated(names):
-        columns = " and ".join(str(i + 1) for i in twice)
-        raise WrongUse(
-            f"columns {columns} of the CSV have one name, capitals and small letters alike; rename one of them "
-            "(hubbub check FILE shows their name)"
-        )
-    return names
-
-
-def repeated(names: Sequence[str]) -> list[int]:
-    """The places of the first name that is there more than once."""
-    small = [name.lower() for name in names]
-    first = next((name for name in small if small.count(name) > 1), None)
-    return [i for i, name in enumerate(small) if name == first]
+    return distinct(headers.pop())
 
 
 def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool = True) -> str:

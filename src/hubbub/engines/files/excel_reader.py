@@ -23,6 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import python_calamine as calamine
 
+from hubbub.engines.column_names import distinct
 from hubbub.engines.files.excel_file import REPORTED, TOO_MUCH, WRONG
 from hubbub.errors import WrongUse
 
@@ -82,11 +83,7 @@ def table(rows: Sequence[Sequence[Any]]) -> tuple[list[str], Iterator[list[list[
         header.pop()
     if not header:
         raise WrongUse("the first line of a sheet names its columns; add such a line at its top")
-    columns = [name or f"column{i}" for i, name in enumerate(header)]
-    small = [name.lower() for name in columns]
-    if len(set(small)) < len(small):
-        positions = [i + 1 for i, name in enumerate(small) if small.count(name) > 1]
-        raise WrongUse(f"columns {positions[0]} and {positions[1]} of the sheet have one name; rename one of them")
+    columns = list(distinct([name or f"column{i}" for i, name in enumerate(header)]))
     return columns, _people(rows, len(columns))
 
 

@@ -10,9 +10,10 @@ from glob import escape, glob
 from pathlib import Path
 from typing import Final
 
-from hubbub.engines.duckdb.cell_sql import literal
+from hubbub.engines.duckdb.cell_sql import identifier, literal
 from hubbub.engines.duckdb.connection import described, lock, private_connection, rows_of, table_name
 from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
+from hubbub.engines.duckdb.query_sql import query_relation
 from hubbub.engines.duckdb.scratch import Scratch
 from hubbub.engines.files.csv_file import csv_header, csv_relation
 from hubbub.engines.files.csv_form import Form
@@ -27,7 +28,8 @@ from hubbub.engines.files.csv_records import (
     tall_cells,
 )
 from hubbub.engines.files.plain_copy import PACKED, kind, plain
-from hubbub.engines.repaired_copy import mend_parquet
+from hubbub.engines.query import is_query
+from hubbub.engines.repaired_copy import mend_parquet, parquet_names
 from hubbub.errors import Refused, WrongUse
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
@@ -183,9 +185,11 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
     _check_alike(connection, [escape(file) for file in files])
     copies = [str(scratch.copies / f"{i}.parquet") for i in range(len(files))]
 
+    names = parquet_names(files[0])
+
     def mend(columns: Sequence[str]) -> str:
         for file, copy in zip(files, copies, strict=True):
-            mend_parquet(file, columns, copy)
+            mend_parquet(file, columns, copy, names)
         return _parquet_relation(copies)
 
     paths = _paths([*files, *copies])
@@ -198,6 +202,8 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
         return lock(other, paths)
 
     relation = _parquet_relation(files)
+    if names is not None:
+        relation = f"(SELECT * FROM {relation} AS hubbub_named({', '.join(map(identifier, names))}))"
     return locked(connection, paths, relation, mend=mend, files=files, allowed=unreadable, doubting=doubting)
 
 
@@ -227,9 +233,15 @@ def _check_alike(connection: Connection, patterns: Sequence[str]) -> None:
 
 def _open_database(file: str, table: str | None, unreadable: Fraction) -> DuckDB:
     if table is None:
-        raise WrongUse("a DuckDB database needs the name of a table; add `table=NAME`")
+        raise WrongUse(
+            "a DuckDB database needs the name of a table; add `table=NAME`, or a query that begins with SELECT"
+        )
     connection, _ = private_connection()
     trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
     rows_of(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", WrongUse(trouble))
+    if is_query(table):
+        rows_of(connection, "USE hubbub_database", WrongUse(trouble))
+        name = query_relation(lock(connection, []), table)
+        return DuckDB(connection, name, catalog="hubbub_database", allowed=unreadable)
     name = table_name(connection, table, "'hubbub_database'", "'main'")
     return locked(connection, [], name, catalog="hubbub_database", allowed=unreadable)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, private_connection, rows_of, table_name
 from hubbub.engines.duckdb.duckdb_engine import DuckDB, locked
-from hubbub.engines.repaired_copy import has_unreadable_text, mend_frame
+from hubbub.engines.repaired_copy import has_unreadable_text, mend_frame, named_apart
 from hubbub.errors import WrongUse
 
 
@@ -23,6 +23,7 @@ def open_frame(frame: object, *, unreadable: Fraction = Fraction(1)) -> DuckDB:
     if makers.isdisjoint(("pandas", "polars", "pyarrow")) or once:
         kind = type(frame).__name__
         raise WrongUse(f"an object of type {kind} cannot be read as a table; give a file, a frame or an Arrow table")
+    frame = named_apart(frame)
     connection, _ = private_connection()
 
     def mend(columns: Sequence[str]) -> str:

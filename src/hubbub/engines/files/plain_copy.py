@@ -31,12 +31,13 @@ def kind(path: str) -> str:
 def plain(path: str, form: Form, scratch: Scratch, name: str) -> str:
     """The file itself if it is plain already, else the path of a plain copy of it, which is of that name."""
     packed = Path(path).suffix.lower() in PACKED
-    if not packed and form.encoding in (None, "utf-8"):
-        return path
     try:
+        encoding = form.encoding or _marked(path)
+        if not packed and encoding == "utf-8":
+            return path
         target, copy = scratch.new_file(name)
         with _unpacked(path) as source, target:
-            _copied(source, target, form.encoding or "utf-8", scratch.copies)
+            _copied(source, target, encoding, scratch.copies)
         return copy
     except WrongUse:
         raise
@@ -51,9 +52,21 @@ def first_text(path: str, form: Form, length: int) -> str:
     """The beginning of a file, unpacked and decoded; what cannot be is kept so that it can be told."""
     with _unpacked(path) as source:
         raw = source.read(length)
-    if (form.encoding or "utf-8") == "utf-8":
+    encoding = form.encoding or _marked_by(raw)
+    if encoding == "utf-8":
         return raw.decode("utf-8-sig", "surrogateescape")
-    return _decoder(form.encoding or "").decode(raw).removeprefix("\ufeff")
+    return _decoder(encoding).decode(raw).removeprefix("\ufeff")
+
+
+def _marked(path: str) -> str:
+    with _unpacked(path) as source:
+        return _marked_by(source.read(4))
+
+
+def _marked_by(raw: bytes) -> str:
+    """The encoding that the mark before the first line says, where nothing is declared: UTF-16, or UTF-8."""
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not raw.startswith(codecs.BOM_UTF32_LE)
+    return "utf-16" if wide else "utf-8"
 
 
 def _unpacked(path: str) -> IO[bytes]:

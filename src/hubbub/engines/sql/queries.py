@@ -255,8 +255,8 @@ def people_of(who: Part, people: str) -> str:
 
 
 def several(who: Part, people: str) -> str:
-    """A 1 if somebody has several rows or no id."""
-    test = "CASE WHEN n > 1 OR who IS NULL THEN 1 ELSE 0 END"
+    """2 if a row has no id, else 1 if somebody has several rows, else 0."""
+    test = "CASE WHEN who IS NULL THEN 2 WHEN n > 1 THEN 1 ELSE 0 END"
     return f"SELECT coalesce(max({test}), 0) AS n FROM ({people_of(who, people)}) AS p"
 
 

@@ -32,6 +32,7 @@ from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import (
+    NO_ID,
     ONE_ROW_EACH,
     ONE_ROW_OF_SEVERAL,
     OTHER_NUMBER,
@@ -406,12 +407,14 @@ class Portable:
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._observer is None:
-            found = self._database.fetch(queries.several(who, self._people), _forms({})).column("n")
-            if numbers(found)[0]:
-                raise Refused(several)
+            found = numbers(self._database.fetch(queries.several(who, self._people), _forms({})).column("n"))[0]
+            if found:
+                raise Refused(NO_ID if found > 1 else several)
             return
         ids = self._ids(who)
-        if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
+        if ids.column("who").null_count:
+            raise Refused(NO_ID)
+        if (numbers(ids.column("n")) > 1).any():
             raise Refused(several)
         report_chosen(ids, who, self._observer)
 

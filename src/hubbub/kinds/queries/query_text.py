@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -27,23 +29,41 @@ from hubbub.tables.bins import Declared, Steps, all_labels, size
 
 ANY: Final = "(any)"
 LIMIT: Final = "at most"
+_MOST_CELLS: Final = 10_000  # that are added up for one answer
 Words = Mapping[str, Any]
 
 
-def query_of(parts: Words, axes: Sequence[Declared], queries: Class) -> Query:
-    """The query that is meant, or one sentence if it is none of the class."""
+def queries_of(parts: Words, axes: Sequence[Declared], queries: Class) -> tuple[Query, ...]:
+    """The queries of the class that add up to what is meant: it alone, or cells of a table by more columns.
+
+    ``{"sex": "F"}`` is no query of marginals:2, and the sum over all bins of a second column; the second is the one with
+    the fewest bins. One sentence if it is no such sum.
+    """
     if not isinstance(parts, Mapping):
         raise WrongUse('a query is a mapping from columns to bins, like {"sex": "F"}; write it so')
     if isinstance(queries, Halfspaces):
-        return _halfspace(parts, axes)
+        return (_halfspace(parts, axes),)
     names = [axis.column for axis in axes]
     for name in parts:
         if name not in names:
             raise WrongUse(f"there is no column {str(name)[:40]!r} in this synopsis; there are {', '.join(names)}")
     box: Box = tuple(_span(axis, parts[axis.column]) if axis.column in parts else (0, size(axis)) for axis in axes)
-    if not queries.has(box):
-        raise WrongUse(f"this is no query of {queries.name}, and the synopsis answers only those; ask one of them")
-    return box
+    if queries.has(box):
+        return (box,)
+    if isinstance(queries, ColumnCells) and (found := _cells_of(box, [size(axis) for axis in axes], queries.ways)):
+        return found
+    raise WrongUse(f"this is no query of {queries.name}, and the synopsis answers only those; ask one of them")
+
+
+def _cells_of(box: Box, sizes: Sequence[int], ways: int) -> tuple[Box, ...]:
+    """The cells of a table by so many columns that make up a box; none if it is about more columns, or of too many."""
+    some = [i for i, (span, many) in enumerate(zip(box, sizes, strict=True)) if span != (0, many)]
+    rest = sorted((i for i in range(len(box)) if i not in some), key=lambda i: sizes[i])
+    used = sorted([*some, *rest[: ways - len(some)]])
+    if not some or len(some) > ways or prod(box[i][1] - box[i][0] for i in used) > _MOST_CELLS:
+        return ()
+    runs = [[(j, j + 1) for j in range(*span)] if i in used else [span] for i, span in enumerate(box)]
+    return tuple(product(*runs))
 
 
 def parts_in(texts: Sequence[str], axes: Sequence[Declared], queries: Class) -> dict[str, Any]:

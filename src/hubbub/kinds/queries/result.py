@@ -23,7 +23,7 @@ from hubbub.kinds.queries.query_text import (
     label_at,
     parts_in,
     parts_of_query,
-    query_of,
+    queries_of,
 )
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
@@ -35,9 +35,10 @@ from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_o
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import Residual, every_answer, of_class, places
+from hubbub.query_classes.residual import Residual, of_class, places
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
 from hubbub.serialization.arrow import integer_array, labelled
@@ -63,6 +64,7 @@ NUMBER: Final = {
     "small-database": "rows",
     "boosting": "rows",
     "residual": "difference",
+    "split-tables": "count",
 }
 """What the numbers of each method are called in its file."""
 
@@ -103,8 +105,18 @@ class Synopsis(Result):
         """How many people are like this: ``{"sex": "F", "town": "Bath"}``.
 
         Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
+        What is no query of the class but the sum of some that count nobody twice, such as one column alone of
+        marginals:2, is then within the sum of their bounds.
         """
-        return self.answer_to(query_of(words, self.spec.request.axes, self.spec.queries))
+        several = queries_of(words, self.spec.request.axes, self.spec.queries)
+        if len(several) == 1:
+            return self.answer_to(several[0])
+        every = [self.answer_to(each) for each in several]
+        estimate, bound = (
+            sum((each.estimate for each in every), Fraction(0)),
+            sum((each.bound for each in every), Fraction(0)),
+        )
+        return self._between(dict(words), estimate, bound)
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
@@ -114,13 +126,14 @@ class Synopsis(Result):
         """The same for a query of the class."""
         spec = self.spec
         estimate = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
-        bound, most = spec.bound_of(query), spec.request.people
+        return self._between(parts_of_query(query, spec.request.axes), estimate, spec.bound_of(query))
+
+    def _between(self, query: Mapping[str, Any], estimate: Fraction, bound: Fraction) -> Answer:
+        most = self.spec.request.people
         low, high = max(ceil(estimate - bound), 0), max(floor(estimate + bound), 0)
         if most is not None:
             low, high = min(low, most), min(high, most)
-        return Answer(
-            query=parts_of_query(query, spec.request.axes), estimate=estimate, bound=bound, low=low, high=high
-        )
+        return Answer(query=query, estimate=estimate, bound=bound, low=low, high=high)
 
     def synthetic(self, rows: int | None = None) -> pa.Table:
         """Invented people with about the published answers: so many rows, or as many as the synopsis counts.
@@ -129,7 +142,7 @@ class Synopsis(Result):
         the method published noisy counts, since counts below 0 become 0.
         """
         spec = self.spec
-        if isinstance(spec.method, PerQuery | Residual):
+        if isinstance(spec.method, PerQuery | Residual | SplitTables):
             raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
         times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
@@ -167,7 +180,9 @@ class Synopsis(Result):
         found = [main]
         if isinstance(queries, Halfspaces):
             return (main,)
-        if isinstance(method, Residual) or (not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS):
+        if isinstance(method, Residual | SplitTables) or (
+            not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS
+        ):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
         if isinstance(method, Weights | Boosting):
@@ -204,7 +219,7 @@ class Synopsis(Result):
             case PerQuery():
                 ends = self._ends() if self._sampled else self._ends()[1:]  # else the count is the estimate
                 return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
-            case Residual():
+            case Residual() | SplitTables():
                 return pa.schema([*self._keys(), (self.number, pa.int64())])
             case Tree():
                 return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
@@ -231,6 +246,9 @@ class Synopsis(Result):
                 columns = self._answer_columns(values.tolist(), [spec.bound] * values.size)
                 ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
                 return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
+            case SplitTables():
+                assert not isinstance(spec.queries, Halfspaces)
+                return [*keys_of(np.arange(start, stop), spec.request.axes, spec.queries), integer_array(some)]
             case Residual():
                 assert isinstance(spec.queries, ColumnCells)
                 bins = zip(spec.request.axes, places(of_class(spec.queries)), strict=True)
@@ -279,8 +297,8 @@ class Synopsis(Result):
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
         setting = spec.setting
-        if isinstance(spec.method, Residual):
-            seen, bounds = every_answer(spec.method, setting, self.drawn)
+        if isinstance(spec.method, Residual | SplitTables):
+            seen, bounds = spec.method.every_answer(setting, self.drawn)
         else:
             boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
             seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]

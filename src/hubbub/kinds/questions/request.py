@@ -18,7 +18,9 @@
     by = ["department=Police,Fire,other"]
     share = 2                 # of what may be lost inside the sample; 1 if not given
 
-Without `zero_knowledge` each question says what it may lose inside the sample, with `epsilon`, and the sum decides.
+In the place of `zero_knowledge` there may be `epsilon`, the differential privacy of all questions together for one
+person replaced. Without either each question says what it may lose inside the sample, with its own `epsilon`, and the
+sum decides.
 """
 
 from __future__ import annotations
@@ -38,14 +40,14 @@ from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.one_sample import joint_epsilon, may_lose
 from hubbub.sampling.ranks import LARGEST
-from hubbub.sampling.sanitize import Blank
+from hubbub.sampling.sanitize import Blank, inside
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.privacy_unit import Unit, of_numbers
 
 KINDS: Final = ("count", "fraction", "mean", "quantile")
-_TOP: Final = ("zero_knowledge", "rows", "people", "coverage", "question")
+_TOP: Final = ("zero_knowledge", "epsilon", "rows", "people", "coverage", "question")
 _KEYS: Final = ("name", "kind", "by", "of", "q", "where", "epsilon", "share")
 _LARGEST: Final = 1 << 20  # bytes
 _DIGITS: Final = 12
@@ -57,6 +59,7 @@ def questions(
     rows: Exact,
     people: Exact,
     zero_knowledge: Exact | None = None,
+    epsilon: Exact | None = None,
     coverage: Exact = "0.95",
     unit: Unit | None = None,
 ) -> Questions:
@@ -72,34 +75,49 @@ def questions(
     if not questions:
         raise WrongUse("no question is asked; add one, like a count with a where")
     blanks = [_question(each, Fraction(1)).blank for each in questions]
-    losses = _losses(questions, blanks, k, n, zero_knowledge)
+    losses = _losses(questions, blanks, k, n, zero_knowledge, epsilon)
     every = tuple(_question(each, loss) for each, loss in zip(questions, losses, strict=True))
     total_loss = joint_epsilon(k, n, list(zip(losses, blanks, strict=True)))
-    epsilon = total_loss if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
+    reached = total_loss if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
     return Questions(
-        asked=every, epsilon=epsilon, rows=k, of_people=n, unit=unit or Unit(), coverage=level
+        asked=every, epsilon=reached, rows=k, of_people=n, unit=unit or Unit(), coverage=level
     )  # fmt: skip
 
 
 def _losses(
-    questions: Sequence[Mapping[str, Any]], blanks: Sequence[Blank], k: int, n: int, zero_knowledge: Exact | None
+    questions: Sequence[Mapping[str, Any]],
+    blanks: Sequence[Blank],
+    k: int,
+    n: int,
+    zero_knowledge: Exact | None,
+    epsilon: Exact | None,
 ) -> list[Fraction]:
-    """What each question may lose inside the sample."""
-    if zero_knowledge is None:
+    """What each question may lose inside the sample.
+
+    Guarantee: with `epsilon` their sum E satisfies ln(1 + (k/n)(e^E - 1)) <= epsilon, which is what all of them promise
+    to one person replaced (Theorem A1, solved for E and rounded down).
+    """
+    if zero_knowledge is not None and epsilon is not None:
+        raise WrongUse("`zero_knowledge` and `epsilon` each say what all questions together may lose; keep one of them")
+    if zero_knowledge is None and epsilon is None:
         if any(each.get("epsilon") is None or each.get("share") is not None for each in questions):
             raise WrongUse(
-                "say zero_knowledge, what all questions together may tell beyond the sample, and perhaps a share "
-                "of it for each; or leave it out and give each question its epsilon inside the sample"
+                "say what all questions together may lose: `epsilon` for one person replaced, or zero_knowledge beyond "
+                "the sample; or give each question in the file its epsilon inside the sample"
             )
         return [positive(each["epsilon"], "epsilon") for each in questions]
     if any(each.get("epsilon") is not None for each in questions):
-        raise WrongUse("with zero_knowledge for all, a question has a share of it and no epsilon; drop that")
+        raise WrongUse("where all questions share one number, a question has a share of it and no epsilon; drop that")
     shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in questions]
-    target = positive(zero_knowledge, "zero-knowledge")
-    total_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
+    if epsilon is not None:
+        total_loss = inside(k, n, positive(epsilon, "`epsilon`")).epsilon_dp
+    else:
+        assert zero_knowledge is not None
+        target = positive(zero_knowledge, "zero-knowledge")
+        total_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
     parts = [rounded(total_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
     if not all(parts):
-        raise WrongUse("a question with so small a share would have next to nothing; raise it, or zero_knowledge")
+        raise WrongUse("a question with so small a share would have next to nothing; raise it, or that of all")
     return parts
 
 
@@ -164,12 +182,19 @@ def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
 def from_options(
     *,
     spec: Any = None,
+    epsilon: Any = None,
     person: str | None = None,
     one_row_per_person: bool = False,
     expected_rows: bool = False,
 ) -> Questions:
     """The release that the words of a command ask for."""
     found = from_file(spec)
+    if epsilon is not None:
+        if found.get("zero_knowledge") is not None or found.get("epsilon") is not None:
+            raise WrongUse(
+                "the file of questions says itself what they may lose together; drop `epsilon`, or that line"
+            )
+        found["epsilon"] = epsilon
     unit = of_numbers(person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
     return questions(found.pop("question"), unit=unit, **found)
 
@@ -182,7 +207,8 @@ KIND: Final = Kind(
 FILE is TOML: zero_knowledge = 0.5, rows = 1000 (K) and people = 40000 (N) for all of them, and a table
 [[question]] for each, with name, kind (count, fraction, mean or quantile), of, by, where and q as the
 commands of these kinds have them, and share, its part of what may be lost inside the sample (1 if not given).
-Without zero_knowledge each question says its epsilon inside the sample instead.
+In the place of zero_knowledge, `epsilon` is the differential privacy of all questions together for one person replaced
+(in the file, or as an option). Without either each question says its epsilon inside the sample instead.
 
 K people are drawn once and every question is told of them: all answers together tell no more than K random people
 do, at most ln(1 + (K/N)(e^E - 1)) more, E being what the questions lose inside, added up (and about half of that where
@@ -204,6 +230,7 @@ them, the same one for all questions (`one_row_per_person=True`).""",
             takes="str | PathLike[str]",
             missing="say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each",
         ),
+        Option("epsilon", "EPS", "What all questions together may lose when one person is replaced by another."),
         ONE_ROW,
         EXPECTED,
     ),

@@ -350,7 +350,7 @@ def test_a_wrong_use_is_one_sentence(name: str) -> None:
 def test_a_query_of_another_class_is_refused() -> None:
     pairs = synopsis(open(PEOPLE).queries([TOWN, SEX], "marginals:2", epsilon=1))
     for query, says in (
-        ({"town": "York"}, "no query of marginals:2"),
+        ({}, "no query of marginals:2"),
         ({"town": "Paris", "sex": "F"}, "'Paris' is no bin of town"),
         ({"city": "York"}, "there is no column 'city'"),
         ({"town": ("York", "Bath"), "sex": "F"}, "comes after the last"),
@@ -363,6 +363,21 @@ def test_a_query_of_another_class_is_refused() -> None:
     for words in ({"age": 1}, {"town": 1, "at most": 2}):
         with pytest.raises(WrongUse, match="a half-space has a weight for each of age"):
             grid.answer(words)
+
+
+def test_one_column_is_answered_from_tables_by_two_within_the_sum_of_their_bounds() -> None:
+    """The truth of the marginal lies in the interval, which is the sum of those of its cells; the noise is 0 here."""
+    found = synopsis(open(PEOPLE).queries([TOWN, SEX, AGE], "marginals:2", epsilon=20000, method="histogram"))
+    seen = zip(*(PEOPLE[name].to_pylist() for name in ("town", "age", "sex")), strict=True)
+    york = sum(town == "York" and age is not None and 0 <= age < 90 for town, age, _ in seen)
+    answer = found.answer({"town": "York"})
+    cells = [found.answer({"town": "York", "sex": sex}) for sex in ("F", "M", None)]
+    assert answer.bound == sum(cell.bound for cell in cells)
+    assert answer.estimate == sum(cell.estimate for cell in cells)
+    assert answer.low <= york <= answer.high
+    assert (answer.query, round(answer.estimate)) == ({"town": "York"}, york)
+    with pytest.raises(WrongUse, match="no query of marginals:2"):
+        found.answer({"town": "York", "sex": "F", "age": "[0,10)"})
 
 
 # --- the command --------------------------------------------------------------------------------------------------

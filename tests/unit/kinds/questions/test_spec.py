@@ -307,3 +307,29 @@ def test_a_file_of_other_questions_or_bins_is_not_the_one_described(old: str, ne
         text = Path(files[name]).read_text()
         Path(files[name]).write_text(text.replace(old, new))
     assert wrong(spec, tmp_path) is not None
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+def test_epsilon_for_all_questions_is_what_one_person_replaced_is_promised(epsilon: str, tmp_path: Path) -> None:
+    """ln(1 + (K/N)(e^E - 1)) <= epsilon, and within a millionth of it: nothing is given away."""
+    asked = [{"name": "a", "kind": "count", "where": "age < 30"}, {"name": "b", "kind": "count", "by": BY, "share": 2}]
+    spec = questions(asked, rows=40, people=N, epsilon=epsilon)
+    (found,) = (step.conclusion for step in spec.promises() if isinstance(step.conclusion, DifferentialPrivacy))
+    assert Fraction(epsilon) * (1 - Fraction(1, 10**6)) < found.epsilon <= Fraction(epsilon)
+    with pytest.raises(WrongUse, match="keep one of them"):
+        questions(asked, rows=40, people=N, epsilon=epsilon, zero_knowledge="1")
+
+
+def test_the_command_takes_epsilon_for_all_questions(tmp_path: Path) -> None:
+    pq.write_table(PEOPLE, tmp_path / "people.parquet")
+    text = f'rows = 40\npeople = {N}\n[[question]]\nname = "young"\nkind = "count"\nwhere = "age < 30"\n'
+    (tmp_path / "q.toml").write_text(text)
+    words = ["release", "questions", f"{tmp_path}/people.parquet", "--person", "id", "--spec", f"{tmp_path}/q.toml"]
+    done = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", f"{tmp_path}/out", "--json"])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "q.toml").write_text(f"zero_knowledge = 0.5\n{text}")
+    both = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", f"{tmp_path}/out2"])
+    assert (both.exit_code, both.stderr) == (
+        2,
+        "hubbub: the file of questions says itself what they may lose together; drop --epsilon, or that line\n",
+    )
