@@ -23,6 +23,8 @@ from hubbub.protocol.spec import Spec
 if TYPE_CHECKING:
     import polars
 
+    from hubbub.charts import Chart
+
 
 UNREADABLE: Final = "unreadable"
 """The share of people with a row that cannot be read, above which there is no release."""
@@ -44,16 +46,6 @@ class Reservation:
     composed_loss: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A drawing of a release as a page shows it. A notebook shows it as it is; :attr:`html` is its text."""
-
-    html: str
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-
 class Publisher(Protocol):
     """What writes releases and draws them; handed to each release by whoever made it."""
 
@@ -61,7 +53,7 @@ class Publisher(Protocol):
         """Write its files; returns where they are."""
         ...
 
-    def plot(self, release: Release) -> Picture:
+    def plot(self, release: Release) -> Chart:
         """The picture of its report."""
         ...
 
@@ -125,8 +117,8 @@ class Release:
         """Write the release, its report and its certificate into a folder, as :func:`hubbub.save` does."""
         return self._published_by().save(self, folder, **how)
 
-    def plot(self) -> Picture:
-        """The picture that the report shows."""
+    def plot(self) -> Chart:
+        """The picture that the report shows: a notebook shows it, and ``plot().save("chart.svg")`` writes it."""
         return self._published_by().plot(self)
 
     def table(self, rows: int = FEW) -> DisplayTable:

@@ -90,7 +90,10 @@ def test_help_loads_nothing_heavy() -> None:
         (["--bogus"], "hubbub: no such option '--bogus'; see hubbub --help\n"),
         (["channel", "law", "--count", "3"], "hubbub: missing option '--channel'; see hubbub channel law --help\n"),
         (["channel", "law", "--channel", "warped", "--curve"], "hubbub: option '--curve' requires an argument"),
-        (["chanel"], "hubbub: no such command 'chanel'"),
+        (["chanel"], "hubbub: no such command 'chanel'. Did you mean 'channel'?"),
+        (["release", "histogrm"], "hubbub: no such command 'histogrm'. Did you mean 'histogram'?"),
+        (["release", "histogram", "people.csv"], "hubbub: missing option '--out'; see hubbub release histogram --help"),
+        (["account", "crowd", "--rate", "0.1"], "hubbub: missing option '--k'; see hubbub account crowd --help"),
     ],
 )
 def test_a_slip_of_the_hand_is_one_sentence(args: list[str], sentence: str) -> None:
@@ -161,6 +164,28 @@ def test_the_help_of_hubbub_has_every_command_in_one_line_by_what_it_is_for() ->
 def test_no_line_about_a_command_is_cut(path: tuple[str, ...], command: click.Command) -> None:
     shown = run(*path, "--help").stdout.partition("\nCommands:\n")[2]
     assert "...\n" not in shown
+
+
+@pytest.mark.parametrize("module", ["click", "hubbub.cli.main", "hubbub.cli.verify"])
+@pytest.mark.parametrize("made", ["KeyboardInterrupt", "ImportError('of a library')"])
+def test_ctrl_c_while_the_command_is_loaded_is_one_word(module: str, made: str) -> None:
+    """The interrupt as it is, and as DuckDB hands it on when it comes while it is imported."""
+    start = f"""
+import signal, sys
+class Hook:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise {made} from None
+sys.meta_path.insert(0, Hook())
+sys.argv = ["hubbub", "verify", "x.json"]
+from hubbub.start import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "hubbub: stopped\n")
 
 
 KINDS = [name for name in registry.names() if registry.kind(name).data != "ballots"]
