@@ -335,7 +335,7 @@ class Portable:
 
     def _distinct(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         sql, bins, ready, lookups = self._distinct_count(question, who)
-        found = self._once(sql, _forms(bins), key=_drawn(source), words=lookups)
+        found = self._once(sql, _forms(bins), key=_drawn(source), lookups=lookups)
         return groups.counted(found, bins, CountQuery(axes=ready), source)
 
     def _distinct_count(
