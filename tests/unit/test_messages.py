@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ def _marks_parameters(message: Message) -> bool:
     return re.search(rf"(?<![\w`-])({names})(?![\w-])", message.text) is None
 
 
-RULES = {
+RULES: dict[str, Callable[[Message], bool]] = {
     "it is short": lambda message: len(message.text) <= LONGEST,
     "it is one line and no full stop ends it": lambda message: "\n" not in message.text and message.text[-1:] != ".",
     "it has no private vocabulary": lambda message: PRIVATE.search(message.text) is None,
