@@ -109,6 +109,7 @@ def pages() -> list[Path]:
         ROOT / "README.md",
         docs / "index.md",
         docs / "faq.md",
+        docs / "how-it-works.md",
         *sorted(docs.glob("tutorials/*.md")),
         *sorted(docs.glob("how-to/*.md")),
     ]

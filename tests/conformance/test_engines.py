@@ -741,7 +741,7 @@ def test_a_question_about_columns_that_are_not_there_or_do_not_fit_is_one_senten
         {"where": condition("nobody = 1")},
         {"where": condition("city < 1 and height = 2")},
         {"measure": measured("height:0..2:1")},
-        {"where": condition("age = 1"), "repeats": MultiRowPolicy.DISTINCT, "person": "id"},
+        {"measure": measured("age:0..90:1"), "repeats": MultiRowPolicy.DISTINCT, "person": "id"},
     ):
         with pytest.raises(WrongUse):
             asked(engine, (), **question)

@@ -50,6 +50,14 @@ class Hubbub(Commands):
         found: click.Command = getattr(import_module(f"hubbub.cli.{_PLACES[cmd_name]}"), cmd_name)
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:  # click looks for what was meant among loaded commands alone
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=_PLACES, ctx=ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, section in SECTIONS.items():
             with formatter.section(heading):

@@ -19,7 +19,7 @@ _MOVING: Final = (
     ),
 )
 _NAME: Final = r"\"(?:[^\"]|\"\")+\"|`[^`]+`|[^\W\d][\w$]*"
-_CALL: Final = re.compile(rf"({_NAME})(?:\s|--[^\n]*\n)*\(")
+_CALL: Final = re.compile(rf"({_NAME})\s*\(")
 
 ONE_SELECT: Final = (
     "a query must be one statement that begins with SELECT and only reads; check it by itself, that it calls nothing "
@@ -54,8 +54,9 @@ def called(query: str) -> set[str]:
     >>> sorted(called("SELECT nextval ('s'), \\"Odd\\"(1) FROM t"))
     ['Odd', 'nextval']
     """
-    # A comment in a comment may stand before the bracket: then every word may be a function.
-    names = re.findall(_NAME, query) if "/*" in query else _CALL.findall(query)
+    # A comment may stand before the bracket, and where it ends is each database's own rule: every word may be called.
+    has_comment = "/*" in query or "--" in query
+    names = re.findall(_NAME, query) if has_comment else _CALL.findall(query)
     return {word[1:-1].replace('""', '"') if word[0] in '"`' else word.lower() for word in names}
 
 

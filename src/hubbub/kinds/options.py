@@ -139,6 +139,8 @@ class CountOptions(NumberOptions, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+    weight: str | None
+    calibrated: bool
     sample: Exact | None
     at_delta: Exact
 
@@ -152,6 +154,8 @@ class FractionOptions(NumberOptions, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+    weight: str | None
+    calibrated: bool
     sample: Exact | None
     at_delta: Exact
 
@@ -164,6 +168,8 @@ class MeanOptions(NumberOptions, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+    weight: str | None
+    calibrated: bool
     sample: Exact | None
     at_delta: Exact
 
@@ -187,6 +193,8 @@ class SumOptions(NumberOptions, total=False):
     cap_per_bin: Exact | None
     cap_share: Exact | None
     lost: Exact | None
+    weight: str | None
+    calibrated: bool
     distinct: Exact | None
     rows_per_person: Exact | None
     rows_per_bin: Exact | None

@@ -13,6 +13,7 @@ from hubbub.query_classes.classes import MOST_TABLES
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.setting import Method, Setting, checked
+from hubbub.query_classes.split_tables import SplitTables
 
 MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "per-query": lambda setting: PerQuery(),
@@ -22,6 +23,7 @@ MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "small-database": small_databases.best,
     "boosting": boosting.best,
     "residual": residual.best,
+    "split-tables": lambda setting: SplitTables(),
 }
 """Every method by its name, with the parameters that have the smallest bound."""
 
@@ -75,6 +77,8 @@ def restored(given: Mapping[str, Any]) -> Method:
     match dict(given):
         case {"name": "per-query", **rest} if not rest:
             return PerQuery()
+        case {"name": "split-tables", **rest} if not rest:
+            return SplitTables()
         case {"name": "histogram", **rest} if not rest:
             return Flat()
         case {"name": "tree", "branching": int(b), **rest} if not rest and 2 <= b <= 1024:

@@ -132,6 +132,7 @@ def tables_of(shape: Shape, ways: int, at_most: bool) -> Tables:
 
 
 def of_class(queries: ColumnCells) -> Tables:
+    """The tables of a class of queries."""
     return tables_of(queries.shape, queries.ways, queries.at_most)
 
 
@@ -201,7 +202,7 @@ class Residual:
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
         assert isinstance(setting.queries, ColumnCells) and not isinstance(query, Halfspace)
-        return _reaches(self, setting)[_table(setting.queries, query)]
+        return _reaches(self, setting)[table_of(setting.queries, query)]
 
     def seconds(self, setting: Setting) -> float:
         assert isinstance(setting.queries, ColumnCells)
@@ -223,12 +224,25 @@ class Residual:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         assert isinstance(setting.queries, ColumnCells) and not isinstance(query, Halfspace)
-        columns = _table(setting.queries, query)
+        columns = table_of(setting.queries, query)
         scaled = reconstructed(of_class(setting.queries), drawn, columns)
         return Fraction(int(scaled[tuple(query[i][0] for i in columns)]), of_class(setting.queries).cells(columns) ** 2)
 
+    def every_answer(self, setting: Setting, drawn: Drawn) -> tuple[list[Fraction], list[Fraction]]:
+        """What the published numbers say about every query, in their order, and how far each may be off."""
+        assert isinstance(setting.queries, ColumnCells)
+        tables = of_class(setting.queries)
+        said: list[Fraction] = []
+        bounds: list[Fraction] = []
+        for columns in setting.queries.sets:
+            scale = tables.cells(columns) ** 2
+            said += [Fraction(int(each), scale) for each in reconstructed(tables, drawn, columns).ravel()]
+            bounds += [_reaches(self, setting)[columns]] * tables.cells(columns)
+        return said, bounds
 
-def _table(queries: ColumnCells, query: Box) -> Columns:
+
+def table_of(queries: ColumnCells, query: Box) -> Columns:
+    """The columns of the table that a query is a cell of."""
     return queries.sets[int(np.searchsorted(queries.starts, queries.index_of(query), side="right")) - 1]
 
 
@@ -303,17 +317,6 @@ def places(tables: Tables) -> list[NDArray[np.int64]]:
             for j, bins in zip(columns, np.unravel_index(np.arange(part.stop - part.start), sizes), strict=True):
                 found[j][part] = bins + 1
     return found
-
-
-def every_answer(method: Residual, setting: Setting, drawn: Drawn) -> tuple[list[Fraction], list[Fraction]]:
-    """What the published numbers say about every query of the class, in their order, and how far each may be off."""
-    assert isinstance(setting.queries, ColumnCells)
-    tables, said, bounds = of_class(setting.queries), [], []
-    for columns in setting.queries.sets:
-        scale = tables.cells(columns) ** 2
-        said += [Fraction(int(each), scale) for each in reconstructed(tables, drawn, columns).ravel()]
-        bounds += [_reaches(method, setting)[columns]] * tables.cells(columns)
-    return said, bounds
 
 
 @lru_cache(maxsize=64)

@@ -163,6 +163,28 @@ def test_no_line_about_a_command_is_cut(path: tuple[str, ...], command: click.Co
     assert "...\n" not in shown
 
 
+@pytest.mark.parametrize("module", ["click", "hubbub.cli.main", "hubbub.cli.verify"])
+@pytest.mark.parametrize("made", ["KeyboardInterrupt", "ImportError('of a library')"])
+def test_ctrl_c_while_the_command_is_loaded_is_one_word(module: str, made: str) -> None:
+    """The interrupt as it is, and as DuckDB hands it on when it comes while it is imported."""
+    start = f"""
+import signal, sys
+class Hook:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise {made} from None
+sys.meta_path.insert(0, Hook())
+sys.argv = ["hubbub", "verify", "x.json"]
+from hubbub.start import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "hubbub: stopped\n")
+
+
 KINDS = [name for name in registry.names() if registry.kind(name).data != "ballots"]
 
 

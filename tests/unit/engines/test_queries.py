@@ -199,6 +199,24 @@ def test_files_of_sqlite_and_connections_are_asked_by_names_alone(tmp_path: Path
 
 # --- Spark ----------------------------------------------------------------------------------------------------------
 
+_PROPERTY = "('java.lang.System', 'setProperty', 'hubbub', '1')"
+SPARK_RUNS = (
+    f"SELECT java_method{_PROPERTY} AS x",
+    "SELECT REFLECT('a', 'b')",
+    f"SELECT `REFLECT`{_PROPERTY} AS x",
+    f"SELECT system.builtin.`Java_Method` {_PROPERTY} AS x",
+    f"SELECT reflect --\\\n still a comment\n{_PROPERTY} AS x",
+    f"SELECT reflect --\r{_PROPERTY} AS x",
+    f"SELECT IDENTIFIER('ref' || 'lect'){_PROPERTY} AS x",
+    f"SELECT \u0131dentifier('reflect'){_PROPERTY} AS x",
+    f"SELECT ref${{{{spark.empty}}}}lect{_PROPERTY} AS x",
+    "SELECT TRANSFORM(town) USING 'touch {mark}; cat' AS (x string) FROM {people}",
+    "FROM {people} MAP town USING 'touch {mark}; cat' AS x",
+    "FROM {people} REDUCE town us\u0131ng 'touch {mark}; cat' AS x",
+    'SELECT * FROM (SELECT TRANSFORM (town) USING /* ( */ "touch {mark}; cat" AS (x string) FROM {people})',
+)
+"""Queries that read in form, and run a program or code of Java's."""
+
 
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("start", [servers.spark, servers.connect])
@@ -209,8 +227,7 @@ def test_nothing_but_one_select_reaches_spark(start: Any, tmp_path: Path) -> Non
     session.sql(f"CREATE TABLE {canary} (a INT) USING parquet LOCATION '{tmp_path / 'canary'}'")
     try:
         session.sql(f"INSERT INTO {canary} VALUES (1)")
-        more = ("SELECT java_method('java.lang.System', 'setProperty', 'hubbub', '1') AS x", "SELECT REFLECT('a', 'b')")
-        for query in (*PLANTED, *more):
+        for query in (*PLANTED, *SPARK_RUNS):
             with pytest.raises(WrongUse) as wrong:
                 open_source(session, table=query.format(people="q_people", canary=canary, mark=tmp_path / "mark"))
             assert str(wrong.value) == ONE_SELECT
@@ -218,6 +235,9 @@ def test_nothing_but_one_select_reaches_spark(start: Any, tmp_path: Path) -> Non
         for query in ("SELECT * FROM q_people;", "WITH p AS (SELECT * FROM q_people) SELECT town FROM p -- all"):
             assert counted(session, query, "town") == 20
         assert counted(session, "FROM q_people SELECT town", "town") == 20
+        joined = "SELECT transform(array(a.town), x -> x)[0] AS town FROM q_people a JOIN q_people b USING (id)"
+        assert counted(session, joined, "town") == 20
+        assert not (tmp_path / "mark").exists()
     finally:
         session.sql(f"DROP TABLE IF EXISTS {canary}")
 
@@ -255,6 +275,7 @@ def test_whoever_opens_such_a_query_is_told(url: str, people: str, tmp_path: Pat
 
 def test_the_functions_of_a_query_are_found_wherever_they_hide() -> None:
     assert "nextval" in called("SELECT NextVal\n -- why\n ('s')")
+    assert "nextval" in called("SELECT nextval -- why\r('s')")
     assert "nextval" in called("SELECT nextval /* /* a */ b */ ('s')")
     assert "nextval" in called("SELECT E'\\'', nextval('s'), ''")
     assert 'od"d' in called('SELECT "od""d" (1)')

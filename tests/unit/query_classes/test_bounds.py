@@ -42,9 +42,10 @@ def test_the_best_is_first_and_all_are_named() -> None:
         "small-database",
         "boosting",
         "residual",
+        "split-tables",
     }
     for each in found:
-        assert (each.method is None) == (each.name in ("boosting", "residual"))
+        assert (each.method is None) == (each.name in ("boosting", "residual", "split-tables"))
         assert each.method is None or restored(parameters(each.method)) == each.method
     said = {each.name: each.why_not for each in found}
     assert said["boosting"] == "what is proved about it says nothing about 1,000 people"

@@ -21,7 +21,6 @@ from hubbub.query_classes.residual import (
     _differences,
     _residual,
     best,
-    every_answer,
     of_class,
     optimality,
     planned,
@@ -106,7 +105,7 @@ def test_the_variance_of_every_cell_is_the_formula_and_the_interval_covers() -> 
     tables, method = of_class(asked.queries), best(asked)
     cells = Cells((2, 3), np.arange(6, dtype=np.int64), np.array([10, 0, 5, 7, 100, 3]))
     source = ScriptedSource.from_label("variance")
-    drawn = [every_answer(method, asked, method.draw(asked, cells, source))[0] for _ in range(2000)]
+    drawn = [method.every_answer(asked, method.draw(asked, cells, source))[0] for _ in range(2000)]
     off = np.array([[float(x) for x in one] for one in drawn]) - cells.counts
     expected = float(method.variance(tables, (0, 1)))
     assert np.allclose((off**2).mean(axis=0), expected, rtol=0.16)
@@ -165,8 +164,9 @@ def test_it_is_chosen_for_many_tables_and_read_back() -> None:
 def test_a_column_of_one_bin_says_nothing_of_its_own() -> None:
     asked = setting((1, 3, 2), 2)
     method = chosen(asked, "residual")
+    assert isinstance(method, Residual)
     drawn = method.draw(asked, Cells((1, 3, 2), np.arange(6), np.full(6, 9)), ScriptedSource.from_label("one"))
-    assert len(every_answer(method, asked, drawn)[0]) == asked.queries.number  # type: ignore[arg-type, union-attr]
+    assert len(method.every_answer(asked, drawn)[0]) == asked.queries.number  # type: ignore[arg-type, union-attr]
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_190_tables_of_20_columns_are_planned_drawn_and_answered() -> None:
     codes, counts = np.unique(rows, return_counts=True)
     method = best(asked)
     drawn = method.draw(asked, Cells(shape, codes, counts), ScriptedSource.from_label("twenty"))
-    said, bounds = every_answer(method, asked, drawn)
+    said, bounds = method.every_answer(asked, drawn)
     assert len(said) == len(bounds) == asked.queries.number  # type: ignore[union-attr]
     truth = asked.queries.of_listed(codes, counts)  # type: ignore[union-attr]
     assert max(abs(float(a) - b) for a, b in zip(said, truth.tolist(), strict=True)) <= float(max(bounds))

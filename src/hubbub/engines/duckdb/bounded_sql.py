@@ -24,20 +24,31 @@ _FEW: Final = (
 )
 
 
-def bounded_rows(columns: Sequence[str], people: str, person: str, word: str, most: int | None) -> str:
-    """The rows with the smallest words of each person, at most so many, with the word; all rows if `most` is None.
+def bounded_rows(
+    columns: Sequence[str], people: str, person: str, word: str, most: int | None, *, with_words: bool
+) -> str:
+    """The rows with the smallest words of each person, at most so many, perhaps with the word; all rows if `most` is
+    None.
 
     Guarantee: each set of `most` rows of a person is as likely as any other, whatever is in them, up to ties of 64 bits.
     """
-    cells = [*map(identifier, columns), word]
+    cells = [*map(identifier, columns), *([word] if with_words else [])]
     rows = f"SELECT {', '.join(cells)} FROM {people} WHERE {person} IS NOT NULL"
     if most is None:
         return rows
     if most > _FEW:
         return f"{rows} QUALIFY row_number() OVER (PARTITION BY {person} ORDER BY {word}) <= {most}"
     # arg_min skips a row that is NULL, and a struct of cells never is.
-    few = f"SELECT unnest(arg_min(row({', '.join(cells)}), {word}, {most})) AS kept FROM ({rows}) GROUP BY {person}"
+    row = f"arg_min(row({', '.join(cells)}), {word}, {most})"
+    few = f"SELECT unnest({row}) AS kept FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
     return f"SELECT {', '.join(f'kept[{i + 1}] AS {cell}' for i, cell in enumerate(cells))} FROM ({few})"
+
+
+def how_many_rows(people: str, person: str, most: int) -> str:
+    """How many rows are kept, at most so many of each person, whichever they are."""
+    each = f"SELECT count(*) AS n FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    kept = f"SELECT CAST(sum(least(n, {most})) AS BIGINT) AS n FROM ({each})"
+    return f"SELECT 0 AS code, n FROM ({kept}) WHERE n > 0"
 
 
 def is_of_rows_alone(question: CountQuery, bins: int | None) -> bool:

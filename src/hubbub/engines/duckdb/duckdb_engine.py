@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.bounded_sql import bounded_rows, is_of_rows_alone, per_person
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, how_many_rows, is_of_rows_alone, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -260,15 +260,23 @@ class DuckDB:
         assert question.person is not None
         bins, person = declared_size(axes) if axes else 1, identifier(question.person)
         most = None if question.bounds is None else question.bounds.rows_per_person
-        if not is_of_rows_alone(question, bins):
+        alone = is_of_rows_alone(question, bins)
+        bad = bad_cells(question, axes, people.columns)
+        rows = self._count_rows(bad, people.columns[question.person], used, people)
+        if alone and question.plain and not axes:
+            assert most is not None, "rows alone are bounded by nothing else"
+            return self._collect((how_many_rows(people.sql, person, most), []))
+        if not alone:
             query = per_person(question, axes, people.columns, self._word, bins)
         elif question.plain:
             query = count_sql.every_row(axes, people.columns, KEPT)
         else:
             query = measured_query(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
-        kept = bounded_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", person, self._word, most)
-        bad = bad_cells(question, axes, people.columns)
-        with self._words(self._count_rows(bad, people.columns[question.person], used, people), source):
+        about = CountQuery(axes=axes, where=question.where, measure=question.measure)
+        cells = self._used(about) if alone else used
+        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
+        kept = bounded_rows(cells, joined, person, self._word, most, with_words=not alone)
+        with self._words(rows, source):
             return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
 
     def _of_kept(

@@ -207,6 +207,9 @@ def _quietly() -> Iterator[None]:
 
 _EFFECTS: Final = frozenset({"reflect", "java_method", "try_reflect"})
 """Functions of Spark's that run any code of Java's."""
+_RUNS: Final = re.compile(r"\busing\b(?!\s*\()|\bidentifier\b|\$\{", re.IGNORECASE)
+"""What runs a program of the system's (TRANSFORM (a) USING 'program'; the USING of a join has a bracket), and what
+names a function by a text of its own or by a setting (IDENTIFIER('a')(b), ${a}), rather too much than too little."""
 
 _numbers = count(1)
 
@@ -370,7 +373,7 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
     """A table, a view or a query of a session."""
     if table is None:
         raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
-    if is_query(table) and called(table) & _EFFECTS:
+    if is_query(table) and ({name.lower() for name in called(table)} & _EFFECTS or _RUNS.search(table)):
         raise WrongUse(ONE_SELECT)
     try:
         with _quietly():

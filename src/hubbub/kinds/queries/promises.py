@@ -52,6 +52,7 @@ DRV: Final = "Dwork, Rothblum, Vadhan, Boosting and differential privacy, FOCS 2
 PLANNER: Final = "Xiao, He, Zhang, Kifer, An optimal and scalable matrix mechanism for noisy marginals, NeurIPS 2023"
 THEOREMS: Final = {
     "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
+    "split-tables": Theorem("queries.split-tables", "noise on every table for its share, and least squares", DMNS),
     "histogram": Theorem("queries.histogram", "noise on every cell", DMNS),
     "tree": Theorem("queries.tree", "noise on every run of a tree, over its levels", DMNS),
     "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),

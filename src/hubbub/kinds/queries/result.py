@@ -35,9 +35,10 @@ from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_o
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import Residual, every_answer, of_class, places
+from hubbub.query_classes.residual import Residual, of_class, places
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
 from hubbub.serialization.arrow import integer_array, labelled
@@ -63,6 +64,7 @@ NUMBER: Final = {
     "small-database": "rows",
     "boosting": "rows",
     "residual": "difference",
+    "split-tables": "count",
 }
 """What the numbers of each method are called in its file."""
 
@@ -140,7 +142,7 @@ class Synopsis(Result):
         the method published noisy counts, since counts below 0 become 0.
         """
         spec = self.spec
-        if isinstance(spec.method, PerQuery | Residual):
+        if isinstance(spec.method, PerQuery | Residual | SplitTables):
             raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
         times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
@@ -178,7 +180,9 @@ class Synopsis(Result):
         found = [main]
         if isinstance(queries, Halfspaces):
             return (main,)
-        if isinstance(method, Residual) or (not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS):
+        if isinstance(method, Residual | SplitTables) or (
+            not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS
+        ):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
         if isinstance(method, Weights | Boosting):
@@ -215,7 +219,7 @@ class Synopsis(Result):
             case PerQuery():
                 ends = self._ends() if self._sampled else self._ends()[1:]  # else the count is the estimate
                 return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
-            case Residual():
+            case Residual() | SplitTables():
                 return pa.schema([*self._keys(), (self.number, pa.int64())])
             case Tree():
                 return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
@@ -242,6 +246,9 @@ class Synopsis(Result):
                 columns = self._answer_columns(values.tolist(), [spec.bound] * values.size)
                 ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
                 return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
+            case SplitTables():
+                assert not isinstance(spec.queries, Halfspaces)
+                return [*keys_of(np.arange(start, stop), spec.request.axes, spec.queries), integer_array(some)]
             case Residual():
                 assert isinstance(spec.queries, ColumnCells)
                 bins = zip(spec.request.axes, places(of_class(spec.queries)), strict=True)
@@ -290,8 +297,8 @@ class Synopsis(Result):
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
         setting = spec.setting
-        if isinstance(spec.method, Residual):
-            seen, bounds = every_answer(spec.method, setting, self.drawn)
+        if isinstance(spec.method, Residual | SplitTables):
+            seen, bounds = spec.method.every_answer(setting, self.drawn)
         else:
             boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
             seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]

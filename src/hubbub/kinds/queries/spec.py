@@ -36,6 +36,7 @@ from hubbub.query_classes.growth import sampling_error
 from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import Method, Setting
+from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.serialization.canonical import Plain
@@ -195,7 +196,7 @@ class Queries(Spec):
     def rows_published(self) -> int:
         """How many numbers the method publishes."""
         shape = self.queries.shape
-        if isinstance(self.method, PerQuery):
+        if isinstance(self.method, PerQuery | SplitTables):
             assert not isinstance(self.queries, Halfspaces)
             return self.queries.number
         if isinstance(self.method, Tree):

@@ -13,6 +13,7 @@ from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces, cells_of
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights
 from hubbub.tables.bins import rule
@@ -65,6 +66,8 @@ def how(spec: Queries) -> str:
                 f"Gaussian noise on what each of {len(variances)} tables says beyond the tables below it; all answers "
                 "follow from these and agree in all sums"
             )
+        case SplitTables():
+            return "whole noise on every cell of every table; all answers are fitted to these and agree in all sums"
         case SmallDatabase(size=size):
             return f"an invented database of {size} rows, drawn among all of that size"
         case Boosting(rounds=rounds, draws=draws, size=size):

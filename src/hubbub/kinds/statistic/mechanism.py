@@ -19,6 +19,7 @@ from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import draw, weights
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Answers, drawn_columns, key_of
 from hubbub.kinds.statistic.spec import Quantile, Share, Statistic
+from hubbub.kinds.statistic.weighted import weighted_counts
 from hubbub.noise.binomial import binomial
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
@@ -46,6 +47,10 @@ def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
+    if spec.weighted_by is not None:
+        asked = question(spec, by_value=True)
+        exact = weighted_counts(asked, spec.steps, spec.weighted_by, engine, source)
+        return Measurement(answers=release(Sums(spec), exact, source))
     exact = engine.count(question(spec, by_value=_by_value(spec)), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)

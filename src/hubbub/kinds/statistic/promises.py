@@ -37,6 +37,7 @@ from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import Target, shares, weights
+from hubbub.kinds.statistic.weights import weight_rule
 from hubbub.numeric.exact import Infinite, ball, exp, precision, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.channel_checks import laws
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 BOTH_SUMS: Final = Theorem("statistic.both-sums", "noise on two sums that one person moves together by W", DMNS)
 RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", "McSherry, Talwar, FOCS 2007")
+WEIGHTS: Final = Theorem("statistic.weights", "a person who counts like as many people as the weight has steps", DMNS)
 CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
 SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
 HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
@@ -102,11 +104,19 @@ def _of_noise(spec: Statistic, epsilon: Fraction) -> Derivation:
 
     Guarantee: of one row of each person, as :func:`differential`; of several, or of several bins of a person, each of
     which loses `epsilon` over as many as one person has at most, as
-    :func:`hubbub.kinds.histogram.promises.several_rows`.
+    :func:`hubbub.kinds.histogram.promises.several_rows`. Whoever has a weight of w steps counts like w people, who
+    come or go one after the other: the largest weight times what one step loses.
     """
     if not spec.unit.counts_rows and spec.moved == 1:
         return differential(spec, epsilon, Neighbours.ADD_REMOVE)
     own = differential(spec, epsilon / spec.moved, Neighbours.ADD_REMOVE)
+    if spec.weighted_by is not None:
+        return Derivation(
+            conclusion=DifferentialPrivacy(epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE),
+            theorem=WEIGHTS,
+            premises=(own,),
+            numbers=texts(most=spec.moved, epsilon=epsilon / spec.moved),
+        )
     return several_rows(own, spec.unit, spec.bins)
 
 
@@ -116,6 +126,8 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
     assumptions += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
     if isinstance(spec.measured, Measure):
         assumptions.append(spec.measured.rule)
+    if spec.weighted_by is not None:
+        assumptions.append(weight_rule(spec.weighted_by))
     if spec.where is not None:
         sentence = "who counts is decided by a public rule that looks at one person alone: {condition}"
         assumptions.append(Assumption("condition", sentence, (("condition", str(spec.where)),)))

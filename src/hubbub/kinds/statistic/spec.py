@@ -15,7 +15,7 @@ most `Unit.distinct` bins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
@@ -27,6 +27,7 @@ from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.statistic import promises as statistic_promises
 from hubbub.kinds.statistic import text
+from hubbub.kinds.statistic.weights import check_weight
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
@@ -35,7 +36,7 @@ from hubbub.protocol.result import Result
 from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.exact_json import agrees, plain, restored
+from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored
 from hubbub.serialization.published_files import Files
 from hubbub.tables import condition, unlisted
 from hubbub.tables.bins import Axis, Discovered, declared_size
@@ -107,9 +108,14 @@ class Statistic(Spec):
 
     @property
     def moved(self) -> int:
-        """By how many rows (or, where any row of a person counts, by how many bins) one person moves the table of what
-        counts."""
-        return self.unit.moved(self.bins or None)
+        """By how many rows (or, where any row of a person counts, by how many bins; or by which weight, in steps) one
+        person moves the table of what counts."""
+        return self.unit.moved(self.bins or None) * (1 if self.weighted_by is None else self.weighted_by.steps)
+
+    @property
+    def weighted_by(self) -> Measure | None:
+        """The design weights that people count with."""
+        return None
 
     @property
     def bins(self) -> int:
@@ -193,8 +199,9 @@ class Statistic(Spec):
             column(schema, self.unit.person)
         if self.where is not None:
             condition.resolved(self.where, schema)
-        if isinstance(self.measured, Measure):
-            self.measured.resolved(schema)
+        for measure in (self.measured, self.weighted_by):
+            if isinstance(measure, Measure):
+                measure.resolved(schema)
         axes = resolved(self.axes, schema)  # a boolean column declares its own
         known = replace(self, axes=axes, unit=within_bins(self.unit, axes))
         check_found(known)
@@ -278,11 +285,18 @@ class Count(Statistic):
 class Share(Statistic):
     """The share of people, of each bin or of all, who meet a condition."""
 
+    weight: Measure | None = field(default=None, metadata=UNSAID)
+
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
+        _check_weight(self)
         if self.where is None:
             raise WrongUse("a fraction is of those who meet a condition; say it, like `where='age >= 65'`")
         _needs_epsilon(self.protection)
+
+    @property
+    def weighted_by(self) -> Measure | None:
+        return self.weight
 
     @property
     def measured(self) -> Measure | Condition | None:
@@ -298,10 +312,16 @@ class Mean(Statistic):
     """The mean of a column, over the people of each bin, or over all, who have a value there."""
 
     of: Measure
+    weight: Measure | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
         _needs_epsilon(self.protection)
+        _check_weight(self)
+
+    @property
+    def weighted_by(self) -> Measure | None:
+        return self.weight
 
     @property
     def steps(self) -> int:
@@ -392,6 +412,18 @@ def _check_several(spec: Statistic) -> None:
         raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
 
 
+def _check_weight(spec: Statistic) -> None:
+    if spec.weighted_by is None:
+        return
+    check_weight(spec.weighted_by)
+    if not isinstance(spec.protection, Noise):
+        raise WrongUse("weights are covered by plain noise only; use `epsilon=E` alone")
+    if spec.unit.counts_rows or spec.any_row or spec.unit.expected_rows:
+        raise WrongUse("a weight goes with one row of each person; leave out what counts several, or `weight`")
+    if spec.discovered:
+        raise WrongUse("where people have weights, bins are declared; list them, like ward=A,B,other")
+
+
 def _check_expected(spec: Statistic) -> None:
     """Refuse where no interval for what is kept on average is proved."""
     if spec.ranked is not None:
@@ -412,7 +444,8 @@ def _needs_epsilon(protection: Protection) -> None:
 
 def read(kind: type[Statistic], given: Any) -> Statistic:
     """The release that a description says, checked as if somebody had asked for it."""
-    if not isinstance(given, dict) or {*given, "unlisted"} != {field.name for field in fields(kind)}:
+    unsaid = {field.name for field in fields(kind) if field.metadata.get("unsaid")}
+    if not isinstance(given, dict) or {*given, "unlisted"} | unsaid != {field.name for field in fields(kind)}:
         raise CheckFailed("the description of the release is not one; get the original certificate")
     try:
         spec: Statistic = restored(kind, {"is": kind.__name__, "unlisted": None, **given})

@@ -53,6 +53,10 @@ def _of(spec: Statistic) -> str:
 
 def heading(spec: Statistic) -> str:
     """What each number is, in a few words."""
+    return _plain_heading(spec) + ("" if spec.weighted_by is None else f", weighted by {spec.weighted_by.column}")
+
+
+def _plain_heading(spec: Statistic) -> str:
     match spec.kind.name:
         case "count" if spec.unit.counts_rows:
             return f"number of {spec.unit.kept_words(spec.bins)}"
@@ -263,6 +267,9 @@ def _split_of_rows(spec: Statistic) -> str:
     assert isinstance(spec.protection, Noise)
     loss = spec.unit_loss
     assert loss is not None
+    if spec.weighted_by is not None:
+        high = to_text(spec.weighted_by.high)
+        return f"epsilon = {short(spec.protection.epsilon, 6)} is for somebody with the largest weight, {high}"
     what = f"{spec.unit.rows} of a person" if spec.unit.counts_rows else "bins of a person"
     return (
         f"epsilon = {short(spec.protection.epsilon, 6)} is for all {what} together, at most {spec.moved:,}, and "

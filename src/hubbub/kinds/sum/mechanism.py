@@ -17,6 +17,7 @@ from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kinds.histogram.mechanism import CODE
 from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Place, found_names, label_column, last, question, sampled
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
+from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.estimates import Row, cap_rate, told
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
@@ -41,7 +42,7 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
-    exact = engine.count(_question(spec), source)
+    exact = _weighted(spec, engine, source) if spec.weight is not None else engine.count(_question(spec), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
     answers = release(Sums(spec), exact, source)
@@ -86,8 +87,21 @@ def _question(spec: Sum) -> CountQuery:
     return replace(asked, measure=spec.of) if spec.lost is not None else asked
 
 
+def _weighted(spec: Sum, engine: Engine, source: Source) -> ExactCounts:
+    """People counted by bin and by the weight times the value, cut to the most there is."""
+    assert spec.weight is not None
+    joint = weight_cells(question(spec, by_value=True), spec.weight, engine, source)
+    found: dict[int, int] = {}
+    first, width = int(spec.of.low / spec.of.step), spec.of.steps + 1
+    for code, weight, count in joint:
+        place, x = divmod(code, width)
+        cell = place * (spec.top + 1) + min((first + x) * weight, spec.top)
+        found[cell] = found.get(cell, 0) + count
+    return ExactCounts(np.array(list(found), dtype=np.int64), np.array(list(found.values()), dtype=np.int64))
+
+
 def _by_value(spec: Sum) -> bool:
-    return spec.cap is None or spec.lost is not None or spec.sampled
+    return spec.weight is not None or spec.cap is None or spec.lost is not None or spec.sampled
 
 
 # --- the mechanism ------------------------------------------------------------------------------------------------
@@ -265,7 +279,9 @@ def _cells(spec: Sum, counted: ExactCounts) -> Cells:
     assert measure is not None
     by_value = _by_value(spec)
     first, steps = int(spec.of.low / spec.of.step) if spec.lost is not None else spec.bottom, 1
-    if by_value:
+    if spec.weight is not None:
+        steps = spec.top + 1
+    elif by_value:
         steps = (spec.of if spec.lost is not None else spec.measured).steps + 1
     inside = np.flatnonzero((counted.codes >= 0) & (counted.counts > 0))
     codes, counts = counted.codes[inside], counted.counts[inside]

@@ -11,6 +11,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE, protected
 from hubbub.kinds.statistic.spec import read
+from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, WEIGHT, declared_weight
 from hubbub.kinds.sum.spec import Sum
 from hubbub.numeric.exact import Exact, positive, rational
 from hubbub.protocol.option import Option
@@ -35,6 +36,8 @@ def total(
     cap_per_bin: Exact | None = None,
     cap_share: Exact | None = None,
     lost: Exact | None = None,
+    weight: str | None = None,
+    calibrated: bool = False,
     zero_knowledge: Exact | None = None,
     rows: Exact | None = None,
     people: Exact | None = None,
@@ -71,6 +74,7 @@ def total(
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
         cap_share=(share or _SHARE) if auto else None,
         lost=None if lost is None else rational(lost, "lost"),
+        weight=declared_weight(weight, calibrated),
     )
 
 
@@ -135,6 +139,8 @@ alone.""",
         Option("cap_per_bin", "A", "Several rows: the most that a person counts with in one bin.", advanced=True),
         Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2).", advanced=True),
         Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1.", advanced=True),
+        WEIGHT,
+        CALIBRATED_OPTION,
         ONE_ROW,
         DISTINCT,
         *ROWS,

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.statistic.weights import check_weight
 from hubbub.kinds.sum import promises as sum_promises
 from hubbub.kinds.sum import text
 from hubbub.kinds.sum.layers import Layers, octaves
@@ -56,6 +57,7 @@ class Sum(Statistic):
     cap_per_bin: Fraction | None = None  # the most that a person with several rows counts with in one bin
     cap_share: Fraction | None = None  # of epsilon, for a cap that is drawn
     lost: Fraction | None = None  # of epsilon, for what the cap cut off
+    weight: Measure | None = None  # design weights: a person adds the weight times the value
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
@@ -98,6 +100,8 @@ class Sum(Statistic):
     @property
     def bottom(self) -> int:
         """The least that a person adds to a bin, in steps."""
+        if self.weight is not None:
+            return 0
         if self.bounds is not None:
             return -self.top if self.signed else 0
         return int(self.measured.low / self.of.step)
@@ -105,6 +109,9 @@ class Sum(Statistic):
     @property
     def top(self) -> int:
         """The most that a person adds to a bin, in steps."""
+        if self.weight is not None:
+            most = int(self.of.high / self.of.step) * self.weight.steps
+            return most if self.cap is None else min(most, int(self.cap / self.unit_step))
         if self.bounds is not None:
             return max(self._moved(1), 1)
         return int(self.measured.high / self.of.step)
@@ -135,7 +142,7 @@ class Sum(Statistic):
     def measured(self) -> Measure:
         """The range with the cap at its ends: whoever has one row counts with at most the cap so."""
         of = self.of
-        if self.cap is None or self.unit.counts_rows:
+        if self.cap is None or self.unit.counts_rows or self.weight is not None:
             return of
         low, high = max(of.low, -self.cap), min(of.high, self.cap)
         return replace(of, low=low, steps=int((high - low) / of.step))
@@ -191,7 +198,21 @@ class Sum(Statistic):
 
     def amount(self, steps: Fraction | int) -> Fraction:
         """So many steps, in the unit of the column."""
-        return steps * self.of.step
+        return steps * self.unit_step
+
+    @property
+    def unit_step(self) -> Fraction:
+        """What a step of a total stands for: with weights, one of the value times one of the weight."""
+        return self.of.step * (1 if self.weight is None else self.weight.step)
+
+    @property
+    def weighted_by(self) -> Measure | None:
+        return self.weight
+
+    @property
+    def moved(self) -> int:
+        """Weights and rows are in the totals already."""
+        return self.unit.moved(self.bins or None)
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
@@ -237,6 +258,9 @@ def _check_cap(spec: Sum) -> None:
             "say `cap=A`, or declare a range from 0"
         )
     several = spec.unit.counts_rows
+    if spec.weight is not None:
+        _check_weighted(spec)
+        return
     if spec.cap_per_bin is not None and not several:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
     if several and (spec.cap_share is not None or spec.lost is not None):
@@ -269,3 +293,21 @@ def _check_cap(spec: Sum) -> None:
         raise WrongUse("`lost` goes with `epsilon=E` alone and values from 0; leave it out")
     if (spec.cap_share or 0) + (spec.lost or 0) >= 1:
         raise WrongUse("nothing of epsilon is left for the sum; lower `lost`")
+
+
+def _check_weighted(spec: Sum) -> None:
+    """Refuse what is not known of weighted totals."""
+    assert spec.weight is not None
+    check_weight(spec.weight)
+    if not isinstance(spec.protection, Noise) or spec.unit.counts_rows or spec.discovered:
+        raise WrongUse(
+            "weights are covered by plain noise on one row of each person, in declared bins; use `epsilon=E` alone"
+        )
+    if spec.signed or spec.lost is not None or spec.cap_share is not None or spec.cap_per_bin is not None:
+        raise WrongUse("a weighted sum is of values from 0, in layers or with a cap that is said; leave out the rest")
+    most = spec.of.high * spec.weight.high
+    if spec.cap is not None and not (0 < spec.cap <= most and (spec.cap / spec.unit_step).denominator == 1):
+        raise WrongUse(
+            f"the cap of weighted values is a multiple of {to_text(spec.unit_step)}, up to {to_text(most)}, not "
+            f"{to_text(spec.cap)}; choose one"
+        )

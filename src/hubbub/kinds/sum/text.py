@@ -46,11 +46,13 @@ def describe(spec: Sum) -> Description:
 
 def heading(spec: Sum) -> str:
     """What each number is, in a few words."""
-    return f"sum of {spec.of.column}"
+    return f"sum of {spec.of.column}" + ("" if spec.weight is None else f", weighted by {spec.weight.column}")
 
 
 def cut(spec: Sum) -> str:
     """What is done to values before they are added up."""
+    if spec.weight is not None and spec.cap is not None:
+        return f"values {spec.of.cut} and, with their weights, to {to_text(spec.cap)}"
     if spec.drawn_cap:
         return f"values {spec.of.cut} and then to the cap"
     if spec.unit.counts_rows and (spec.cap is not None or spec.cap_per_bin is not None):

@@ -119,3 +119,30 @@ def test_the_first_line_names_the_columns(place: Path) -> None:
         sheet_of(place, rows)
         with pytest.raises(HubbubError, match=says):
             sheet(str(place), None)
+
+
+def test_what_a_reader_says_is_taken_up_to_its_limit_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that speaks without end is ended: what it says is not kept until the memory of this process is full."""
+    sheet_of(place, {**HEADER, **PEOPLE})
+    endless = "import sys\nwhile True: sys.stdout.buffer.write(bytes(1 << 20))"
+    monkeypatch.setattr(children, "command", lambda module: [sys.executable, "-c", endless])
+    start = time.monotonic()
+    assert _wrong(place, memory=1 << 24, seconds=60).startswith(SENTENCE)
+    assert time.monotonic() - start < 30
+
+
+def test_a_small_file_that_unpacks_into_much_gets_little_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit follows the size of the file: one text of a megabyte in 20,000 cells fits into 100 kB and took 8 GB."""
+    asked: list[int] = []
+
+    def heard(words: dict[str, Any], seconds: float) -> tuple[None, bytes]:
+        asked.append(words["memory"])
+        return None, b""
+
+    monkeypatch.setattr(excel_file, "_run_reader", heard)
+    for size in (100_000, 10_000_000, 1_000_000_000):
+        with place.open("wb") as file:
+            file.truncate(size)
+        _wrong(place)
+    assert asked[0] < 1.1 * 2**30
+    assert asked[0] < asked[1] < asked[2] == excel_file.MEMORY == 2**31

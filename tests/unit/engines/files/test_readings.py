@@ -22,6 +22,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.condition import parse as condition
+from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.schema import resolved
 from hubbub.tables.sketch import Chosen, IdObserver
@@ -41,7 +42,8 @@ def counted(
     if tell is not None:
         table = table.observing_ids(IdObserver(turn=1, most=1000, on_chosen=tell))
     (axis,) = resolved((parse(by),), table.columns())
-    found = table.count(CountQuery(axes=(axis,), person=person, repeats=repeats), SystemSource())
+    bounds = ContributionBounds(rows_per_person=2) if repeats is MultiRowPolicy.BOUNDED else None
+    found = table.count(CountQuery(axes=(axis,), person=person, repeats=repeats, bounds=bounds), SystemSource())
     labels = found.found[0] if found.found else [all_labels(axis)[code] for code in found.codes.tolist()]  # type: ignore[arg-type]
     return dict(zip(labels, found.counts.tolist(), strict=True))
 

@@ -25,6 +25,7 @@ from hubbub.opening import open as open_table
 from hubbub.release import save
 from hubbub.tables.bins import Countable
 from hubbub.tables.columns import axis as parse
+from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import ColumnType
@@ -226,8 +227,10 @@ def test_too_many_cells_that_cannot_be_read_are_refused_as_in_files(
         connection.execute("CREATE TABLE rides (id integer, lon text)")
         connection.executemany("INSERT INTO rides VALUES (?, ?)", [(i, "somewhere") for i in range(60)])
     engine = open_source(f"sqlite:///{tmp_path}/rides.sqlite", table="rides", unreadable=Fraction(1, 100))
+    bounds = ContributionBounds(rows_per_person=2) if repeats is MultiRowPolicy.BOUNDED else None
+    question = CountQuery(axes=(axis,), person="id", repeats=repeats, bounds=bounds, most_bins=1)
     with pytest.raises(Refused, match="cannot be read as declared"):
-        engine.count(CountQuery(axes=(axis,), person="id", repeats=repeats, most_bins=1), SystemSource())
+        engine.count(question, SystemSource())
 
 
 def test_a_view_of_sqlite_is_known_by_its_table(file: Path, tmp_path: Path) -> None:

@@ -225,7 +225,8 @@ def test_rows_are_told_in_every_way() -> None:
     assert rows[0]["distance"] == rows[0]["count"] / 120
     told = done.result.facts()["answers"]
     assert [{**row, "low": each["low"], "high": each["high"]} for row, each in zip(rows, told, strict=True)] == rows
-    assert "vertex with all its edges" in repr(done)
+    assert "5 rows" in repr(done)
+    assert "vertex with all its edges" in str(done)
     assert done.to_pandas().shape == (5, 7)
 
 

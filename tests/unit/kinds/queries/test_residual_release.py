@@ -66,6 +66,14 @@ def test_a_planted_fault_is_refuted(fault: str) -> None:
     assert expected in failed
 
 
+def test_tables_without_a_delta_are_verified_too(tmp_path: Path) -> None:
+    release = enter(TABLE).queries(COLUMNS, "marginals:2", epsilon=1, method="split-tables")
+    written = save_over(release, tmp_path, report=False)
+    done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path)
+    assert done.passed, done.failure
+    assert release.promises[0].conclusion == DifferentialPrivacy(epsilon=Fraction(1))
+
+
 def test_a_changed_number_is_noticed(tmp_path: Path) -> None:
     certificate, _ = made(tmp_path)
     text = (tmp_path / "answers.csv").read_text().splitlines()

@@ -1,0 +1,70 @@
+"""Design weights: how many people somebody stands for, as declared beforehand; a column with a range and a step.
+
+Whoever has the weight w counts like w people, in steps of the declared range, so that one person moves what is counted
+by at most the largest weight. That is private only if a weight is a function of the person's own record and of public
+numbers. Weights that were calibrated (raked, post-stratified) depend on everybody: without the only respondent of a
+stratum of 1,000 the total moves by 1,000, and no noise hides that.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hubbub.errors import WrongUse
+from hubbub.guarantees.derivation import Assumption
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.option import Option
+from hubbub.tables.bounded_column import Measure, measured
+
+CALIBRATED: Final = (
+    "calibrated weights depend on everybody, so that one person who leaves moves the number by any amount; publish "
+    "unweighted or design-weighted sums by calibration cells, and calibrate the published table to the public totals"
+)
+WEIGHTED_COUNT: Final = (
+    "a weighted count is the sum of the weights; publish that, like `hubbub release sum --of weight:0..20:0.1 --cap 20`, "
+    "with the same --by and --where"
+)
+WEIGHT: Final = Option(
+    "weight",
+    "RANGE",
+    "Design weights: column:0..W:STEP; whoever has the weight w counts like w people.",
+    takes="str",
+    advanced=True,
+)
+CALIBRATED_OPTION: Final = Option(
+    "calibrated",
+    None,
+    "The weights were raked or post-stratified: such a release is refused, and says what to do.",
+    advanced=True,
+)
+
+
+def declared_weight(spec: str | None, calibrated: bool = False) -> Measure | None:
+    """The range of the weights, or one sentence."""
+    if calibrated:
+        raise WrongUse(CALIBRATED)
+    if spec is None:
+        return None
+    weight = measured(spec)
+    check_weight(weight)
+    return weight
+
+
+def check_weight(weight: Measure) -> None:
+    """Refuse a range that does not begin at 0."""
+    if weight.low != 0:
+        raise WrongUse(
+            f"weights lie between 0 and a declared largest one, not from {to_text(weight.low)}; write "
+            f"{weight.column}:0..W:STEP"
+        )
+
+
+def weight_rule(weight: Measure) -> Assumption:
+    """What is taken for granted about them."""
+    says = (
+        "{column}: the weight of a person, in steps of {step} from 0 to {high}, the nearest one; what lies outside counts "
+        "as the nearer end; people without one are left out; it was fixed beforehand from the person's own record and "
+        "public numbers, and not calibrated"
+    )
+    given = (("column", weight.column), ("step", to_text(weight.step)), ("high", to_text(weight.high)))
+    return Assumption("weights.design", says, given)
