@@ -6,7 +6,7 @@ BIN := .venv/bin
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all check figures pictures docs wheel audit studio coverage bench fuzz mutants lock options
+.PHONY: help demo test test-all check figures pictures docs sheets wheel audit studio coverage bench fuzz mutants lock options
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,9 @@ options: .venv/with-dev ## write the types of the options of every release again
 docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
 	@NO_MKDOCS_2_WARNING=1 XDG_DATA_HOME=$(CURDIR)/.venv/docs XDG_STATE_HOME=$(CURDIR)/.venv/docs $(BIN)/python -m mkdocs build --quiet
 	@echo "Open site/index.html"
+
+sheets: .venv/with-charts,studio,dev ## pictures of every report and every page of the studio, in out/sheets/index.html
+	@$(BIN)/python -m tests.browser.sheets
 
 wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with it in an empty environment
 	@$(BIN)/python -m website.tour

@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import Any, Final, Unpack, cast
 
 from hubbub.certificate.certificate import draft
+from hubbub.charts.chart import Chart
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
 from hubbub.ledger import durable
@@ -31,7 +32,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
-from hubbub.protocol.release import Picture, Release, Reservation, Saving
+from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Spec
 from hubbub.publication.files import check_format, write, write_parquet
@@ -49,7 +50,7 @@ from hubbub.publication.staging import (
 )
 from hubbub.report import report as page_of
 from hubbub.report.heading import NO_HEADING, Heading
-from hubbub.report.picture import picture
+from hubbub.report.picture import chart_of
 from hubbub.serialization import manifest
 
 _STOPPED_FREE: Final = "nothing published, and nothing is spent"
@@ -119,8 +120,8 @@ class _Publisher:
     def save(self, release: Release, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
         return save(release, folder, **how)
 
-    def plot(self, release: Release) -> Picture:
-        return Picture(picture(release.result.drawing()))
+    def plot(self, release: Release) -> Chart:
+        return chart_of(release)
 
 
 def save(

@@ -137,8 +137,9 @@ def test_a_release_prints_draws_and_saves_itself(tmp_path: Path) -> None:
     assert heads.split() == ["town", "people", "interval"]
     assert [row.split()[-1] for row in rows[:2]] == [cells[-1].split()[-1] for _, cells, _ in done.table().rows]
     assert rows[2].startswith("Promise: crowd-blending privacy, crowds of at least 25, for the people")
-    assert done.plot().html.startswith("<figure>")
-    assert done.plot()._repr_html_() == done.plot().html
+    assert done.plot().title == "People by town"
+    assert done.plot()._repr_svg_().startswith("<svg ")
+    done.plot().save(tmp_path / "chart.html")
     written = done.save(tmp_path / "out", form="parquet")
     assert hubbub.verify(written["certificate"]).complete
     with pytest.raises(hubbub.Refused, match="in no ledger"):

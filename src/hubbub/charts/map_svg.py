@@ -17,7 +17,7 @@ from hubbub.protocol.drawing import Map
 
 _SHADES: Final = (0.08, 0.18, 0.3, 0.44, 0.6, 0.78)
 _ABOVE: Final = 2 * LINE  # of the name of the second column
-_TALLEST: Final = 1.3  # times the width
+_TALLEST: Final = {"wide": 0.75, "narrow": 1.3}  # times the width
 _LEGEND: Final = 26
 
 
@@ -32,7 +32,7 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
     ticks_up = _ticks(bottom, top, 5)
     left = max(text_length(_tick_label(tick, ticks_up)) for tick in ticks_up) + 10
     long = width - left - 8
-    high = min(max(long * (top - bottom) * of.tall / (right_end - left_end), long / 5), long * _TALLEST)
+    high = min(max(long * (top - bottom) * of.tall / (right_end - left_end), long / 5), long * _TALLEST[kind])
     parts = _squares(of, left, _ABOVE, long, high)
     parts.append(_dots(of, left, _ABOVE, long, high))
     parts.append(_outlines(of, left, _ABOVE, long, high))

@@ -50,7 +50,7 @@ MARKS: Final = (
 .chart .bar { fill: var(--bar, #4b93c6); }
 .chart .gap { fill: var(--gap, #e4e8ec); stroke: var(--quiet, #52606d); stroke-width: .8; stroke-dasharray: 2 2; }
 .chart .gap.thin { stroke: none; }
-.chart .line { stroke: currentColor; stroke-width: 1.6; fill: none; }
+.chart .line, .chart .cap { stroke: currentColor; stroke-width: 1.6; fill: none; }
 .chart .line.thin { stroke-width: 1; }
 .chart .point { fill: var(--series-0, #0072b2); stroke: var(--paper, white); stroke-width: 1; }
 .chart .band { fill: var(--bar, #4b93c6); fill-opacity: .35; }

@@ -1,4 +1,4 @@
-"""Bars with intervals as SVG text, in small panels: what a page shows where loading a chart library would cost more.
+"""Numbers with their intervals as SVG text, in small panels: bars, lines with bands, points, ranges.
 
 Plain values in, text out. A drawing has a width in pixels and is made for it: labels stand beside their bars where
 there is room, else above them, and are wrapped, never cut. A page that is read on a telephone and on a desk
@@ -12,12 +12,12 @@ import html
 import math
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from hubbub.charts.style import WIDTHS
+from hubbub.protocol.drawing import Mark
 
 LINE, _BAR, _BETWEEN = 15, 13, 7  # pixels: of a line of text, a bar, the room between two bars
 _HIGH: Final = {"one": 240, "several": 110}  # of upright bars
@@ -37,6 +37,7 @@ class Bar:
     low: float
     high: float | None
     value_text: str
+    apart: bool = False  # what is missing, and all the rest, have no place in the order of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +58,49 @@ class ChartLabels:
     numbers: str
 
 
-def responsive(panels: Sequence[Panel], labels: ChartLabels, *, upright: bool) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How numbers are drawn: as what, standing or lying, in percent, on an axis with these ends, one for each panel."""
+
+    mark: Mark = Mark.BAR
+    upright: bool = False
+    percent: bool = False
+    span: tuple[float, float] | None = None
+    own_scale: bool = False
+
+
+def responsive(panels: Sequence[Panel], labels: ChartLabels, *, upright: bool = False, look: Look | None = None) -> str:
     """A drawing for wide pages and one for narrow ones, of which the style shows one."""
-    return "\n".join(drawn(panels, labels, width, upright=upright, kind=kind) for kind, width in WIDTHS.items())
+    drawings = (drawn(panels, labels, width, upright=upright, kind=kind, look=look) for kind, width in WIDTHS.items())
+    return "\n".join(drawings)
 
 
-def drawn(panels: Sequence[Panel], labels: ChartLabels, width: int, *, upright: bool, kind: str = "wide") -> str:
+def drawn(
+    panels: Sequence[Panel],
+    labels: ChartLabels,
+    width: int,
+    *,
+    upright: bool = False,
+    kind: str = "wide",
+    look: Look | None = None,
+) -> str:
     """The panels as one SVG element of this width. Upright bars are for labels with an order of their own."""
-    scale = _scale([bar for panel in panels for bar in panel.bars])
-    abreast = max(1, min(len(panels), width // _PANEL)) if len(panels) > 1 else 1
+    look = look or Look(upright=upright)
+    scales = scales_of(panels, look)
+    abreast = max(1, min(len(panels), width // _PANEL)) if len(panels) > 1 and not look.own_scale else 1
     room = (width - 24 * (abreast - 1)) / abreast
     high = _HIGH["one" if len(panels) == 1 else "several"]
-    draw = partial(_upright, scale, labels, high) if upright else partial(_lying, scale, labels)
     parts, top = [], 2.0
     for start in range(0, len(panels), abreast):
         tallest = 0.0
         for i, panel in enumerate(panels[start : start + abreast]):
             heading = wrapped(panel.title, room, bold=True) if panel.title else []
             above = LINE * len(heading) + (6 if heading else 0)
-            body, tall = draw(panel.bars, room)
+            scale = scales[start + i]
+            if look.upright:
+                body, tall = _upright(scale, labels, look, high, panel.bars, room)
+            else:
+                body, tall = _lying(scale, labels, look, panel.bars, room)
             title = text_lines(0, TEXT, heading, "panel") if heading else ""
             x = i * (room + 24)
             parts.append(f'<g transform="translate({px(x)} {px(top)})">{title}{_moved(body, 0, above)}</g>')
@@ -94,6 +119,7 @@ class _Scale:
     least: float
     most: float
     parts: bool = False  # whether there are numbers between whole ones
+    percent: bool = False
 
     def at(self, value: float, length: float) -> float:
         """Where a value lies on an axis of that length; what lies beyond an end is put there."""
@@ -109,19 +135,35 @@ class _Scale:
         return [i * step for i in range(first, last + 1) if self.parts or step >= 1 or not (i * step) % 1]
 
 
-def _scale(bars: Iterable[Bar]) -> _Scale:
-    """It holds 0 and all that is shown, with intervals as far as they end; what is hidden may lie beyond."""
-    visible = [bar for bar in bars if bar.value is not None]
-    ends = [end for bar in visible for end in (bar.value, bar.low, bar.high) if end is not None]
-    parts = any(end % 1 for end in ends)
-    return _Scale(min([0.0, *ends]), max([1.0, *ends]), parts)
+def scales_of(panels: Sequence[Panel], look: Look) -> list[_Scale]:
+    """The axis of each panel: one for all, unless they count different things."""
+    if look.own_scale:
+        return [_scale(panel.bars, look) for panel in panels]
+    return [_scale([bar for panel in panels for bar in panel.bars], look)] * len(panels)
 
 
-def goes_beyond(panels: Sequence[Panel]) -> bool:
+def _scale(bars: Iterable[Bar], look: Look = Look()) -> _Scale:  # noqa: B008 - a frozen value
+    """It holds all that is shown, with intervals as far as they end; what is hidden may lie beyond.
+
+    Bars begin at 0, and so does it with them. A public span is its two ends where numbers are shares or ranges.
+    """
+    shown = [bar for bar in bars if bar.value is not None]
+    ends = [end for bar in shown for end in (bar.value, bar.low, bar.high) if end is not None]
+    parts = look.percent or any(end % 1 for end in ends)
+    if look.span is not None and (look.percent or look.mark is Mark.RANGE):
+        return _Scale(min([look.span[0], *ends]), max([look.span[1], *ends]), parts, look.percent)
+    if look.mark in (Mark.POINT, Mark.RANGE) and ends:
+        least, most = min(ends), max(ends)
+        room = (most - least) * 0.06 or max(abs(most) * 0.05, 0.5)
+        low, high = look.span or (-math.inf, math.inf)
+        return _Scale(max(least - room, min(low, least)), min(most + room, max(high, most)), True, look.percent)
+    return _Scale(min([0.0, *ends]), max([1.0, *ends]), parts, look.percent)
+
+
+def goes_beyond(panels: Sequence[Panel], look: Look | None = None) -> bool:
     """Whether some interval, or what is hidden, goes on beyond the axis, which an arrow shows."""
-    bars = [bar for panel in panels for bar in panel.bars]
-    scale = _scale(bars)
-    return any(any(_beyond(bar, scale)) for bar in bars)
+    scales = scales_of(panels, look or Look())
+    return any(any(_beyond(bar, scale)) for panel, scale in zip(panels, scales, strict=True) for bar in panel.bars)
 
 
 def _beyond(bar: Bar, scale: _Scale) -> tuple[bool, bool]:
@@ -129,14 +171,16 @@ def _beyond(bar: Bar, scale: _Scale) -> tuple[bool, bool]:
     return bar.low < scale.least, bar.high is None or bar.high > scale.most
 
 
-def _tick(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:.3g}"
+def _tick(value: float, scale: _Scale) -> str:
+    if scale.percent:
+        return f"{100 * value:.3g} %"
+    return f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
 
 
 # --- bars -------------------------------------------------------------------------------------------------------
 
 
-def _lying(scale: _Scale, labels: ChartLabels, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+def _lying(scale: _Scale, labels: ChartLabels, look: Look, bars: Sequence[Bar], width: float) -> tuple[str, float]:
     """One bar below the other, each with its label beside or above it and its number at its end."""
     longest = max(text_length(bar.label) for bar in bars)
     beside = longest <= 0.4 * width
@@ -154,34 +198,68 @@ def _lying(scale: _Scale, labels: ChartLabels, bars: Sequence[Bar], width: float
             parts.append(text_lines(left - 8 - below * _ARROW, y + _BAR / 2 + 4, lines, anchor="end"))
         start, end = _span(bar, scale, length)
         low, high = _interval(bar, scale, length)
-        kind = "gap" if bar.value is None else "bar"
-        inside = f'<rect class="{kind}" x="{px(left + start)}" y="{px(y)}" width="{px(end - start)}" height="{_BAR}"/>'
-        if bar.value is not None and low < high:
-            inside += _line("line", left + low, y + _BAR / 2, left + high, y + _BAR / 2)
+        inside = _mark(bar, look, left, y, (start, end), (low, high), scale, length)
         under, over = _beyond(bar, scale)
         inside += _arrow(bar, (left, y + _BAR / 2), (-1, 0)) if under else ""
         inside += _arrow(bar, (left + length, y + _BAR / 2), (1, 0)) if over else ""
-        at = left + max(end, high, scale.at(0, length)) + 5 + over * _ARROW
+        at = left + max(end, high, scale.at(0, length) if scale.least <= 0 else 0.0) + 7 + over * _ARROW
         inside += text_lines(at, y + _BAR / 2 + 4, [_bar_text(bar, scale)], "hidden" if bar.value is None else "")
-        parts.append(f"<g><title>{html.escape(_label(bar))}</title>{inside}</g>")
+        parts.append(f"<g><title>{html.escape(_label(bar, scale))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
     grid, ticks = [], scale.ticks(max(3, int(length / 90)))
     for tick in ticks:
         x = left + scale.at(tick, length)
         grid.append(_line("grid", x, -3, x, y))
-        grid.append(text_lines(x, y + TEXT, [_tick(tick)], "quiet", anchor="middle" if x > 20 else ""))
+        grid.append(text_lines(x, y + TEXT, [_tick(tick, scale)], "quiet", anchor="middle" if x > 20 else ""))
     parts.append(text_lines(left + length / 2, y + TEXT + LINE, [labels.numbers], "quiet", anchor="middle"))
-    zero = left + scale.at(0, length)
+    zero = left + scale.at(0, length)  # the left end, where the axis does not hold it
     return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + TEXT + LINE + 4
 
 
-def _upright(scale: _Scale, labels: ChartLabels, high: float, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+def _mark(
+    bar: Bar,
+    look: Look,
+    left: float,
+    y: float,
+    span: tuple[float, float],
+    interval: tuple[float, float],
+    scale: _Scale,
+    length: float,
+) -> str:
+    """A lying bar, point or range, with its interval."""
+    (start, end), (low, high), middle = span, interval, y + _BAR / 2
+    if bar.value is None:
+        return _rect("gap", left + start, y, end - start, _BAR)
+    at = left + scale.at(bar.value, length)
+    if look.mark is Mark.RANGE:
+        tick = _line("line", at, y - 2, at, y + _BAR + 2)
+        return _rect("range", left + low, y + 2, max(high - low, 1.0), _BAR - 4) + tick
+    if look.mark is Mark.POINT:
+        line = _whisker(left + low, left + high, middle) if low < high else ""
+        return f'{line}<circle class="point" cx="{px(at)}" cy="{px(middle)}" r="4.5"/>'
+    line = _whisker(left + low, left + high, middle) if low < high else ""
+    return _rect("bar", left + start, y, end - start, _BAR) + line
+
+
+def _whisker(low: float, high: float, y: float) -> str:
+    """An interval with its two ends."""
+    ends = "".join(_line("cap", x, y - 3, x, y + 3) for x in (low, high))
+    return _line("line", low, y, high, y) + ends
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float) -> str:
+    return f'<rect class="{kind}" x="{px(x)}" y="{px(y)}" width="{px(width)}" height="{px(height)}"/>'
+
+
+def _upright(
+    scale: _Scale, labels: ChartLabels, look: Look, high: float, bars: Sequence[Bar], width: float
+) -> tuple[str, float]:
     """Bars side by side; of their labels as many as fit, slanted, and always the last, which may be no number."""
     ticks = scale.ticks(4)
     every = max(1, math.ceil(len(bars) * _APART / (width - 50)))
     chosen = {i for i in range(len(bars) - 1) if i % every == 0 and i + every < len(bars)} | {len(bars) - 1}
     reach = {i: text_length(bars[i].label) for i in chosen}
-    left = max(text_length(_tick(tick)) for tick in ticks) + 8
+    left = max(text_length(_tick(tick, scale)) for tick in ticks) + 8
     lean = max(reach[i] * math.cos(_SLANT) - (i + 0.5) * (width - left) / len(bars) for i in chosen)
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
@@ -191,20 +269,27 @@ def _upright(scale: _Scale, labels: ChartLabels, high: float, bars: Sequence[Bar
     for tick in ticks:
         y = top + high - scale.at(tick, high)
         parts.append(_line("grid", left, y, width, y))
-        parts.append(text_lines(left - 6, y + 4, [_tick(tick)], "quiet", anchor="end"))
+        parts.append(text_lines(left - 6, y + 4, [_tick(tick, scale)], "quiet", anchor="end"))
+    if look.mark is Mark.LINE:
+        parts += _runs(bars, scale, lambda i: left + (i + 0.5) * step, top, high)
     for i, bar in enumerate(bars):
         x = left + i * step + (step - thick) / 2
         start, end = _span(bar, scale, high)
         low, upper = _interval(bar, scale, high)
-        kind = f"gap{narrow}" if bar.value is None else "bar"
-        box = f'x="{px(x)}" y="{px(top + high - end)}" width="{px(thick)}" height="{px(end - start)}"'
-        inside = f'<rect class="{kind}" {box}/>'
-        if bar.value is not None and low < upper:
-            inside += _line(f"line{narrow}", x + thick / 2, top + high - low, x + thick / 2, top + high - upper)
+        middle, inside = x + thick / 2, ""
+        if bar.value is None:
+            inside = _rect(f"gap{narrow}", x, top + high - end, thick, end - start)
+        elif look.mark is not Mark.LINE:
+            inside = _rect("bar", x, top + high - end, thick, end - start)
+        if bar.value is not None and low < upper and (look.mark is not Mark.LINE or bar.apart):
+            inside += _line(f"line{narrow}", middle, top + high - low, middle, top + high - upper)
+        if bar.value is not None and look.mark is Mark.LINE:
+            at = px(top + high - scale.at(bar.value, high))
+            inside += f'<circle class="point" cx="{px(middle)}" cy="{at}" r="{px(min(3.5, max(step / 3, 1.2)))}"/>'
         under, over = _beyond(bar, scale)
         inside += _arrow(bar, (x + thick / 2, top + high), (0, 1), thick) if under else ""
         inside += _arrow(bar, (x + thick / 2, top), (0, -1), thick) if over else ""
-        parts.append(f"<g><title>{html.escape(_label(bar))}</title>{inside}</g>")
+        parts.append(f"<g><title>{html.escape(_label(bar, scale))}</title>{inside}</g>")
     zero = top + high - scale.at(0, high)
     parts.append(_line("axis", left, zero, width, zero))
     level = max(reach.values()) + 6 <= every * step  # then they need no slant
@@ -218,6 +303,26 @@ def _upright(scale: _Scale, labels: ChartLabels, high: float, bars: Sequence[Bar
         parts.append(text_lines(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
         deep += LINE * len(lines)
     return "".join(parts), deep
+
+
+def _runs(bars: Sequence[Bar], scale: _Scale, x_of: Callable[[int], float], top: float, high: float) -> list[str]:
+    """Lines with their bands, through numbers that follow one another; what is hidden or apart ends a line."""
+    runs: list[list[int]] = [[]]
+    for i, bar in enumerate(bars):
+        if bar.value is None or bar.apart:
+            runs.append([])
+        else:
+            runs[-1].append(i)
+    parts = []
+    for run in filter(None, runs):
+        lows, highs = zip(*(_interval(bars[i], scale, high) for i in run), strict=True)
+        if any(low < end for low, end in zip(lows, highs, strict=True)):
+            there = [f"{px(x_of(i))},{px(top + high - end)}" for i, end in zip(run, highs, strict=True)]
+            back = [f"{px(x_of(i))},{px(top + high - low)}" for i, low in zip(run, lows, strict=True)]
+            parts.append(f'<polygon class="band" points="{" ".join([*there, *reversed(back)])}"/>')
+        line = " ".join(f"{px(x_of(i))},{px(top + high - scale.at(bars[i].value or 0.0, high))}" for i in run)
+        parts.append(f'<polyline class="series s0" points="{line}"/>')
+    return parts
 
 
 def _span(bar: Bar, scale: _Scale, length: float) -> tuple[float, float]:
@@ -251,15 +356,25 @@ def _arrow(bar: Bar, at: tuple[float, float], to: tuple[int, int], room: float =
     return f'<path class="arrow{" pale" if bar.value is None else ""}" d="{path}Z"/>'
 
 
+def number(value: float, *, percent: bool) -> str:
+    """A number to read: shares in percent, to a tenth."""
+    return f"{100 * value:.1f} %" if percent else plain(value)
+
+
 def _bar_text(bar: Bar, scale: _Scale) -> str:
     if bar.value is not None:
         return bar.value_text
-    return f"hidden, up to {plain(bar.high)}" if bar.high is not None and bar.high > scale.most else "hidden"
+    far = bar.high is not None and bar.high > scale.most
+    return f"hidden, up to {number(bar.high or 0, percent=scale.percent)}" if far else "hidden"
 
 
-def _label(bar: Bar) -> str:
+def _label(bar: Bar, scale: _Scale) -> str:
     """What stands beside the pointer."""
-    ends = f"{plain(bar.low)} " + ("or more" if bar.high is None else f"to {plain(bar.high)}")
+    lower, upper = bar.low, bar.high
+    if scale.percent:  # outwards, so that what is nearly certain does not look so
+        lower, upper = math.floor(1000 * lower) / 1000, None if upper is None else math.ceil(1000 * upper) / 1000
+    low = number(lower, percent=scale.percent)
+    ends = f"{low} or more" if upper is None else f"{low} to {number(upper, percent=scale.percent)}"
     exact = bar.value is not None and bar.low == bar.high == bar.value
     return f"{bar.label}: {'hidden' if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")
 

@@ -171,8 +171,8 @@ class InGroups(click.Command):
         return [*super().get_params(ctx), self._everything()]
 
     def _everything(self) -> click.Option:
-        def show(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-            if asked and not ctx.resilient_parsing:
+        def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+            if wanted and not ctx.resilient_parsing:
                 ctx.meta[__name__] = True
                 click.echo(ctx.get_help())
                 ctx.exit()
@@ -217,7 +217,9 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
         if option.first:
             command = click.argument(option.name, metavar=option.metavar, nargs=-1 if option.many else 1)(command)
             continue
-        options: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
+        options: dict[str, Any] = {"help": in_shell(option.help), "metavar": option.metavar}
+        if option.default is not None:  # to click, None is a default like others: what is required would not be
+            options["default"] = option.default
         options |= {
             "required": option.required,
             "cls": GroupedOption,
@@ -233,8 +235,6 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
         elif option.parts > 1:
             options |= {"nargs": option.parts}
         has_default = option.default is not None
-        if option.required and not has_default:
-            del options["default"]  # click takes None for a default, and then nothing is required
         command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=has_default, **options)(
             command
         )

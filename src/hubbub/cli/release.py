@@ -54,7 +54,26 @@ _ANY: Final = (
     NAMED,
     Option("dry_run", None, "Say what would be published, promised and spent; read and spend nothing.", group=WHERE),
     Option("ledger", "FILE", "Another ledger than your own.", group=WHERE, advanced=True),
+    Option("title", "WORDS", "The title of the report, in place of ours.", group=WHERE),
+    Option("subtitle", "WORDS", "A line below it.", group=WHERE, advanced=True),
     Option("date", "DATE", "The date that the report shows, as you declare it.", group=WHERE, advanced=True),
+    Option("link", "ADDRESS", "Where the report says that there is more.", group=WHERE, advanced=True),
+    Option("note", "WORDS", "A note of yours in the report.", many=True, group=WHERE, advanced=True),
+    Option(
+        "label",
+        "COLUMN=WORDS",
+        "What the report calls a column, like age='Age in years'.",
+        many=True,
+        group=WHERE,
+        advanced=True,
+    ),
+    Option(
+        "words",
+        "FILE",
+        "A TOML file with all of these: title, subtitle, publisher, date, link, notes, [labels].",
+        group=WHERE,
+        advanced=True,
+    ),
     Option("replace", None, "Replace a release that is in the folder already.", group=WHERE, advanced=True),
     Option("format", "csv|parquet", "Its form.", default="csv", group=WHERE, advanced=True),
     Option(
@@ -174,15 +193,17 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes, explained, dry_run = (
-        options.pop(name) for name in ("out", "format", "replace", "date", "yes", "explain", "dry_run")
+    out, form, replace, yes, explained, dry_run = (
+        options.pop(name) for name in ("out", "format", "replace", "yes", "explain", "dry_run")
     )
+    declared = {name: options.pop(name) for name in ("title", "subtitle", "date", "link")}
+    notes, labels, file_of_words = (options.pop(name) for name in ("note", "label", "words"))
     with _unpublished():
         ledger = Ledger(options["ledger"])
         opened = _opened(kind, file, options)
         spec = kind.ask(**options)
         check_format(form)
-        dated = heading(date)
+        said = heading(**declared, notes=notes, labels=labels, file=file_of_words)
         bound = spec.bind(opened.data.columns())
     if dry_run:
         if opened.dataset is None:
@@ -196,7 +217,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
         with waiting("Counting"):
             with _unpublished():
                 done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-            written = save(done, out, form=form, replace=replace, heading=dated)
+            written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
 
@@ -232,10 +253,10 @@ def _warn_if_weak_in_total(done: Release) -> None:
 
     if (
         done.reservation is not None
-        and done.reservation.together is not None
-        and done.reservation.together > LARGEST_EPSILON
+        and done.reservation.composed_loss is not None
+        and done.reservation.composed_loss > LARGEST_EPSILON
     ):
-        name, loss = done.reservation.dataset, short(done.reservation.together, 3)
+        name, loss = done.reservation.dataset, short(done.reservation.composed_loss, 3)
         print_text(
             f"Note: all releases of {name} together promise little: epsilon = {loss} is above {LARGEST_EPSILON}. See "
             "hubbub ledger show, and cap what is still to come with hubbub ledger policy."
@@ -244,7 +265,7 @@ def _warn_if_weak_in_total(done: Release) -> None:
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
-    from hubbub.guarantees.asked import requested_first
+    from hubbub.guarantees.promise_order import requested_first
 
     return {
         **written,
@@ -257,8 +278,8 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_sentence, meaning
-    from hubbub.guarantees.asked import requested_first
     from hubbub.guarantees.brief import in_brief
+    from hubbub.guarantees.promise_order import requested_first
 
     console = page()
     promises = list(requested_first(done.promises))

@@ -114,7 +114,7 @@ class PointsOptions(Confirmed, total=False):
     epsilon: Required[Exact]
     one_row_per_person: bool
     within: Exact | None
-    clamp: bool
+    leave_outside: bool
 
 
 class QueriesOptions(Confirmed, total=False):

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
+
+
+class Mark(StrEnum):
+    """What stands for a number: a bar from 0, a line through all of them, a point, or the range where it lies."""
+
+    BAR = "bar"
+    LINE = "line"
+    POINT = "point"
+    RANGE = "range"
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A published number (None: hidden) with its interval (no upper end: None), under a label, in a panel."""
+    """A published number (None: hidden) with its interval (no upper end: None), under a label, in a panel.
+
+    `apart` is for what has no place in the order of the others: what is missing, and all the rest.
+    """
 
     label: str
     value: float | None
     low: float
     high: float | None
     panel: str = ""
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """A bar for each published number. `by` and `numbers` are the titles of the axes.
+    """A mark for each published number. `by` and `numbers` are the titles of the axes.
 
-    Upright bars are for labels with an order of their own, such as ranges and dates. The caption says in `bar` what a
-    bar is, in `line` what an interval is, and in `note` what else has to be said.
+    Upright bars are for labels with an order of their own, such as ranges; a line is for dates. The caption says in
+    `bar` what a mark is, in `line` what an interval is, and in `note` what else has to be said. `span` is from where to
+    where a number can lie, if that is public; shares are told in percent. Panels with an `own_scale` each count
+    something else.
     """
 
     bars: tuple[Bar, ...]
@@ -30,6 +46,36 @@ class Bars:
     numbers: str
     upright: bool
     bar: str
+    line: str
+    note: str = ""
+    mark: Mark = Mark.BAR
+    percent: bool = False
+    span: tuple[float, float] | None = None
+    own_scale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A published number (None: hidden) with its interval (no upper end: None), in a table by two columns."""
+
+    value: float | None
+    low: float
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    """A table by two columns, the darker the larger. A cell that is None is not listed by the release.
+
+    `by` names what the rows and the columns are; `cell`, `line` and `note` are for the caption.
+    """
+
+    by: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+    numbers: str
+    cell: str
     line: str
     note: str = ""
 
@@ -91,5 +137,5 @@ class Map:
     note: str = ""
 
 
-Drawing: TypeAlias = Bars | Flow | Map
+Drawing: TypeAlias = Bars | Heat | Flow | Map
 """Whatever a report can draw."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 import pyarrow as pa
 
 from hubbub.errors import Refused
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -22,6 +22,8 @@ from hubbub.protocol.spec import Spec
 
 if TYPE_CHECKING:
     import polars
+
+    from hubbub.charts import Chart
 
 
 UNREADABLE: Final = "unreadable"
@@ -41,17 +43,7 @@ class Reservation:
     release: int  # 1 for the first release of the dataset
     nonce: str
     hash: str  # of the entry
-    together: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A drawing of a release as a page shows it. A notebook shows it as it is; :attr:`html` is its text."""
-
-    html: str
-
-    def _repr_html_(self) -> str:
-        return self.html
+    composed_loss: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
 
 
 class Publisher(Protocol):
@@ -61,7 +53,7 @@ class Publisher(Protocol):
         """Write its files; returns where they are."""
         ...
 
-    def plot(self, release: Release) -> Picture:
+    def plot(self, release: Release) -> Chart:
         """The picture of its report."""
         ...
 
@@ -125,8 +117,8 @@ class Release:
         """Write the release, its report and its certificate into a folder, as :func:`hubbub.save` does."""
         return self._published_by().save(self, folder, **how)
 
-    def plot(self) -> Picture:
-        """The picture that the report shows."""
+    def plot(self) -> Chart:
+        """The picture that the report shows: a notebook shows it, and ``plot().save("chart.svg")`` writes it."""
         return self._published_by().plot(self)
 
     def table(self, rows: int = FEW) -> DisplayTable:

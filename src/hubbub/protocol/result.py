@@ -35,6 +35,8 @@ class DisplayTable:
     numbers: tuple[str, ...]  # headings
     rows: tuple[tuple[tuple[str | None, ...], tuple[str, ...], bool], ...]  # keys, numbers, pale
     notes: tuple[str, ...] = ()
+    ranges: tuple[bool, ...] = ()  # which keys are ranges of numbers, written [a,b)
+    total: int | None = None  # how many rows there are, if not as many as the release has
 
     def __str__(self) -> str:
         lines = [(*self.keys, *self.numbers), *((*_labels(keys), *numbers) for keys, numbers, _ in self.rows)]
@@ -105,6 +107,14 @@ class Result(Protocol):
         """The column of the first sheet that counts each person (or kept row) in one row at most, so that its numbers
         add up; None where there is none. Numbers of other things, or of people met twice, are never added up."""
         return None
+
+    def exactness(self) -> tuple[str, ...]:
+        """How exact it is, in sentences; none where its intervals say so."""
+        return ()
+
+    def unlike_rows(self) -> bool:
+        """Whether its rows are numbers of different things, which nobody compares with one another."""
+        return False
 
     def drawing(self) -> Drawing | None:
         """A picture of it, as a value; None if there is nothing to see."""

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     Guarantee,
@@ -22,6 +21,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Spec

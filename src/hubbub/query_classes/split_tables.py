@@ -34,6 +34,7 @@ from hubbub.sampling.sanitize import Blank
 
 _FINE: Final = 1000  # parts of a cube root
 _DIGITS: Final = 7
+_LARGEST: Final = 50  # a share of epsilon beyond which moments leave the range of numbers
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ class SplitTables:
             return "it answers marginals and conjunctions"
         if setting.rows is not None:
             return "it is for people who come or go, and the number of people is declared"
-        return unlisted(setting) or too_wide(min(self.rates(setting).values()))
+        rates = self.rates(setting).values()
+        if max(rates) > _LARGEST:
+            return "a table would have a share of epsilon above 50, which is next to no noise"
+        return unlisted(setting) or too_wide(min(rates))
 
     def spends(self, setting: Setting) -> Fraction:
         """Guarantee: the sum of the shares (Dwork, McSherry, Nissim, Smith 2006)."""

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 
 import hubbub
 from hubbub.charts.skeleton import standalone_page
-from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
-from hubbub.report import words
+from hubbub.report import content
 from hubbub.report.heading import NO_HEADING, Heading
-from hubbub.report.looks import STYLE
 from hubbub.report.numbers import table
 from hubbub.report.page import BODY
 from hubbub.report.picture import NOT_DRAWN, picture
+from hubbub.report.style import STYLE
+from hubbub.report.summary import summary
 from hubbub.report.text import escaped, isolated, sentence, visible
 
 _TITLE = 400  # signs
@@ -30,27 +31,31 @@ def report(
     heading: Heading = NO_HEADING,
 ) -> str:
     """The page as text. It depends on nothing but the release, the names and digest of its files, and its heading."""
-    title = release.spec.describe().title
+    title = heading.title or release.spec.describe().title
     software = f"hubbub {hubbub.__version__}"
+    first, *others = requested_first(release.promises)
     body = BODY.substitute(
         software=software,
         title=isolated(visible(title, _TITLE)),
-        summary=words.summary(release),
-        facts=words.facts(release, files, heading),
-        picture=_picture(release),
-        hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
-        table=table(release),
-        promises="".join(map(words.promise, requested_first(release.promises))),
-        assumptions=words.assumptions(release),
-        not_promised=words.not_promised(release),
-        check=words.check(files, digest),
+        subtitle=f'<p class="lead">{isolated(visible(heading.subtitle, _TITLE))}</p>\n' if heading.subtitle else "",
+        facts=content.facts(release, files, heading),
+        summary=summary(release),
+        picture=_picture(release, heading),
+        hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing is hidden.",
+        table=table(release, dict(heading.labels)),
+        notes=content.notes(heading),
+        promise=content.promise(first),
+        others=content.others(others),
+        assumptions=content.assumptions(release),
+        not_promised=content.not_promised(release),
+        check=content.check(files, digest),
     )
     return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
 
 
-def _picture(release: Release) -> str:
+def _picture(release: Release, heading: Heading) -> str:
     """The picture, or that there is none: numbers without a picture are better than none."""
     try:
-        return picture(release.result.drawing())
+        return picture(release.result.drawing(), dict(heading.labels))
     except Exception:
         return NOT_DRAWN

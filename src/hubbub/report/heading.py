@@ -1,35 +1,128 @@
-"""What a report says of itself that no release knows: who publishes it, and the date that they declare.
+"""What a report says of itself that no release knows: its title, who publishes it, the date, names of columns, notes.
 
-The publisher is a setting: the environment's HUBBUB_PUBLISHER, or the first line of ``hubbub/publisher`` among the
+Whoever publishes declares these words, and nobody checks them. They are part of the report, whose digest the
+certificate signs. They come from options, or from a TOML file::
+
+    title = "Who lives in Millbrook"
+    subtitle = "Census of May 2026"
+    publisher = "The town of Millbrook"
+    date = "May 2026"
+    link = "https://example.org/census"
+    notes = ["People in homes are counted where they sleep."]
+
+    [labels]
+    age = "Age in years"
+
+The publisher is a setting too: the environment's HUBBUB_PUBLISHER, or the first line of ``hubbub/publisher`` among the
 user's settings (``~/.config``).
 """
 
 from __future__ import annotations
 
 import os
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from hubbub.errors import WrongUse
 
 _LONGEST: Final = 120  # signs
+_A_NOTE: Final = 1000
+_MOST_NOTES: Final = 10
+_MOST_LABELS: Final = 200
+_SCHEMES: Final = ("https://", "http://")
+
+
+def _check(text: str, what: str, longest: int) -> None:
+    if len(text) > longest or not text.isprintable():
+        raise WrongUse(f"{what} is one line of at most {longest} signs that show; shorten it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
     """Public words, as they were declared; nobody checks them."""
 
+    title: str = ""
+    subtitle: str = ""
     publisher: str = ""
     date: str = ""
+    link: str = ""
+    notes: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()  # (column, what it is called)
+
+    def __post_init__(self) -> None:
+        for what in ("title", "subtitle", "publisher", "date", "link"):
+            _check(getattr(self, what), f"the {what}", _LONGEST)
+        for note in self.notes:
+            _check(note, "a note", _A_NOTE)
+        for _, words in self.labels:
+            _check(words, "the label of a column", _LONGEST)
+        if len(self.notes) > _MOST_NOTES or len(self.labels) > _MOST_LABELS:
+            raise WrongUse(f"a report has at most {_MOST_NOTES} notes and {_MOST_LABELS} labels; shorten them")
+        if self.link and not self.link.startswith(_SCHEMES):
+            raise WrongUse(f"the link must begin with {' or '.join(_SCHEMES)}, not {self.link[:40]!r}")
 
 
 NO_HEADING: Final = Heading()
 
 
-def heading(date: str | None = None) -> Heading:
-    """The heading by the user's settings."""
-    return Heading(publisher=_line(_publisher(), "the publisher's name"), date=_line(date or "", "the date"))
+def heading(
+    date: str | None = None,
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+    link: str | None = None,
+    notes: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    file: str | None = None,
+) -> Heading:
+    """The heading by options, a file of words, and the user's settings; what is said first here wins."""
+    given = _words(file) if file is not None else {}
+    named = dict(given.get("labels", {})) | dict(map(_label, labels))
+    return Heading(
+        title=_line(title, given, "title"),
+        subtitle=_line(subtitle, given, "subtitle"),
+        publisher=_line(None, given, "publisher") or _publisher().strip(),
+        date=_line(date, given, "date"),
+        link=_line(link, given, "link"),
+        notes=tuple(note.strip() for note in (*given.get("notes", ()), *notes)),
+        labels=tuple((column, words.strip()) for column, words in named.items()),
+    )
+
+
+def _line(option: str | None, given: Mapping[str, Any], what: str) -> str:
+    return str(given.get(what, "") if option is None else option).strip()
+
+
+def _label(text: str) -> tuple[str, str]:
+    column, equals, words = text.partition("=")
+    if not column or not equals or not words.strip():
+        raise WrongUse(f"a label is written column=words, like age='Age in years', not {text[:60]!r}")
+    return column, words
+
+
+def _words(file: str) -> Mapping[str, Any]:
+    try:
+        with open(file, "rb") as opened:
+            given = tomllib.load(opened)
+    except OSError as error:
+        raise WrongUse(f"the words of the report cannot be read from {file}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WrongUse(f'{file} is no TOML file: {error}; write lines like title = "Who lives here"') from error
+    kinds: dict[str, type] = dict.fromkeys(("title", "subtitle", "publisher", "date", "link"), str)
+    kinds |= {"notes": list, "labels": dict}
+    for name, value in given.items():
+        if name not in kinds:
+            raise WrongUse(f"{file} has the unknown word {name[:40]!r}; it may have {', '.join(kinds)}")
+        inside = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+        if not isinstance(value, kinds[name]) or not all(isinstance(each, str) for each in inside):
+            raise WrongUse(f"{name} in {file} must be {_SAID[kinds[name]]}")
+    return given
+
+
+_SAID: Final[Mapping[type, str]] = {str: "a text", list: "a list of texts", dict: "a table of texts, by column"}
 
 
 def _publisher() -> str:
@@ -43,10 +136,3 @@ def _publisher() -> str:
             return file.readline(10 * _LONGEST)
     except (OSError, RuntimeError, UnicodeDecodeError):
         return ""
-
-
-def _line(text: str, what: str) -> str:
-    stripped = text.strip()
-    if len(stripped) > _LONGEST or not stripped.isprintable():
-        raise WrongUse(f"{what} is one line of at most {_LONGEST} signs that show; shorten it")
-    return stripped

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
 from hubbub.protocol.release import Release
+from hubbub.protocol.result import DisplayTable
 from hubbub.report.text import escaped, isolated, label, name, sentence
 from hubbub.report.totals import total as sum_of
+from hubbub.tables.labels import range_in_words
 
 LISTED: Final = 1000  # rows in the table
+FOLDED: Final = 12  # rows in sight; the others are folded
+FEW_MORE: Final = 8  # rows that are not worth a fold
+COLUMNS: Final = 7  # beside one another; of more, each row is a card
+WIDE: Final = ' class="cards"'
+RANGES: Final = "70–79 is from 70 up to, and not including, 80"
+NO_LABELS: Final[Mapping[str, str]] = {}
 _NUMBER: Final = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
 
 
@@ -24,27 +33,81 @@ def _natural(keys: list[tuple[str | None, ...]]) -> list[int]:
     return sorted(positions, key=lambda i: (keys[i][0] is None, Fraction(keys[i][0] or 0)))
 
 
-def table(release: Release) -> str:
-    """The first rows with their numbers, as HTML."""
-    grid, total = release.result.display(LISTED), len(release)
+def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
+    """The first rows with their numbers, as HTML: a few in sight, the others folded. `labels` are given to columns."""
+    grid = release.result.display(LISTED)
+    total = len(release) if grid.total is None else grid.total
     summed = sum_of(release, LISTED)
     first = len(grid.rows)
-    order = _natural([keys for keys, *_ in grid.rows]) if first == total else list(range(first))
+    whole = first == total
+    order = _natural([keys for keys, *_ in grid.rows]) if whole else list(range(first))
+    names = [labels.get(key, key) for key in grid.keys]
+    left_out = _repeated(grid)
+    titles = [title for i, title in enumerate(grid.numbers) if i not in left_out]
+    titles = titles if summed is None else [*titles[:1], "share", *titles[1:]]
     rows = []
     for i in order:
         keys, numbers, pale = grid.rows[i]
-        names = "".join(f'<th scope="row">{isolated(label(key))}</th>' for key in keys)
-        columns = numbers if summed is None else (*numbers[:1], summed.share(i), *numbers[1:])
-        cells = "".join(f"<td>{escaped(number)}</td>" for number in columns)
-        start = '<tr class="hidden">' if pale else "<tr>"
-        rows.append(f"{start}{names}{cells}</tr>")
-    titles = grid.numbers if summed is None else (*grid.numbers[:1], "share", *grid.numbers[1:])
-    heads = [f'<th scope="col">{name(key)}</th>' for key in grid.keys]
+        told = [number for j, number in enumerate(numbers) if j not in left_out]
+        told = told if summed is None else [*told[:1], summed.share(i), *told[1:]]
+        rows.append(_row(grid, names, titles, keys, told, pale))
+    heads = [f'<th scope="col">{name(key)}</th>' for key in names]
     heads += [f'<th scope="col" class="number">{escaped(title)}</th>' for title in titles]
-    note = f"These are the first {first:,} of {total:,} rows; the file of the release has them all."
+    start = f"<table{WIDE if len(heads) > COLUMNS else ''}>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n"
+    parts = [f"{start}{chr(10).join(rows[:FOLDED])}\n</tbody>\n</table>"]
+    if len(rows) > FOLDED + FEW_MORE:
+        listed = f"all {total:,} rows" if whole else f"the first {first:,} of {total:,} rows"
+        body = f"{start}{chr(10).join(rows[FOLDED:])}\n</tbody>\n</table>"
+        parts.append(f"<details><summary>Show {listed}</summary>\n{body}\n</details>")
+    else:
+        parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
+    if not whole and grid.rows:
+        parts.append("<p>The file of the release has all rows.</p>")
     sums = [] if summed is None else [f"The numbers that are shown add up to {summed.total:,}; shares are of that."]
-    notes = [note if first < total else "These are all rows of the release.", *sums, *map(sentence, grid.notes)]
-    return (
-        f'<p>{" ".join(notes)}</p>\n<div class="scroll" role="region" aria-label="The numbers" tabindex="0">\n'
-        f"<table>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n</div>"
+    read = [_read(note) for note in grid.notes if not (left_out and note.startswith("Noise can push a number below 0"))]
+    short = [*sums, *(sentence(note) for note in read if note == RANGES)]
+    parts += [f'<p class="notes">{" ".join(short)}</p>'] if short else []
+    rest = [sentence(note) for note in read if note != RANGES]
+    if rest:
+        parts.append(
+            f'<details><summary>About these numbers</summary>\n<p class="notes">{" ".join(rest)}</p>\n</details>'
+        )
+    return "\n".join(parts)
+
+
+def _row(
+    grid: DisplayTable,
+    names: Sequence[str],
+    titles: Sequence[str],
+    keys: Sequence[str | None],
+    numbers: Sequence[str],
+    pale: bool,
+) -> str:
+    """Cells say what they are, for pages so narrow that a row is a card."""
+    ranges = grid.ranges or (False,) * len(keys)
+    shown = [
+        label(range_in_words(key) if is_range and key else key) for key, is_range in zip(keys, ranges, strict=True)
+    ]
+    heads = "".join(
+        f'<th scope="row" data-label="{escaped(title)}">{isolated(text)}</th>'
+        for title, text in zip(names, shown, strict=True)
     )
+    cells = "".join(
+        f'<td data-label="{escaped(title)}">{escaped(number)}</td>'
+        for title, number in zip(titles, numbers, strict=True)
+    )
+    start = '<tr class="hidden">' if pale else "<tr>"
+    return f"{start}{heads}{cells}</tr>"
+
+
+def _repeated(grid: DisplayTable) -> set[int]:
+    """Columns that say in every row what the one before says, such as estimates of numbers that noise left possible."""
+    return {
+        i
+        for i in range(1, len(grid.numbers))
+        if grid.rows and all(numbers[i] in ("", numbers[i - 1]) for _, numbers, _ in grid.rows)
+    }
+
+
+def _read(note: str) -> str:
+    return RANGES if note.startswith("[a,b) is from a up to") else note

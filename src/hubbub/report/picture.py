@@ -2,38 +2,96 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from hubbub.charts.flow_svg import responsive_flow
-from hubbub.charts.map_svg import responsive_map
-from hubbub.charts.svg import Bar, ChartLabels, Panel, goes_beyond, plain, responsive
-from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Map
+from hubbub.charts.chart import Chart, charted
+from hubbub.charts.flow_svg import drawn as drawn_flow
+from hubbub.charts.heat import drawn_heat
+from hubbub.charts.map_svg import drawn as drawn_map
+from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond, number
+from hubbub.errors import WrongUse
+from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
+from hubbub.protocol.release import Release
+from hubbub.report.numbers import NO_LABELS
 from hubbub.report.text import sentence, visible
 
 NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
+_BARS: Final = {Mark.BAR: "bar", Mark.LINE: "series", Mark.POINT: "point", Mark.RANGE: "bar"}
 
 
-def picture(drawing: Drawing | None) -> str:
-    """The chart with its caption as HTML."""
+def picture(drawing: Drawing | None, labels: Mapping[str, str] = NO_LABELS) -> str:
+    """The chart with its caption as HTML; `labels` are given to columns."""
     if drawing is None:
         return "<p>There is nothing to draw.</p>"
-    if isinstance(drawing, Flow):
-        chart, note = responsive_flow(printable_flow(drawing)), sentence(drawing.note)
-        return f"<figure>\n{chart}\n<figcaption>{note}</figcaption>\n</figure>"
-    if isinstance(drawing, Map):
-        chart, note = responsive_map(printable_map(drawing)), sentence(drawing.note)
-        return f"<figure>\n{chart}\n<figcaption>{note}</figcaption>\n</figure>"
-    panels = _panels(drawing)
-    labels = ChartLabels(
-        title="Bars of the published numbers",
-        description=_description(drawing),
-        by=visible(drawing.by),
-        numbers=drawing.numbers,
+    drawing = _labelled(drawing, labels)
+    chart = _chart(drawing)
+    return (
+        f"<figure>\n{chart.wide}\n{chart.narrow}\n<figcaption>{'<br>'.join(_caption(drawing))}</figcaption>\n</figure>"
     )
-    chart = responsive(panels, labels, upright=drawing.upright)
-    caption = _caption(drawing, arrows=goes_beyond(panels))
-    return f"<figure>\n{chart}\n<figcaption>{caption}</figcaption>\n</figure>"
+
+
+def _labelled(drawing: Drawing, labels: Mapping[str, str]) -> Drawing:
+    """With the names that columns were given."""
+    match drawing:
+        case Bars():
+            return replace(drawing, by=labels.get(drawing.by, drawing.by))
+        case Heat():
+            rows, columns = (labels.get(each, each) for each in drawing.by)
+            return replace(drawing, by=(rows, columns))
+        case Map():
+            across, up = (labels.get(each, each) for each in drawing.columns)
+            return replace(drawing, columns=(across, up))
+    return drawing
+
+
+def chart_of(release: Release) -> Chart:
+    """The picture of a release as a chart that stands alone."""
+    drawing = release.result.drawing()
+    if drawing is None:
+        raise WrongUse("this release has no picture: no number of it is shown, or it is no table of numbers")
+    below = [re.sub("<[^>]*>", "", line).strip() for line in _caption(drawing)]
+    return replace(_chart(drawing), title=visible(release.spec.describe().title, 400), below=tuple(below))
+
+
+def _chart(drawing: Drawing) -> Chart:
+    match drawing:
+        case Flow():
+            return charted(partial(drawn_flow, printable_flow(drawing)), "", [])
+        case Map():
+            return charted(partial(drawn_map, printable_map(drawing)), "", [])
+        case Heat():
+            return charted(partial(drawn_heat, printable_heat(drawing)), "", [])
+        case Bars():
+            words = ChartLabels(
+                title="The published numbers",
+                description=_description(drawing),
+                by=visible(drawing.by),
+                numbers=visible(drawing.numbers),
+            )
+            return charted(partial(drawn, _panels(drawing), words, look=look_of(drawing)), "", [])
+
+
+def look_of(drawing: Bars) -> Look:
+    """How its numbers are drawn."""
+    return Look(
+        mark=drawing.mark,
+        upright=drawing.upright,
+        percent=drawing.percent,
+        span=drawing.span,
+        own_scale=drawing.own_scale,
+    )
+
+
+def printable_heat(heat: Heat) -> Heat:
+    """With names that can be shown."""
+    rows, columns = visible(heat.by[0]), visible(heat.by[1])
+    return replace(
+        heat, by=(rows, columns), rows=tuple(map(visible, heat.rows)), columns=tuple(map(visible, heat.columns))
+    )
 
 
 def printable_flow(flow: Flow) -> Flow:
@@ -62,8 +120,9 @@ def printable_map(drawn: Map) -> Map:
 def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
     for bar in drawing.bars:
-        label = "" if bar.value is None else plain(bar.value)
-        panels.setdefault(visible(bar.panel), []).append(Bar(visible(bar.label), bar.value, bar.low, bar.high, label))
+        words = "" if bar.value is None else number(bar.value, percent=drawing.percent)
+        mark = Bar(visible(bar.label), bar.value, bar.low, bar.high, words, bar.apart)
+        panels.setdefault(visible(bar.panel), []).append(mark)
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
 
@@ -72,18 +131,33 @@ def _description(drawing: Bars) -> str:
     with_numbers = [bar for bar in drawing.bars if bar.value is not None]
     most = max(with_numbers, key=lambda bar: bar.value or 0)
     where = visible(" in ".join(filter(None, (most.label, most.panel))), 1000)
-    return f"{len(with_numbers):,} bars; the longest is {plain(most.value or 0)}, at {where}. The table below has the numbers."
+    largest = number(most.value or 0, percent=drawing.percent)
+    if drawing.own_scale or len(with_numbers) == 1:
+        return f"{len(with_numbers):,} published numbers with their intervals. The table below has them."
+    return f"{len(with_numbers):,} numbers; the largest is {largest}, at {where}. The table below has them all."
 
 
-def _caption(drawing: Bars, *, arrows: bool) -> str:
-    visible = [bar for bar in drawing.bars if bar.value is not None]
-    keys = [f'<i class="bar"></i> {sentence(drawing.bar)}']
-    if any(bar.low != bar.high for bar in visible):
-        keys.append(f'<i class="line"></i> {sentence(drawing.line)}')
-    if len(visible) < len(drawing.bars):
+def _caption(drawing: Drawing) -> list[str]:
+    """What the marks mean, a line of HTML for each."""
+    if isinstance(drawing, Flow | Map):
+        return [sentence(drawing.note)] if drawing.note else []
+    if isinstance(drawing, Heat):
+        cells = [cell for row in drawing.cells for cell in row if cell is not None]
+        keys = [sentence(f"{drawing.cell}; the stronger the colour, the larger")]
+        if any(cell.low != cell.high for cell in cells):
+            keys.append(sentence(drawing.line))
+        return [*keys, *([sentence(drawing.note)] if drawing.note else [])]
+    shown = [bar for bar in drawing.bars if bar.value is not None]
+    keys = [f'<i class="{_BARS[drawing.mark]}"></i> {sentence(drawing.bar)}']
+    if any(bar.low != bar.high for bar in shown):
+        kind = "band" if drawing.mark is Mark.LINE else "line"
+        keys.append(
+            f'<i class="{kind}"></i> {sentence(drawing.line)}'
+            if drawing.mark is not Mark.RANGE
+            else sentence(drawing.line)
+        )
+    if len(shown) < len(drawing.bars):
         keys.append('<i class="gap"></i> Hidden: the pale bar is where the number may lie.')
-    if arrows:
+    if goes_beyond(_panels(drawing), look_of(drawing)):
         keys.append('<i class="arrow"></i> An arrow: it goes on beyond the axis.')
-    if drawing.note:
-        keys.append(sentence(drawing.note))
-    return "<br>".join(keys)
+    return [*keys, *([sentence(drawing.note)] if drawing.note else [])]

@@ -20,7 +20,7 @@ class Total:
     def share(self, row: int) -> str:
         """Of the total, in percent; nothing for what is hidden."""
         value = self.first[row]
-        return "" if value is None else f"{100 * value / self.total:.1f} %"
+        return "" if value is None else f"{round(100 * value / self.total, 1) + 0:.1f} %"
 
 
 def total(release: Release, first: int) -> Total | None:

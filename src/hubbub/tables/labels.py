@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numpy.typing import NDArray
 
@@ -12,6 +13,10 @@ from hubbub.tables.generalization import Ranges
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.result import Counts
+
+MISSING: Final = "(missing)"
+EMPTY: Final = "(empty text)"
+_RANGE: Final = re.compile(r"\[(-inf|-?\d+(?:\.\d+)?),(inf|-?\d+(?:\.\d+)?)\)", re.ASCII)
 
 
 def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]:
@@ -39,6 +44,44 @@ def labels_at(axis: Declared, positions: list[int]) -> list[str | None]:
     return [
         extra[i - axis.steps] if i >= axis.steps else step.labels[0] for i, step in zip(positions, steps, strict=True)
     ]
+
+
+def label_in_words(axis: Axis, label: str | None) -> str:
+    """A label to read: (missing), and what a range holds.
+
+    >>> from hubbub.tables.bins import parse
+    >>> label_in_words(parse("age:0..90:10"), "[70,80)"), label_in_words(parse("town=[70,80)"), None)
+    ('70–79', '(missing)')
+    """
+    if label is None:
+        return MISSING
+    return range_in_words(label) if is_ranges(axis) else label or EMPTY
+
+
+def range_in_words(label: str) -> str:
+    """What a range [a,b) holds; whole numbers end before the next range begins.
+
+    >>> [range_in_words(each) for each in ("[70,80)", "[7,8)", "[50000,inf)", "[-inf,0)", "[0.5,1)", "other")]
+    ['70–79', '7', '50,000 or more', 'below 0', '0.5 to under 1', 'other']
+    """
+    found = _RANGE.fullmatch(label)
+    if found is None:
+        return label or EMPTY
+    low, high = found[1], found[2]
+    if low == "-inf":
+        return f"below {_number(high)}"
+    if high == "inf":
+        return f"{_number(low)} or more"
+    if "." in low + high:
+        return f"{_number(low)} to under {_number(high)}"
+    last = int(high) - 1
+    between = " to " if low.startswith("-") else "–"
+    return _number(low) if last == int(low) else f"{_number(low)}{between}{last:,}"
+
+
+def _number(text: str) -> str:
+    whole, point, places = text.partition(".")
+    return f"{int(whole):,}{point}{places}" if whole.lstrip("-").isdigit() and whole != "-0" else text
 
 
 def is_ranges(axis: Axis) -> bool:

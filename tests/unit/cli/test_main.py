@@ -90,7 +90,10 @@ def test_help_loads_nothing_heavy() -> None:
         (["--bogus"], "hubbub: no such option '--bogus'; see hubbub --help\n"),
         (["channel", "law", "--count", "3"], "hubbub: missing option '--channel'; see hubbub channel law --help\n"),
         (["channel", "law", "--channel", "warped", "--curve"], "hubbub: option '--curve' requires an argument"),
-        (["chanel"], "hubbub: no such command 'chanel'"),
+        (["chanel"], "hubbub: no such command 'chanel'. Did you mean 'channel'?"),
+        (["release", "histogrm"], "hubbub: no such command 'histogrm'. Did you mean 'histogram'?"),
+        (["release", "histogram", "people.csv"], "hubbub: missing option '--out'; see hubbub release histogram --help"),
+        (["account", "crowd", "--rate", "0.1"], "hubbub: missing option '--k'; see hubbub account crowd --help"),
     ],
 )
 def test_a_slip_of_the_hand_is_one_sentence(args: list[str], sentence: str) -> None:

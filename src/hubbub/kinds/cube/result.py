@@ -18,7 +18,7 @@ from hubbub.kinds.cube.margins import Margin, file_names, summed
 from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.drawing import Bar, Drawing
+from hubbub.protocol.drawing import Bar, Drawing, Heat, Mark
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import integer_array
 
@@ -131,7 +131,12 @@ class Tables(Result):
         return self.cells.disjoint_counts()
 
     def drawing(self) -> Drawing | None:
-        """The margins with few bins, a panel for each, as long as they fit on a page; else the smallest margin."""
+        """Of two columns the table itself; else the margins with few bins, a panel for each, as long as they fit."""
+        whole = histogram_chart.drawing(self.cells) if len(self.spec.axes) == 2 else None
+        if isinstance(whole, Heat):
+            return replace(
+                whole, line=text.intervals(self.spec), note=" ".join(filter(None, (whole.note, self._more(0))))
+            )
         smallest = sorted(self._all[1:], key=lambda each: each[1].bins)
         visible = [(counts, margin) for _, counts, margin in smallest if counts.visible.any()]
         if not visible:
@@ -145,10 +150,13 @@ class Tables(Result):
         bars = histogram_chart.bars(visible[0][0])
         assert bars is not None
         if panels > 1:
-            bars = replace(bars, bars=tuple(drawn), by="", upright=False)
-        left = len(self.margins) - max(panels, 1)
-        more = (
-            f"{left:,} more {'margin is in its file' if left == 1 else 'margins are in their files'}." if left else ""
-        )
-        note = " ".join(filter(None, (bars.note if panels < 2 else "", more)))
+            bars = replace(bars, bars=tuple(drawn), by="", upright=False, mark=Mark.BAR)
+        note = " ".join(filter(None, (bars.note if panels < 2 else "", self._more(max(panels, 1)))))
         return replace(bars, line=text.intervals(self.spec), note=note)
+
+    def _more(self, drawn: int) -> str:
+        """How many margins are not in the picture."""
+        left = len(self.margins) - drawn
+        if not left:
+            return ""
+        return f"{left:,} more {'margin is in its file' if left == 1 else 'margins are in their files'}."

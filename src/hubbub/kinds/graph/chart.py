@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.graphs.statistics import Statistic
 from hubbub.kinds.graph import text
-from hubbub.protocol.drawing import Bar, Bars
+from hubbub.protocol.drawing import Bar, Bars, Mark
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.result import Answer, Answers
@@ -17,20 +17,28 @@ MOST: Final = 200  # bars
 
 
 def bars(found: Answers) -> Bars:
-    """The degree distribution if there is one, else a bar for each count."""
+    """The degree distribution if there is one, else a point for each number, on an axis of its own."""
     degrees = [each for each in found.answers if each.of is Statistic.DEGREE_COUNTS]
     line = text.interval_sentence(found.spec)
     if degrees:
         return _degrees(degrees, line)
-    counts = {each.of.count: each for each in found.answers}
     return Bars(
-        bars=tuple(_bar(of.value, each, each.edges) for of, each in counts.items()),
+        bars=tuple(
+            Bar("", float(_possible(each)), float(each.low), float(each.high), each.of.value) for each in found.answers
+        ),
         by="",
-        numbers="triangles" if Statistic.TRIANGLES in counts else "edges",
+        numbers="published number",
         upright=False,
-        bar="Published number",
+        bar="Published number; one that noise made impossible is put at the end of its interval",
         line=line,
+        mark=Mark.POINT,
+        own_scale=True,
+        note="Each has an axis of its own." if len(found.answers) > 1 else "",
     )
+
+
+def _possible(each: Answer) -> Fraction:
+    return min(max(each.value, each.low), each.high)
 
 
 def _degrees(rows: list[Answer], line: str) -> Bars:

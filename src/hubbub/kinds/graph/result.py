@@ -125,6 +125,9 @@ class Answers(Result):
             by_degree.append(((each.of.value,), (degree, *each.cells(), fitted), False))
         return DisplayTable(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), text.notes(self.spec))
 
+    def unlike_rows(self) -> bool:
+        return True
+
     def drawing(self) -> Drawing | None:
         return chart.bars(self)
 

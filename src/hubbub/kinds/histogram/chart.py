@@ -1,4 +1,8 @@
-"""Which bins of a histogram are drawn, and how: every one where that stays readable, else the largest numbers."""
+"""Which bins of a histogram are drawn, and how: by the shape of its axes.
+
+One axis is drawn in its own order, dates as a line; two as a table of tints, or in small panels along the one that has
+an order; of more, or of very many bins, the largest numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,9 @@ from numpy.typing import NDArray
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.estimands import describe_estimand, has_estimates, of_interval
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.drawing import Bar, Bars
-from hubbub.tables.bins import Discovered, Values, size
-from hubbub.tables.labels import is_ranges, labels
+from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
+from hubbub.tables.bins import OTHER, Axis, Dates, Discovered, Values, all_labels, size
+from hubbub.tables.labels import MISSING, is_ranges, label_in_words, labels
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.result import Counts
@@ -25,8 +29,9 @@ RANKED: Final = 60  # bars with a label each
 ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
 PANELS: Final = 12
 _NUMBER: Final = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
-_MISSING: Final = "(missing)"
-_EMPTY: Final = "(empty text)"
+CELLS: Final = 400  # of a table of tints
+ACROSS: Final = 12
+DOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Chosen:
     along: int | None = None
     panels: int | None = None
     upright: bool = False
+    mark: Mark = Mark.BAR
 
 
 def chosen(counts: Counts) -> Chosen:
@@ -48,17 +54,27 @@ def chosen(counts: Counts) -> Chosen:
     sizes = [None if isinstance(axis, Discovered) else size(axis) for axis in axes]
     if len(axes) <= 2 and None not in sizes:
         ordered = [not isinstance(axis, Values) for axis in axes]
-        along = max(range(len(axes)), key=lambda i: (ordered[i], sizes[i]))
+        along = max(range(len(axes)), key=lambda i: (is_dates(axes[i]), ordered[i], sizes[i]))
         panels = None if len(axes) == 1 else 1 - along
         fits = counts.bins <= (ALONG_AN_ORDER if ordered[along] else RANKED)
         if fits and (panels is None or (sizes[panels] or 0) <= PANELS):
-            return Chosen(np.arange(counts.bins), along, panels, ordered[along])
-    visible = np.flatnonzero(counts.visible)
-    natural = _in_order(counts, visible)
+            return Chosen(np.arange(counts.bins), along, panels, ordered[along], mark_of(axes[along]))
+    shown = np.flatnonzero(counts.visible)
+    natural = _in_order(counts, shown)
     if natural is not None:
-        return Chosen(natural, 0, None, upright=True)
-    largest = np.argsort(-counts.published.values[visible], kind="stable")[:RANKED]
-    return Chosen(visible[largest], 0 if len(axes) == 1 else None)
+        return Chosen(natural, 0, None, upright=True, mark=mark_of(axes[0]))
+    largest = np.argsort(-counts.published.values[shown], kind="stable")[:RANKED]
+    return Chosen(shown[largest], 0 if len(axes) == 1 else None)
+
+
+def is_dates(axis: Axis) -> bool:
+    """Whether its bins are periods of the calendar."""
+    return isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None)
+
+
+def mark_of(axis: Axis) -> Mark:
+    """Dates are a line: what comes between two of them is on the way."""
+    return Mark.LINE if is_dates(axis) else Mark.BAR
 
 
 def _in_order(counts: Counts, visible: NDArray[Any]) -> NDArray[Any] | None:
@@ -80,24 +96,71 @@ def _begin(label: str) -> int:
     return int(label[1:].partition(",")[0])
 
 
-def bars(counts: Counts) -> Bars | None:
+def drawing(counts: Counts) -> Bars | Heat | None:
     """The picture, or None where no bin shows a number."""
+    return (_heat(counts) or bars(counts)) if counts.visible.any() else None
+
+
+def bars(counts: Counts) -> Bars | None:
+    """The picture in bars or lines, or None where no bin shows a number."""
     total = int(counts.visible.sum())
     if not total:
         return None
     drawn = chosen(counts)
     found = _bars(counts, drawn)
-    visible = sum(bar.value is not None for bar in found)
+    shown = sum(bar.value is not None for bar in found)
     axis = None if drawn.along is None else counts.axes[drawn.along]
     return Bars(
         bars=found,
-        by="" if axis is None else axis.column + (", from" if is_ranges(axis) else ""),
+        by=" · ".join(each.column for each in counts.axes) if axis is None else axis.column,
         numbers=_numbers(counts.spec),
         upright=drawn.upright,
         bar=_bar(counts.spec),
         line=histogram_text.interval_sentence(counts.spec),
-        note=f"Drawn are the {visible:,} largest of {total:,} published numbers." if total > visible else "",
+        note=f"Drawn are the {shown:,} largest of {total:,} published numbers." if total > shown else "",
+        mark=drawn.mark,
     )
+
+
+def _heat(counts: Counts) -> Heat | None:
+    """Two axes as a table, the shorter one across; None where dates or a long order ask for panels, or it is large."""
+    axes = counts.axes
+    if len(axes) != 2 or any(map(is_dates, axes)) or counts.bins > CELLS:
+        return None
+    places = np.arange(counts.bins)
+    keys = [tuple(map(label_in_words, axes, names)) for names in labels(counts, places)]
+    met = [_met(axis, [key[i] for key in keys]) for i, axis in enumerate(axes)]
+    across = min((1, 0), key=lambda i: len(met[i]))
+    rows, columns = met[1 - across], met[across]
+    if not 1 < len(columns) <= ACROSS or not 1 < len(rows) <= DOWN:
+        return None
+    cells: dict[tuple[str, str], Cell] = {
+        (key[1 - across], key[across]): Cell(counts.estimate(i), *counts.ends(i)) for i, key in enumerate(keys)
+    }
+    if len(cells) < len(keys):  # labels that read alike
+        return None
+    unlisted = any((row, column) not in cells for row in rows for column in columns)
+    return Heat(
+        by=(axes[1 - across].column, axes[across].column),
+        rows=tuple(rows),
+        columns=tuple(columns),
+        cells=tuple(tuple(cells.get((row, column)) for column in columns) for row in rows),
+        numbers=_numbers(counts.spec),
+        cell=_bar(counts.spec),
+        line=histogram_text.interval_sentence(counts.spec),
+        note="A dash: not listed, so hidden or empty." if unlisted else "",
+    )
+
+
+def _met(axis: Axis, found: list[str]) -> list[str]:
+    """The labels of a side: all that are declared, in their order; else those that were found."""
+    if not isinstance(axis, Discovered):
+        return [label_in_words(axis, label) for label in all_labels(axis)] if size(axis) <= DOWN else found
+    return sorted(dict.fromkeys(found), key=lambda text: (text == MISSING, not _NUMBER.fullmatch(text), _size(text)))
+
+
+def _size(text: str) -> tuple[Fraction, str]:
+    return Fraction(text) if _NUMBER.fullmatch(text) else Fraction(0), text
 
 
 def labelled_bars(counts: Counts, panel: str) -> list[Bar]:
@@ -107,24 +170,22 @@ def labelled_bars(counts: Counts, panel: str) -> list[Bar]:
 
 
 def _bars(counts: Counts, drawn: Chosen) -> tuple[Bar, ...]:
-    starts = drawn.upright and drawn.along is not None and is_ranges(counts.axes[drawn.along])
     met: dict[tuple[str, str], int] = {}
     found = []
     for i, names in zip(drawn.bins.tolist(), labels(counts, drawn.bins), strict=True):
-        texts = [_MISSING if name is None else name or _EMPTY for name in names]
+        texts = list(map(label_in_words, counts.axes, names))
         label = " · ".join(texts) if drawn.along is None else texts[drawn.along]
-        label = _start(label) if starts else label
         panel = "" if drawn.panels is None else texts[drawn.panels]
         met[label, panel] = again = met.get((label, panel), 0) + 1
         unique = label if again == 1 else f"{label} ({again})"  # a text may read like the words for a missing one
-        found.append(Bar(unique, counts.estimate(i), *counts.ends(i), panel))
+        apart = drawn.along is not None and is_apart(counts.axes[drawn.along], names[drawn.along])
+        found.append(Bar(unique, counts.estimate(i), *counts.ends(i), panel, apart))
     return tuple(found)
 
 
-def _start(label: str) -> str:
-    """Where a range begins; the next one says where it ends."""
-    start = label[1:].partition(",")[0] if label.startswith("[") else label
-    return f"{int(start):,}" if re.fullmatch(r"-?\d+", start) else start
+def is_apart(axis: Axis, label: str | None) -> bool:
+    """Whether a bin has no place in the order of its axis: what is missing, and all other values."""
+    return label is None or (not isinstance(axis, Discovered | Values) and axis.other and label == OTHER)
 
 
 def _numbers(spec: Histogram) -> str:

@@ -27,7 +27,7 @@ from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
-from hubbub.tables.labels import labels, labels_at
+from hubbub.tables.labels import is_ranges, labels, labels_at
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -146,7 +146,7 @@ class Counts(Result):
         return disjoint_counts(self.spec)
 
     def drawing(self) -> Drawing | None:
-        return chart.bars(self)
+        return chart.drawing(self)
 
 
 def disjoint_counts(spec: Histogram) -> str | None:
@@ -246,7 +246,11 @@ def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Dis
     titles = [_head(spec), *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
     titles += ["note"] if tagged else []
     return DisplayTable(
-        tuple(keys_of(spec)), tuple(titles), tuple(lines), histogram_text.notes(spec, exact=is_exact(spec))
+        tuple(key_columns(spec.axes)),
+        tuple(titles),
+        tuple(lines),
+        histogram_text.notes(spec, exact=is_exact(spec)),
+        tuple(map(is_ranges, spec.axes)),
     )
 
 

@@ -37,7 +37,7 @@ def points(
     quadtree: str | Sequence[str] | None = None,
     unit: Unit | None = None,
     within: Exact | None = None,
-    clamp: bool = False,
+    leave_outside: bool = False,
 ) -> NoisyPoints:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     return NoisyPoints(
@@ -46,7 +46,7 @@ def points(
         epsilon=positive(epsilon, "epsilon"),
         unit=unit or Unit(),
         within=None if within is None else positive(within, "within"),
-        clamp=clamp,
+        clamp=not leave_outside,
     )
 
 
@@ -161,7 +161,7 @@ OPTIONS: Final = (
     ),
     Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE),
     Option("within", "M", "Say how often no point is further than M from its own, in L1.", advanced=True),
-    Option("clamp", None, "Put points that leave the box back on its edge.", advanced=True),
+    Option("leave_outside", None, "Leave points outside that noise moved out of the box.", advanced=True),
 )
 
 KIND: Final = Kind(
@@ -175,7 +175,7 @@ could as well be that of any other person of the cell: (K, E)-crowd-blending. A 
 In place of a grid, cells may be the polygons of a file (`regions`), where who is in none is left out, or those of a
 `quadtree`: 0 to 3 are the quarters of the box (1 is high along the first column, 2 along the second, 3 along both), and
 those that are listed are cut again, like 0,3,31 (- for none). Each of these has noise of its own width.
-Points that leave the box are left there, or put back on its edge (`clamp`).
+Points that noise moves out of the box are put back on its edge, or left there (`leave_outside`).
 
 How good the points are is told with numbers: how far any of them may be from its own, and their mean.
 

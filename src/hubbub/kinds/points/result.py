@@ -128,6 +128,18 @@ class PublishedPoints(Result):
             )
         return tuple(sentences)
 
+    def exactness(self) -> tuple[str, ...]:
+        spec, axes = self.spec, self.spec.space.axes
+        if not spec.space.diameter:
+            return ("No point is moved",)
+        far = [
+            f"{_number(each, axis.step)} along {axis.column}" for axis, each in zip(axes, self._reaches(), strict=True)
+        ]
+        return (f"With a chance of at least 95 % none of the points is further from its own place than {listed(far)}",)
+
+    def _reaches(self) -> tuple[Fraction, ...]:
+        return tuple(each_within(self.spec, len(self), RARE))
+
     def display(self, first: int) -> DisplayTable:
         first = min(first, len(self))
         columns = [self.spec.space.coordinates(i, at[:first]).tolist() for i, at in enumerate(self.positions)]

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.queries import text
 from hubbub.kinds.queries.query_text import label_at
-from hubbub.protocol.drawing import Bar, Bars
+from hubbub.protocol.drawing import Bar, Bars, Mark
 from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, Halfspaces, Query
-from hubbub.tables.bins import Values, size
-from hubbub.tables.labels import is_ranges
+from hubbub.tables.bins import Dates, Values, size
+from hubbub.tables.labels import label_in_words
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.result import Synopsis
 
 MOST: Final = 48  # bars
 PANELS: Final = 12
-_MISSING: Final = "(missing)"
 
 
 def bars(found: Synopsis) -> Bars | None:
@@ -64,7 +63,7 @@ def _pieces(found: Synopsis) -> Bars:
             label = f"up to {_label(found, 0, stop - 1)}"
         else:
             query = ((start, stop), *((0, each) for each in shape[1:]))
-            label = _label(found, 0, start)
+            label = _label(found, 0, start) if step == 1 else f"from {_label(found, 0, start)}"
         drawn.append(_bar(found, label, query, ""))
     note = f"Each bar is {step:,} bins together, from the one that is named." if step > 1 else ""
     return _bars(found, drawn, 0, note)
@@ -74,9 +73,10 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
     axis = found.spec.request.axes[along]
     return Bars(
         bars=tuple(drawn),
-        by=axis.column + (", from" if is_ranges(axis) and not isinstance(found.spec.queries, Halfspaces) else ""),
+        by=axis.column,
         numbers="people, estimated",
         upright=not isinstance(axis, Values),
+        mark=Mark.LINE if isinstance(axis, Dates) else Mark.BAR,
         bar="Estimated number of people, worked out from the published synopsis",
         line=text.interval_sentence(found.spec),
         note=note,
@@ -86,15 +86,7 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
 def _label(found: Synopsis, column: int, index: int) -> str:
     axis = found.spec.request.axes[column]
     assert index < size(axis)
-    label = label_at(axis, index)
-    if (
-        label is not None
-        and is_ranges(axis)
-        and label.startswith("[")
-        and not isinstance(found.spec.queries, Halfspaces)
-    ):
-        return label[1:].partition(",")[0]
-    return _MISSING if label is None else label or "(empty text)"
+    return label_in_words(axis, label_at(axis, index))
 
 
 def _bar(found: Synopsis, label: str, query: Box | Halfspace, panel: str) -> Bar:

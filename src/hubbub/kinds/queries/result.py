@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,14 +29,14 @@ from hubbub.kinds.queries.query_text import (
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
 from hubbub.protocol.drawing import Drawing
-from hubbub.protocol.result import Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_of
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import Residual, of_class, places
+from hubbub.query_classes.residual import Residual, of_class, positions
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
@@ -43,6 +44,7 @@ from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels, size
+from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
@@ -251,7 +253,7 @@ class Synopsis(Result):
                 return [*keys_of(np.arange(start, stop), spec.request.axes, spec.queries), integer_array(some)]
             case Residual():
                 assert isinstance(spec.queries, ColumnCells)
-                bins = zip(spec.request.axes, places(of_class(spec.queries)), strict=True)
+                bins = zip(spec.request.axes, positions(of_class(spec.queries)), strict=True)
                 keys = [labelled(each[start:stop], (*all_labels(axis), ANY)) for axis, each in bins]
                 return [*keys, integer_array(some)]
             case Tree(branching=branching):
@@ -356,9 +358,26 @@ class Synopsis(Result):
     def sentences(self) -> tuple[str, ...]:
         return text.sentences(self.spec)
 
+    def display(self, first: int) -> DisplayTable:
+        """The answers of the class, each with its interval, where they are listed; else what the method published."""
+        sheets = {sheet.name: sheet for sheet in self.sheets()}
+        method, queries = self.spec.method, self.spec.queries
+        sheet = sheets["release"] if isinstance(method, PerQuery) else sheets.get("answers")
+        if sheet is None or isinstance(queries, Halfspaces):
+            return Result.display(self, first)
+        keys = [name for name, _ in self._keys()]
+        value = "estimate" if "estimate" in sheet.schema.names else self.number
+        rows = []
+        for row in islice((row for batch in sheet.batches() for row in batch.to_pylist()), first):
+            interval = f"{row['low']:,} to {row['high']:,}"
+            rows.append((tuple(row[name] for name in keys), (f"{max(round(row[value]), 0):,}", interval), False))
+        ranges = tuple(any(map(is_ranges, self.spec.request.axes)) for _ in keys)
+        note = f"A number is off by at most {ceil(self.spec.bound):,}, all of them at once: {text.interval_sentence(self.spec)}."
+        return DisplayTable(tuple(keys), ("people, about", "interval"), tuple(rows), (note,), ranges, sheet.rows)
+
     def disjoint_counts(self) -> str | None:
-        """Those of the bins: queries overlap, and so do the levels of a tree."""
-        return "count" if self.spec.method.name == "histogram" else None
+        """None: what is shown are answers, and queries overlap."""
+        return None
 
     def drawing(self) -> Drawing | None:
         return chart.bars(self)

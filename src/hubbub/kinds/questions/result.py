@@ -114,10 +114,12 @@ class Replies(Result):
         rows = []
         for name, answers, key, answer in list(self._all())[:first]:
             value = "-" if answer.estimate is None else answers.number_text(answer.estimate)
-            high = "or more" if answer.high is None else f"to {answers.number_text(answer.high)}"
-            numbers = (value, f"{answers.number_text(answer.low)} {high}")
+            numbers = (value, answers.interval(answer))
             rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
         return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
+
+    def unlike_rows(self) -> bool:
+        return True
 
     def drawing(self) -> Drawing | None:
         """That of the question with most bins: the questions have different units, and a picture has one."""

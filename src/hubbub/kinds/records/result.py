@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
-from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.drawing import Drawing, Heat
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
@@ -74,14 +74,34 @@ class Rows(Result):
         )
 
     def display(self, first: int) -> DisplayTable:
-        batch = next(self._batches()).slice(0, first)
-        rows = tuple((tuple(row.values()), (), False) for row in batch.to_pylist())
-        notes = ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, self.counts.axes)) else ()
-        return DisplayTable(tuple(batch.schema.names), (), rows, notes)
+        """Each record once, and how many rows of the file are like it."""
+        order = self.order()[:first]
+        values = self.counts.published.values
+        found = zip(order.tolist(), labels(self.counts, order), strict=True)
+        rows = tuple((texts, (f"{int(values[i]):,}",), False) for i, texts in found)
+        notes: tuple[str, ...] = ("The file has a row for each person; here each record stands once",)
+        notes += ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, self.counts.axes)) else ()
+        names = tuple(key_columns(self.counts.axes))
+        return DisplayTable(
+            names, ("rows in the file",), rows, notes, tuple(map(is_ranges, self.counts.axes)), self.counts.bins
+        )
+
+    def exactness(self) -> tuple[str, ...]:
+        whom = self.spec.cells.describe().counts
+        return (
+            f"A record that is listed has a row for each of {whom} who are like it; one that fewer than {self.spec.k} "
+            "share is left out",
+        )
 
     def drawing(self) -> Drawing | None:
-        bars = histogram_chart.bars(self.counts)
-        return None if bars is None else replace(bars, bar="How many rows the release has of a record")
+        found, what = histogram_chart.drawing(self.counts), "How many rows the release has of a record"
+        return (
+            None
+            if found is None
+            else replace(found, cell=what)
+            if isinstance(found, Heat)
+            else replace(found, bar=what)
+        )
 
 
 def schema(spec: Records) -> pa.Schema:

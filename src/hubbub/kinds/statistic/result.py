@@ -12,14 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.statistic import chart
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.exact import to_float, to_text
-from hubbub.protocol.drawing import Bar, Bars, Drawing
+from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import floats, integer_array, labelled, texts
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge, Route
 
 if TYPE_CHECKING:
@@ -32,8 +34,7 @@ STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 ENDS: Final = ("estimate", "low", "high")
 POINTS: Final = ("value", "low", "high")
 _SMALLEST_SHARE: Final = 10**6
-_DRAWN: Final = 60  # bars
-_SIGNIFICANT: Final = 6
+SIGNIFICANT: Final = 6
 
 
 Key: TypeAlias = tuple[str | None, ...]
@@ -206,17 +207,27 @@ class Answers(Result):
                 if answer.estimate is None
                 else self.number_text(answer.estimate)
             )
-            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
-            rows.append((key, (value, f"{self.number_text(answer.low)} {high}"), answer.estimate is None))
+            rows.append((key, (value, self.interval(answer)), answer.estimate is None))
         heads = (statistic_text.heading(self.spec), "interval")
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
-        return DisplayTable(names, heads, tuple(rows), statistic_text.notes(self.spec))
+        return DisplayTable(
+            names, heads, tuple(rows), statistic_text.notes(self.spec), tuple(map(is_ranges, self.spec.axes))
+        )
+
+    def interval(self, answer: Answer) -> str:
+        """Its interval as it is read; shares are rounded outwards, so that what is nearly certain does not look so."""
+        low, high = answer.low, answer.high
+        if self.spec.kind.name == "fraction":
+            low, high = Fraction(floor(1000 * low), 1000), None if high is None else Fraction(ceil(1000 * high), 1000)
+        return f"{self.number_text(low)} {'or more' if high is None else f'to {self.number_text(high)}'}"
 
     def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
         if self.spec.kind.name == "count":
             return f"{_nearest(value):,}"
-        text = f"{float(value):,.{_SIGNIFICANT}g}"
+        if self.spec.kind.name == "fraction":
+            return f"{100 * float(value):.1f} %"
+        text = f"{float(value):,.{SIGNIFICANT}g}"
         return text if "e" not in text else f"{float(value):,.2f}"
 
     def disjoint_counts(self) -> str | None:
@@ -226,40 +237,11 @@ class Answers(Result):
         return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
 
     def drawing(self) -> Drawing | None:
-        drawn_rows = [(key, answer) for key, answer in zip(self.keys(), self.answers, strict=True)][:_DRAWN]
-        if not any(answer.estimate is not None for _, answer in drawn_rows):
-            return None
-        is_count = self.spec.kind.name == "count"
-        bars: dict[str, Bar] = {}
-        for key, answer in drawn_rows:
-            label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
-            while label in bars:  # a text may read like the words for a missing one
-                label += " (2)"
-            value, high = (None if end is None else _drawn(end, is_count) for end in (answer.estimate, answer.high))
-            bars[label] = Bar(label, value, _drawn(answer.low, is_count), high)
-        some = (
-            f"Drawn are the first {len(drawn_rows):,} of {len(self.answers):,}."
-            if len(drawn_rows) < len(self.answers)
-            else ""
-        )
-        return Bars(
-            bars=tuple(bars.values()),
-            by=", ".join(axis.column for axis in self.spec.axes),
-            numbers=statistic_text.heading(self.spec),
-            upright=False,
-            bar=f"Estimated {statistic_text.estimand(self.spec)} of {statistic_text.whom(self.spec)}",
-            line=statistic_text.interval_sentence(self.spec),
-            note=some,
-        )
+        return chart.bars(self)
 
 
 def _nearest(value: Fraction | None) -> int | None:
     return None if value is None else floor(value + Fraction(1, 2))
-
-
-def _drawn(value: Fraction, is_count: bool) -> float:
-    """As it stands beside a bar."""
-    return floor(value + Fraction(1, 2)) if is_count else float(f"{float(value):.{_SIGNIFICANT}g}")
 
 
 def _down(value: Fraction) -> float:

@@ -212,8 +212,10 @@ def test_every_type_of_number_is_a_coordinate(kind: pa.DataType) -> None:
 def test_clamped_points_stay_in_the_box_and_others_may_leave_it() -> None:
     table = pa.table({"x": [0.5] * 200, "y": [-49.0] * 200})
     free, kept = (
-        published(open_table(table).points("x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=1, clamp=clamp))
-        for clamp in (False, True)
+        published(
+            open_table(table).points("x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=1, leave_outside=out)
+        )
+        for out in (True, False)
     )
     assert free.positions[0].min() < 0
     assert "left where they are" in free.sentences()[1]

@@ -86,8 +86,8 @@ def test_bounds_hold_as_often_as_they_say(words: dict[str, Any]) -> None:
 @pytest.mark.parametrize("last", [False, True])
 def test_the_mean_of_points_put_back_on_the_edge_is_within_its_bound(last: bool) -> None:
     """Noise that is cut off at the edge has a mean of its own, however many points there are."""
-    spec = points("x", grid="10", box="0..100", crowd=2, epsilon=1, clamp=True)
-    free = points("x", grid="10", box="0..100", crowd=2, epsilon=1)
+    spec = points("x", grid="10", box="0..100", crowd=2, epsilon=1)
+    free = points("x", grid="10", box="0..100", crowd=2, epsilon=1, leave_outside=True)
     start, people = 999 if last else 0, 10_000
     exact = ExactCounts(np.array([start]), np.array([people]))
     drawn = release(Moves(spec), exact, ScriptedSource.from_label(f"edge {last}"))

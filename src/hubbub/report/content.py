@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, steps, title
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
 from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 
-_SUMMARY: Final = 2000  # signs
+_NOTES: Final = 2000  # signs
 
 
-def summary(release: Release) -> str:
-    """The release in one sentence."""
-    return f"{isolated(visible(release.spec.describe().published, _SUMMARY))}."
+def notes(heading: Heading) -> str:
+    """What the publisher adds, in their own words."""
+    if not heading.notes:
+        return ""
+    paragraphs = "".join(f"<p>{isolated(visible(line, _NOTES))}</p>" for line in heading.notes)
+    return f'<section id="notes">\n<h2>Notes of the publisher</h2>\n{paragraphs}\n</section>\n'
+
+
+def others(promises: Sequence[Derivation]) -> str:
+    """Promises that hold as well, folded."""
+    if not promises:
+        return ""
+    return f"<details><summary>Also holds</summary>\n{''.join(map(promise, promises))}</details>\n"
 
 
 def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
@@ -31,10 +41,15 @@ def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -
         "Published by": isolated(visible(heading.publisher, 200)) if heading.publisher else "",
         "Dataset": name(reservation.dataset) if reservation is not None else "",
         "Date": f"{isolated(visible(heading.date, 200))}, as declared" if heading.date else "",
+        "More": _address(heading.link),
         "Files": ", ".join(_link(Path(file).name) for file in (files or {}).values()),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in entries.items() if text)
     return f'<dl class="facts">{rows}</dl>' if rows else ""
+
+
+def _address(link: str) -> str:
+    return f'<a href="{escaped(link, 1000)}" rel="noreferrer">{escaped(link)}</a>' if link else ""
 
 
 def _link(file: str) -> str:

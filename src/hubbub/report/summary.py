@@ -1,0 +1,114 @@
+"""The three lines on top of a report: what it shows, how exact it is, what it means for somebody who is in it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+from hubbub.certificate.explanation import meaning
+from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.indistinguishability import capped
+from hubbub.guarantees.people import Whose
+from hubbub.numeric.exact import Infinite, Loss, ball, precision
+from hubbub.protocol.capabilities import is_deferred
+from hubbub.protocol.drawing import Bars
+from hubbub.protocol.release import Release
+from hubbub.report.text import sentence
+
+_MOST: Final = 100_000  # rows that are looked at
+_WIDEST: Final = 99  # times in 100 that a guess may be right, for it to say something
+_VALUES: Final = ("estimate", "count", "value")
+
+
+def summary(release: Release) -> str:
+    """As HTML: three terms and their sentences."""
+    lines = {
+        "What this shows": sentence(release.spec.describe().published),
+        "How exact it is": " ".join(map(sentence, exactness(release))),
+        "What it means for you, if you are in it": sentence(for_a_person(requested_first(release.promises)[0])),
+    }
+    rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in lines.items() if text)
+    return f'<dl class="top">{rows}</dl>'
+
+
+def exactness(release: Release) -> tuple[str, ...]:
+    """How wide half of the intervals are at most, and what they hold; or that what is shown is exact."""
+    words = release.spec.describe()
+    if own := release.result.exactness():
+        return own
+    widths = [] if is_deferred(release.result) else _widths(release)
+    meant = (words.intervals,) if words.intervals else ()
+    if not widths:
+        return meant
+    if all(width == 0 for width in widths):
+        return (f"Every number that is shown counts {words.counts} exactly",)
+    if len(widths) == 1 and len(release) == 1:
+        _, (value, interval, *_), _ = release.result.display(1).rows[0]
+        return f"The number is {value}, and its interval goes from {interval}", *meant
+    known = sorted(width for width in widths if width is not None)
+    if release.result.unlike_rows() or 2 * len(known) <= len(widths):
+        return meant
+    middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
+    return f"Half of the intervals are at most {_phrase(middle, release)} wide", *meant
+
+
+def _phrase(width: float, release: Release) -> str:
+    drawing = release.result.drawing()
+    if isinstance(drawing, Bars) and drawing.percent:
+        return f"{100 * width:.1f} percentage points"
+    return f"{int(width):,}" if width == int(width) else f"{width:,.4g}"
+
+
+def _widths(release: Release) -> list[float | None]:
+    """How wide the interval of each number that is shown is; None where it has no end."""
+    sheet = release.sheet
+    names = sheet.schema.names
+    value = next((name for name in _VALUES if name in names), None)
+    if value is None or "low" not in names or "high" not in names or sheet.rows > _MOST:
+        return []
+    found: list[float | None] = []
+    for batch in sheet.batches():
+        columns = (batch.column(name).to_pylist() for name in (value, "low", "high"))
+        for shown, low, high in zip(*columns, strict=True):
+            if shown is not None:
+                found.append(None if high is None or low is None else float(high - low))
+    return found
+
+
+def for_a_person(step: Derivation) -> str:
+    """What the promise that was asked for means, to somebody who never heard of epsilon.
+
+    Guarantee: of an (epsilon, delta)-differentially private release, whoever had even odds before and sees it is right
+    with a chance of at most (e^epsilon + delta)/(1 + e^epsilon), which is rounded up.
+    """
+    promise, people = step.conclusion, step.people
+    if isinstance(promise, DifferentialPrivacy) and promise.group == 1 and people is not None:
+        times = right_at_most(promise.epsilon, promise.delta)
+        if times <= _WIDEST and people.whose is Whose.TABLE:
+            if promise.neighbours is Neighbours.REPLACE:
+                what = "which of two things your data says"
+            else:
+                what = (
+                    "whether you are in the table" if people.person is not None else "whether your row is in the table"
+                )
+            return (
+                f"Whoever guesses from all of this {what}, and knows everything about everybody else, is right at most "
+                f"{times} times in 100, where the toss of a coin is right 50 times"
+            )
+    return meaning(promise, people).promised
+
+
+def right_at_most(epsilon: Loss, delta: Fraction) -> int:
+    """How often in 100 times a guess between two equally likely tables is right, at most.
+
+    >>> right_at_most(Fraction(0), Fraction(0)), right_at_most(Fraction(1), Fraction(0))
+    (50, 74)
+    """
+    if isinstance(epsilon, Infinite):
+        return 100
+    with precision():
+        odds = ball(epsilon).exp()
+        return ceil(100 * capped((odds + ball(delta)) / (1 + odds)))

@@ -1,0 +1,332 @@
+"""Marks are where their numbers are: bars, whiskers, points, bands, ranges, arrows and cells, for every kind.
+
+The axis of each drawing says where its ticks are; a mark is held against those, not against the code that placed it.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import hubbub
+from hubbub.charts.heat import limits_of, tint
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import plain
+from hubbub.protocol.drawing import Bars, Heat, Map, Mark
+from hubbub.protocol.release import Release
+from hubbub.report.picture import _chart, chart_of, picture
+from tests.fresh import enter as open_table
+
+TOWNS = "town=Bath,York,Wells,null"
+NEAR = 0.75  # pixels: coordinates are written to a tenth
+POINTS = {"box": [("0", "100"), ("0", "50")], "grid": ["10", "10"], "crowd": 3, "epsilon": 20}
+
+
+@cache
+def people() -> pa.Table:
+    towns = ["Bath"] * 300 + ["York"] * 160 + ["Wells"] * 37 + [None] * 3
+    spread = [(i * 7919) % 500 for i in range(500)]
+    months = [f"2025-{1 + i % 12:02d}-03" for i in spread]
+    return pa.table(
+        {
+            "town": towns,
+            "age": [i % 90 for i in spread],
+            "pay": [1000 + 7 * i for i in spread],
+            "moved": months,
+            "x": [i / 5 for i in spread],
+            "y": [(i * 31 % 500) / 10 for i in spread],
+        }
+    )
+
+
+MAKERS: dict[str, Callable[[], Release]] = {
+    "bars": lambda: open_table(people()).histogram([TOWNS], epsilon="0.3"),
+    "bars, hidden": lambda: open_table(people()).histogram([TOWNS], crowd=20),
+    "bars upright": lambda: open_table(people()).histogram(["age:0..90:10,null"], epsilon="0.3"),
+    "a line": lambda: open_table(people()).histogram(["moved:month:2025-01..2025-12"], epsilon="0.3"),
+    "a table": lambda: open_table(people()).histogram([TOWNS, "age:0..90:30"], epsilon="0.3"),
+    "a table, found": lambda: open_table(people()).histogram(["town", "age:0..90:30"], crowd=20),
+    "a count": lambda: open_table(people()).count([TOWNS], where="age >= 45", epsilon=1),
+    "shares": lambda: open_table(people()).fraction([TOWNS], where="age >= 45", epsilon=1),
+    "shares, hidden": lambda: open_table(people()).fraction([TOWNS], where="age >= 45", crowd=20, epsilon=1),
+    "means": lambda: open_table(people()).mean("pay:0..5000:10", [TOWNS], epsilon=1),
+    "means by month": lambda: open_table(people()).mean("pay:0..5000:10", ["moved:month:2025-01..2025-12"], epsilon=1),
+    "a median": lambda: open_table(people()).quantile("pay:0..5000:10", epsilon=1),
+    "medians": lambda: open_table(people()).quantile("pay:0..5000:10", [TOWNS], epsilon=2),
+    "a cube": lambda: open_table(people()).cube([TOWNS, "age:0..90:30", "pay:0..6000:3000"], crowd=20),
+    "records": lambda: open_table(people()).records(["town", "age:30"], crowd=10),
+    "queries": lambda: open_table(people()).queries([TOWNS, "age:0..90:30"], "marginals:1", epsilon=1),
+    "points": lambda: open_table(people()).points(["x"], box=[("0", "100")], grid=["10"], crowd=3, epsilon=20),
+}
+
+
+@cache
+def made(name: str) -> Release:
+    return MAKERS[name]()
+
+
+def number(text: str) -> float:
+    cleaned = text.replace(",", "")
+    return float(cleaned.removesuffix(" %")) / 100 if cleaned.endswith("%") else float(cleaned)
+
+
+def lying_axis(group: ET.Element) -> Callable[[float], float]:
+    """Where a number lies across, by the lines of the grid and the words below them."""
+    xs = [float(each.get("x1", "")) for each in group.iter("line") if each.get("class") == "grid"]
+    words = [each for each in group.iter("text") if each.get("class") == "quiet"][: len(xs)]
+    return fitted([number("".join(each.itertext())) for each in words], xs)
+
+
+def upright_axis(group: ET.Element) -> Callable[[float], float]:
+    ys = [float(each.get("y1", "")) for each in group.iter("line") if each.get("class") == "grid"]
+    words = [each for each in group.iter("text") if each.get("class") == "quiet" and each.get("text-anchor") == "end"]
+    return fitted([number("".join(each.itertext())) for each in words[: len(ys)]], ys)
+
+
+def fitted(values: list[float], places: list[float]) -> Callable[[float], float]:
+    assert len(values) >= 2, "two ticks at least, or nobody can read the axis"
+    slope = (places[-1] - places[0]) / (values[-1] - values[0])
+    return lambda value: places[0] + (value - values[0]) * slope
+
+
+def of_kind(group: ET.Element, tag: str, *kinds: str) -> list[ET.Element]:
+    return [each for each in group.iter(tag) if (each.get("class") or "").split(" ")[0] in kinds]
+
+
+def at(mark: ET.Element, name: str) -> float:
+    return float(mark.get(name, ""))
+
+
+BARS = [name for name in MAKERS if name not in ("a table", "a table, found", "records")]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", BARS)
+def test_marks_are_where_their_numbers_are(name: str, width: str) -> None:
+    drawing = made(name).result.drawing()
+    assert isinstance(drawing, Bars)
+    root = ET.fromstring(getattr(_chart(drawing), width))
+    panels = list(dict.fromkeys(bar.panel for bar in drawing.bars))
+    groups = [each for each in root if each.tag == "g"]
+    assert len(groups) == len(panels)
+    for panel, group in zip(panels, groups, strict=True):
+        bars = [bar for bar in drawing.bars if bar.panel == panel]
+        place = (upright_axis if drawing.upright else lying_axis)(group)
+        marks = [each for each in group.iter("g") if each is not group and each.find("title") is not None]
+        assert len(marks) == len(bars)
+        for bar, mark in zip(bars, marks, strict=True):
+            check(drawing, bar.value, bar.low, bar.high, mark, place)
+        if drawing.mark is Mark.LINE:
+            check_line(bars, group, place)
+
+
+def check(
+    drawing: Bars,
+    value: float | None,
+    low: float,
+    high: float | None,
+    mark: ET.Element,
+    place: Callable[[float], float],
+) -> None:
+    start, long, near, far = ("y", "height", "y2", "y1") if drawing.upright else ("x", "width", "x1", "x2")
+    if value is None:
+        (gap,) = of_kind(mark, "rect", "gap")
+        ends = sorted((at(gap, start), at(gap, start) + at(gap, long)))
+        assert ends[0] == pytest.approx(min(place(low), ends[0]), abs=NEAR)
+        beyond = high is None or abs(place(high) - (ends[0] if drawing.upright else ends[1])) > NEAR
+        assert bool(of_kind(mark, "path", "arrow")) == beyond
+        return
+    if drawing.mark is Mark.BAR:
+        (bar,) = of_kind(mark, "rect", "bar")
+        ends = sorted((at(bar, start), at(bar, start) + at(bar, long)))
+        assert ends == pytest.approx(sorted((place(0), place(value))), abs=NEAR)
+    elif drawing.mark is Mark.RANGE:
+        (box,) = of_kind(mark, "rect", "range")
+        assert at(box, "x") == pytest.approx(place(low), abs=NEAR)
+        assert at(box, "x") + at(box, "width") == pytest.approx(max(place(high or low), at(box, "x") + 1), abs=NEAR)
+        (tick,) = of_kind(mark, "line", "line")
+        assert at(tick, "x1") == pytest.approx(place(value), abs=NEAR)
+        return
+    else:
+        (point,) = of_kind(mark, "circle", "point")
+        assert at(point, "cy" if drawing.upright else "cx") == pytest.approx(place(value), abs=NEAR)
+    for line in of_kind(mark, "line", "line"):
+        assert sorted((at(line, near), at(line, far)))[0] == pytest.approx(
+            place(low) if not drawing.upright else place(high or value), abs=NEAR
+        )
+        if high is not None:
+            ends = sorted((at(line, near), at(line, far)))
+            assert ends == pytest.approx(sorted((place(low), place(high))), abs=NEAR)
+    assert bool(of_kind(mark, "path", "arrow")) == (high is None)
+
+
+def check_line(bars: list, group: ET.Element, place: Callable[[float], float]) -> None:  # type: ignore[type-arg]
+    """A line goes through all numbers, and its band from all lower ends to all upper ones."""
+    (line,) = of_kind(group, "polyline", "series")
+    ys = [float(pair.split(",")[1]) for pair in line.get("points", "").split()]
+    assert ys == pytest.approx([place(bar.value) for bar in bars], abs=NEAR)
+    (band,) = of_kind(group, "polygon", "band")
+    around = [float(pair.split(",")[1]) for pair in band.get("points", "").split()]
+    ends = [place(bar.high) for bar in bars] + [place(bar.low) for bar in reversed(bars)]
+    assert around == pytest.approx(ends, abs=NEAR)
+
+
+@pytest.mark.parametrize("name", ["a table", "a table, found", "records"])
+def test_cells_say_their_numbers_and_the_larger_are_darker(name: str) -> None:
+    heat = made(name).result.drawing()
+    assert isinstance(heat, Heat)
+    root = ET.fromstring(_chart(heat).wide)
+    groups = [each for each in root if each.tag == "g"]
+    cells = [cell for row in heat.cells for cell in row]
+    assert len(groups) == len(cells) == len(heat.rows) * len(heat.columns)
+    limits = limits_of(heat)
+    for cell, group in zip(cells, groups, strict=True):
+        words = [each.text for each in group.iter("tspan")]
+        box = group.find("rect")
+        assert box is not None
+        if cell is None or cell.value is None:
+            assert words[0] in ("–", "hidden")
+            assert box.get("class") == "gap"
+        else:
+            assert words[0] == plain(cell.value)
+            assert box.get("class") == f"cell t{tint(cell.value, limits)}"
+            if cell.low != cell.high and cell.high is not None:
+                assert words[1:] in ([], [f"{plain(cell.low)} to {plain(cell.high)}"])
+    shown = sorted(
+        (cell.value, tint(cell.value, limits)) for cell in cells if cell is not None and cell.value is not None
+    )
+    assert [which for _, which in shown] == sorted(which for _, which in shown)
+    assert limits[-1] <= shown[-1][0]
+
+
+def test_a_table_that_does_not_fit_on_a_telephone_is_drawn_in_panels() -> None:
+    """All its numbers are there, and none is cut."""
+    heat = Heat(
+        by=("a", "b"),
+        rows=("one", "two"),
+        columns=tuple(f"column {i}" for i in range(12)),
+        cells=tuple(tuple(cell(1_000_000 + 12 * i + j) for j in range(12)) for i in range(2)),
+        numbers="people",
+        cell="c",
+        line="l",
+    )
+    narrow = ET.fromstring(_chart(heat).narrow)
+    assert len(of_kind(narrow, "rect", "bar")) == 24
+    assert "1,000,023" in "".join(narrow.itertext())
+
+
+def cell(value: int):  # type: ignore[no-untyped-def]
+    from hubbub.protocol.drawing import Cell
+
+    return Cell(value, value, value)
+
+
+def test_points_are_a_map_with_dots_where_they_are() -> None:
+    drawing = open_table(people()).points(["x", "y"], **POINTS).result.drawing()  # type: ignore[arg-type]
+    assert isinstance(drawing, Map)
+    root = ET.fromstring(_chart(drawing).wide)
+    (frame,) = of_kind(root, "rect", "frame")
+    (dots,) = of_kind(root, "path", "dots")
+    left, right, bottom, top = drawing.box
+    found = [tuple(map(float, pair)) for pair in re.findall(r"M([\d.-]+) ([\d.-]+)h0", dots.get("d", ""))]
+    assert len(found) == len(drawing.dots)
+    for (x, y), (across, up) in zip(found, drawing.dots, strict=True):
+        assert x == pytest.approx(at(frame, "x") + at(frame, "width") * (across - left) / (right - left), abs=0.2)
+        assert y == pytest.approx(at(frame, "y") + at(frame, "height") * (top - up) / (top - bottom), abs=0.2)
+    assert all(0 <= across <= 100 and 0 <= up <= 50 for across, up in drawing.dots), "noise leaves nobody outside"
+
+
+def test_numbers_of_a_network_have_an_axis_each(tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("a,b\n" + "".join(f"{i},{(i + 1) % 400}\n" for i in range(400)))
+    network = hubbub.open_graph(edges, ledger=tmp_path / "ledger.db")
+    release = network.statistics(["average-degree", "connectivity"], vertices=400, max_degree=9, epsilon=2, samples=40)
+    drawing = release.result.drawing()
+    assert isinstance(drawing, Bars)
+    assert drawing.own_scale
+    groups = [each for each in ET.fromstring(_chart(drawing).wide) if each.tag == "g"]
+    for bar, group in zip(drawing.bars, groups, strict=True):
+        (point,) = of_kind(group, "circle", "point")
+        assert bar.value is not None
+        assert bar.low <= bar.value <= (bar.high or bar.value)
+        assert at(point, "cx") == pytest.approx(lying_axis(group)(bar.value), abs=NEAR)
+
+
+# --- shapes ---------------------------------------------------------------------------------------------------------
+
+
+def bars_of(name: str) -> Bars:
+    drawing = made(name).result.drawing()
+    assert isinstance(drawing, Bars)
+    return drawing
+
+
+def test_the_picture_follows_the_shape_of_the_data() -> None:
+    marks = {name: bars_of(name).mark for name in BARS}
+    assert marks["a line"] is marks["means by month"] is Mark.LINE
+    assert marks["shares"] is marks["means"] is Mark.POINT
+    assert marks["a median"] is marks["medians"] is Mark.RANGE
+    assert {marks[name] for name in ("bars", "bars upright", "a count", "a cube", "queries")} == {Mark.BAR}
+
+
+def test_an_axis_is_in_the_order_in_which_it_is_declared() -> None:
+    ages = [bar.label for bar in bars_of("bars upright").bars]
+    assert ages == [*(f"{i}–{i + 9}" for i in range(0, 90, 10)), "(missing)"]
+    assert [bar.label for bar in bars_of("bars").bars] == ["Bath", "York", "Wells", "(missing)"]
+    assert [bar.apart for bar in bars_of("bars upright").bars] == [False] * 9 + [True]
+
+
+def test_shares_are_told_in_percent_from_0_to_100() -> None:
+    page = picture(bars_of("shares"))
+    assert ">100 %<" in page
+    assert re.search(r">\d+\.\d %<", page)
+    value = bars_of("shares").bars[0].value
+    assert f"{100 * (value or 0):.1f} %" in page
+
+
+def test_a_median_is_drawn_where_it_lies_in_the_declared_range() -> None:
+    drawing = bars_of("a median")
+    assert drawing.span == (0.0, 5000.0)
+    root = ET.fromstring(_chart(drawing).wide)
+    words = [each.text for each in root.iter("tspan")]
+    assert {"0", "5,000"} <= set(words)
+
+
+def test_a_release_plots_itself(tmp_path: Path) -> None:
+    chart = made("bars").plot()
+    chart.save(tmp_path / "chart.svg")
+    assert "People by town" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert chart.below
+    assert not any("<" in line for line in chart.below)
+    assert chart_of(made("bars")).wide == chart.wide
+
+
+def test_a_share_that_is_nearly_certain_does_not_look_certain() -> None:
+    """An interval from 0 to 0.0004 reads 0.0 % to 0.1 %, never 0.0 % to 0.0 %."""
+    from fractions import Fraction
+
+    from hubbub.kinds.statistic.result import SHOWN, Answer, Answers
+
+    found = made("shares").result
+    assert isinstance(found, Answers)
+    answer = Answer((1, 2), None, Fraction(0), Fraction(0), Fraction(4, 10_000), SHOWN)
+    assert found.interval(answer) == "0.0 % to 0.1 %"
+
+
+def test_a_report_of_records_shows_each_once() -> None:
+    grid = made("records").result.display(1000)
+    assert len(grid.rows) == grid.total
+    assert sum(int(numbers[0].replace(",", "")) for _, numbers, _ in grid.rows) == len(made("records"))
+
+
+def test_a_report_of_queries_shows_answers_that_are_possible() -> None:
+    release = made("queries")
+    for _, (value, interval), _ in release.result.display(1000).rows:
+        low, high = (int(end.replace(",", "")) for end in interval.split(" to "))
+        assert 0 <= low <= int(value.replace(",", "")) <= high
