@@ -37,7 +37,7 @@ _LONGEST_CURVE: Final = 60  # signs
 def weaknesses(spec: Spec) -> tuple[str, ...]:
     """What is weak about the promises of a release, a clause each; nothing where nothing is.
 
-    Epsilon and delta are those of the promise that was asked for (:func:`asked_first`), and of the one to a population
+    Epsilon and delta are those of the promise that was asked for (:func:`requested_first`), and of the one to a population
     of which the table was declared to be a sample. A loss that grows with the
     crowd is judged where fewer than five people are alike: larger crowds are meant to be seen.
 
