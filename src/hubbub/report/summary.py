@@ -7,11 +7,11 @@ from math import ceil
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import capped
 from hubbub.guarantees.people import Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.drawing import Bars
