@@ -92,10 +92,10 @@ class Unit:
             return self.bounds.rows(bins).l1
         return 1 if self.distinct is None else ContributionBounds(distinct=self.distinct).people(bins).l1
 
-    def kept_words(self, bins: int | None, *, which: str = "") -> str:
+    def describe_kept_rows(self, bins: int | None, *, which: str = "") -> str:
         """What the numbers count, where several rows of a person count: visits, at most 5 of a patient."""
         assert self.bounds is not None
-        return self.bounds.in_words(f"{self.rows}{which}", self.person or "person", bins=bins)
+        return self.bounds.describe(f"{self.rows}{which}", self.person or "person", bins=bins)
 
     @property
     def people(self) -> People:
