@@ -169,7 +169,7 @@ def check_folder(folder: Path) -> None:
     """
     if any(folder.iterdir()) and not _is_a_demo(folder):
         raise WrongUse(
-            f"--out must be a new or an empty folder, or one that hubbub demo made and nobody used for other data, not "
+            f"`out` must be a new or an empty folder, or one that hubbub demo made and nobody used for other data, not "
             f"{str(folder)!r}; choose another"
         )
 

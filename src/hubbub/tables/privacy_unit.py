@@ -41,7 +41,7 @@ class Unit:
         if self.chooses and self.person is None:
             raise WrongUse("choosing among a person's rows needs the person column; add `person=COLUMN`")
         if self.one_row_per_person and self.distinct is not None:
-            raise WrongUse("one-row-per-person and distinct exclude each other; choose one of them")
+            raise WrongUse("`one_row_per_person` and `distinct` exclude each other; choose one of them")
         if self.bounds is not None:
             _check_rows(self, self.bounds)
         if self.rows_called is not None:

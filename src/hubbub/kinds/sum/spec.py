@@ -265,7 +265,7 @@ def _check_cap(spec: Sum) -> None:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
     if several and (spec.cap_share is not None or spec.lost is not None):
         raise WrongUse(
-            "a cap that is drawn, and what a cap cut off, are told of people with one row each; leave out `lost` and "
+            "a cap that is drawn, and what a cap cut off, are for people with one row each; leave out `lost` and "
             "say the cap"
         )
     for each in (cap, spec.cap_per_bin):

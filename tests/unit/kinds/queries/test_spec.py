@@ -301,8 +301,8 @@ def test_marginals_of_a_domain_that_nobody_can_list() -> None:
 HUGE = ["a:0..100000:1", "b:0..10000:1"]
 WRONG = {
     "no domain": (["town"], "marginals:1", {"epsilon": 1}, "the domain must be declared, and town has no bins"),
-    "no columns": ([], "marginals:1", {"epsilon": 1}, "columns is a list of columns"),
-    "a text": (TOWN, "marginals:1", {"epsilon": 1}, "columns is a list of columns"),
+    "no columns": ([], "marginals:1", {"epsilon": 1}, "say the columns and their bins"),
+    "a text": (TOWN, "marginals:1", {"epsilon": 1}, "say the columns and their bins"),
     "twice": ([TOWN, TOWN], "marginals:1", {"epsilon": 1}, "each column can be used once"),
     "no loss": ([TOWN], "marginals:1", {}, "say how people are protected"),
     "two losses": ([TOWN], "marginals:1", {"epsilon": 1, "zero_knowledge": 1}, "say how people are protected"),
