@@ -45,6 +45,7 @@ def lecture_certificate(place: Path) -> None:
         "software": "hubbub 0",
         "kind": spec.kind.wire,
         "release": spec.to_json(),
+        "reading": {},
         "files": {"release.csv": "0" * 64},
         "ledger": _ENTRY,
         "guarantees": [written(step) for step in spec.promises()],

@@ -14,7 +14,7 @@ from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
-from hubbub.protocol.option import WHERE, WHOSE, Option, said
+from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
 from hubbub.protocol.release import UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
@@ -39,13 +39,15 @@ NAMED: Final = Option("dataset", "NAME", "The people's name in the ledger; else 
 def open(
     source: object,
     *,
-    person: Annotated[str | None, said("COLUMN", "The column that says who a row is about.", group=WHOSE)] = None,
+    person: Annotated[
+        str | None, option_help("COLUMN", "The column that says who a row is about.", group=WHOSE)
+    ] = None,
     rows_are_people: Annotated[
-        bool, said(None, "Each row is another person (then leave out `person`).", group=WHOSE)
+        bool, option_help(None, "Each row is another person (then leave out `person`).", group=WHOSE)
     ] = False,
     table: Annotated[
         str | None,
-        said(
+        option_help(
             "NAME",
             "The table of a database (or a query, SELECT ..., but of SQLite), or the sheet of an Excel file.",
             group=WHOSE,
@@ -54,11 +56,13 @@ def open(
     ] = None,
     delimiter: Annotated[
         str | None,
-        said("SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", group=WHOSE, advanced=True),
+        option_help(
+            "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", group=WHOSE, advanced=True
+        ),
     ] = None,
     encoding: Annotated[
         str | None,
-        said(
+        option_help(
             "NAME",
             "How a CSV is encoded, if not in UTF-8 or marked as UTF-16: latin-1, cp1252.",
             group=WHOSE,
@@ -67,15 +71,21 @@ def open(
     ] = None,
     no_header: Annotated[
         str | None,
-        said("NAMES", "The columns of a CSV whose first line is data, like id,town,age.", group=WHOSE, advanced=True),
+        option_help(
+            "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", group=WHOSE, advanced=True
+        ),
     ] = None,
     unreadable: Annotated[
         Exact,
-        said("SHARE", "Refuse if a row of more of the people cannot be read as declared.", group=WHOSE, advanced=True),
+        option_help(
+            "SHARE", "Refuse if a row of more of the people cannot be read as declared.", group=WHOSE, advanced=True
+        ),
     ] = "0.01",
     other_people: Annotated[
         bool,
-        said(None, "Declare that these are not the people of a dataset with the same ids.", group=WHOSE, advanced=True),
+        option_help(
+            None, "Declare that these are not the people of a dataset with the same ids.", group=WHOSE, advanced=True
+        ),
     ] = False,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,

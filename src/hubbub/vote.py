@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source, SystemSource
 from hubbub.numeric.exact import Exact, integer, rational, to_text
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.comparison import compare as compare
 from hubbub.voting.count.counted import Counted
@@ -45,8 +45,8 @@ LIED_TO: Final = ("plurality", "instant-runoff", "repeated-plurality", "approxim
 
 __all__ = ["Question", "Rule", "compare", "count", "gain", "gain_map", "guarantee", "read", "rule"]
 
-Margin = Annotated[Exact | None, said("B", "A number, or n^0.75. Left out: B*, made for `eta`.")]
-Truncated = Annotated[bool, said(None, "Ballots may leave out candidates.")]
+Margin = Annotated[Exact | None, option_help("B", "A number, or n^0.75. Left out: B*, made for `eta`.")]
+Truncated = Annotated[bool, option_help(None, "Ballots may leave out candidates.")]
 
 
 def count(rule: Rule, ballots: Ballots, *, eta: Exact = ETA, source: Source | None = None) -> Counted:
@@ -61,25 +61,27 @@ def count(rule: Rule, ballots: Ballots, *, eta: Exact = ETA, source: Source | No
 
 
 def guarantee(
-    rule: Annotated[str, said("RULE", "The elimination rule.", choices=tuple(CALLED))] = "repeated-plurality",
+    rule: Annotated[str, option_help("RULE", "The elimination rule.", choices=tuple(CALLED))] = "repeated-plurality",
     *,
-    candidates: Annotated[Exact, said("M", "How many stand.")],
-    voters: Annotated[Exact | None, said("N", "How many vote. Left out: how many `coarseness` needs.")] = None,
-    eta: Annotated[Exact, said("E", "The allowed gain, like 1e-12 or 2^-100.")] = ETA,
+    candidates: Annotated[Exact, option_help("M", "How many stand.")],
+    voters: Annotated[Exact | None, option_help("N", "How many vote. Left out: how many `coarseness` needs.")] = None,
+    eta: Annotated[Exact, option_help("E", "The allowed gain, like 1e-12 or 2^-100.")] = ETA,
     margin: Margin = None,
-    coarseness: Annotated[Exact | None, said("A", "The coarseness of beliefs, like 1/8.")] = None,
-    observed: Annotated[Exact | None, said("L", "As `coarseness` 1/L: frequencies of L ballots.")] = None,
-    dirichlet: Annotated[Exact | None, said("L", "As `coarseness` 1/(m!+L): a uniform prior and L ballots.")] = None,
-    utility_coarseness: Annotated[
-        Exact | None, said("A", "Of utilities, for the punishing rule. Left out: as beliefs.")
+    coarseness: Annotated[Exact | None, option_help("A", "The coarseness of beliefs, like 1/8.")] = None,
+    observed: Annotated[Exact | None, option_help("L", "As `coarseness` 1/L: frequencies of L ballots.")] = None,
+    dirichlet: Annotated[
+        Exact | None, option_help("L", "As `coarseness` 1/(m!+L): a uniform prior and L ballots.")
     ] = None,
-    points_range: Annotated[Exact, said("R", "Most minus least points (scoring-elimination).")] = 1,
-    power: Annotated[Exact, said("D", "The thesis's margin is n^(1/2+D).")] = "1/4",
+    utility_coarseness: Annotated[
+        Exact | None, option_help("A", "Of utilities, for the punishing rule. Left out: as beliefs.")
+    ] = None,
+    points_range: Annotated[Exact, option_help("R", "Most minus least points (scoring-elimination).")] = 1,
+    power: Annotated[Exact, option_help("D", "The thesis's margin is n^(1/2+D).")] = "1/4",
     truncated: Truncated = False,
-    curve: Annotated[bool, said(None, "Also the gain bound for a row of coarsenesses.")] = False,
+    curve: Annotated[bool, option_help(None, "Also the gain bound for a row of coarsenesses.")] = False,
     ask: Annotated[
         str | None,
-        said(
+        option_help(
             "WHAT",
             "What is promised to `voters`, or how many voters `coarseness` needs. Left out: what is not given.",
             choices=("promise", "voters"),
@@ -146,30 +148,37 @@ def _at_most_one(given: Exact, what: str) -> Fraction:
 
 def gain(
     question: Question | None = None,
-    eta: Annotated[Exact, said("E", "Is the gain at most this? Like 2^-100.")] = ETA,
-    method: Annotated[str | None, said("NAME", "How to find out.", choices=("auto", *METHODS))] = "auto",
+    eta: Annotated[Exact, option_help("E", "Is the gain at most this? Like 2^-100.")] = ETA,
+    method: Annotated[str | None, option_help("NAME", "How to find out.", choices=("auto", *METHODS))] = "auto",
     *,
-    belief: Annotated[str | None, said("TEXT", "Rankings with probabilities, like abc:1/2,bac:1/2.")] = None,
-    observed: Annotated[str | None, said("TEXT", "Rankings with numbers of ballots seen, like abc:3,bac:1.")] = None,
+    belief: Annotated[str | None, option_help("TEXT", "Rankings with probabilities, like abc:1/2,bac:1/2.")] = None,
+    observed: Annotated[
+        str | None, option_help("TEXT", "Rankings with numbers of ballots seen, like abc:3,bac:1.")
+    ] = None,
     ballots: Annotated[
-        str | os.PathLike[str] | Ballots | None, said("FILE", "Ballots seen, from a file that hubbub vote tally reads.")
+        str | os.PathLike[str] | Ballots | None,
+        option_help("FILE", "Ballots seen, from a file that hubbub vote tally reads."),
     ] = None,
-    dirichlet: Annotated[bool, said(None, "Start from a uniform prior, then `observed` or `ballots`.")] = False,
-    candidates: Annotated[str | None, said("A,B,..", "All candidates, if `belief` does not name them all.")] = None,
+    dirichlet: Annotated[bool, option_help(None, "Start from a uniform prior, then `observed` or `ballots`.")] = False,
+    candidates: Annotated[
+        str | None, option_help("A,B,..", "All candidates, if `belief` does not name them all.")
+    ] = None,
     truth: Annotated[
-        str | None, said("RANKING", "The voter's true ranking, like cab or kiss>wright.", required=True)
+        str | None, option_help("RANKING", "The voter's true ranking, like cab or kiss>wright.", required=True)
     ] = None,
-    voters: Annotated[Exact | None, said("N", "How many vote, she included.", required=True)] = None,
-    rule: Annotated[str, said("RULE", "The rule.", choices=LIED_TO)] = "repeated-plurality",
+    voters: Annotated[Exact | None, option_help("N", "How many vote, she included.", required=True)] = None,
+    rule: Annotated[str, option_help("RULE", "The rule.", choices=LIED_TO)] = "repeated-plurality",
     margin: Margin = None,
     ties: Annotated[
-        str | None, said("ORDER", "Break ties in favour of the first of b>a>c. Left out: at random.")
+        str | None, option_help("ORDER", "Break ties in favour of the first of b>a>c. Left out: at random.")
     ] = None,
-    utility: Annotated[str | None, said("TEXT", "Like c=1,a=0.4,b=0. Left out: the worst that fits the truth.")] = None,
-    lie: Annotated[Sequence[str], said("RANKING", "Try this lie alone; may be repeated.")] = (),
+    utility: Annotated[
+        str | None, option_help("TEXT", "Like c=1,a=0.4,b=0. Left out: the worst that fits the truth.")
+    ] = None,
+    lie: Annotated[Sequence[str], option_help("RANKING", "Try this lie alone; may be repeated.")] = (),
     truncated: Truncated = False,
-    draws: Annotated[Exact | None, said("T", "Random elections to draw (sample).")] = None,
-    confidence: Annotated[Exact, said("C", "Of the interval (sample).")] = "0.99",
+    draws: Annotated[Exact | None, option_help("T", "Random elections to draw (sample).")] = None,
+    confidence: Annotated[Exact, option_help("C", "Of the interval (sample).")] = "0.99",
     source: Source | None = None,
 ) -> GainAnswer:
     """A voter's best lie, and what it pays: by how much it raises her expected utility, if the others vote as she
@@ -268,18 +277,24 @@ def _contest(
 def gain_map(
     *,
     rules: Annotated[
-        str, said("R1,R2,..", f"{', '.join(LIED_TO)}.")
+        str, option_help("R1,R2,..", f"{', '.join(LIED_TO)}.")
     ] = "plurality,instant-runoff,repeated-plurality,borda",
-    voters: Annotated[Exact, said("N", "How many vote, she included.")] = 1001,
-    eta: Annotated[Exact, said("E", "The gain that margins are made for.")] = ETA,
+    voters: Annotated[Exact, option_help("N", "How many vote, she included.")] = 1001,
+    eta: Annotated[Exact, option_help("E", "The gain that margins are made for.")] = ETA,
     margin: Margin = None,
-    steps: Annotated[Exact, said("S", "Cells on a side of the triangle, less one.")] = 12,
+    steps: Annotated[Exact, option_help("S", "Cells on a side of the triangle, less one.")] = 12,
     corners: Annotated[
-        str | None, said("R,R,R", "Rankings at the corners, like abc,bca,cab. Left out: a, b or c first.")
+        str | None, option_help("R,R,R", "Rankings at the corners, like abc,bca,cab. Left out: a, b or c first.")
     ] = None,
-    poll: Annotated[Sequence[str], said("A:N,..", "A poll as a point, like a:30,b:25,c:15; may be repeated.")] = (),
-    truth: Annotated[str | None, said("RANKING", "The voter's true ranking. Left out: of whoever gains most.")] = None,
-    no_efficiency: Annotated[bool, said(None, "Leave out Condorcet efficiency, which takes half of the time.")] = False,
+    poll: Annotated[
+        Sequence[str], option_help("A:N,..", "A poll as a point, like a:30,b:25,c:15; may be repeated.")
+    ] = (),
+    truth: Annotated[
+        str | None, option_help("RANKING", "The voter's true ranking. Left out: of whoever gains most.")
+    ] = None,
+    no_efficiency: Annotated[
+        bool, option_help(None, "Leave out Condorcet efficiency, which takes half of the time.")
+    ] = False,
     watch: Callable[[Sequence[Any]], Iterable[Any]] = iter,
 ) -> maps.GainMap:
     """How honest a rule is, over a triangle of beliefs: what the best lie gains in each cell, for three candidates a, b

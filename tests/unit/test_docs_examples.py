@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.demo import gossip, millbrook, places
+from hubbub.demo import addresses, gossip, millbrook
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -53,7 +53,7 @@ def after_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "hubbub-demo").mkdir()
     millbrook.publish(tmp_path / "hubbub-demo")
     gossip.write(tmp_path / "hubbub-demo")
-    places.write(tmp_path / "hubbub-demo")
+    addresses.write(tmp_path / "hubbub-demo")
     return tmp_path
 
 

@@ -407,6 +407,68 @@ def test_a_look_at_the_class_of_a_channel_is_noticed() -> None:
     assert not told_apart("Geometric(1)", classes)
 
 
+# --- names ------------------------------------------------------------------------------------------------------
+
+# Words that once were names here and name nothing: a reader who knows the field cannot search for what they know. Prose
+# may use them. "words" stays where it means the 64-bit words of a random source or the words of a line.
+PRIVATE_WORDS = frozenset(
+    [
+        "told",
+        "tell",
+        "tells",
+        "telling",
+        "asked",
+        "said",
+        "saying",
+        "whole",
+        "alone",
+        "together",
+        "there",
+        "standing",
+        "meeting",
+        "meets",
+        "noticing",
+        "notice",
+        "thin",
+        "thinned",
+        "coins",
+        "looks",
+        "looked",
+        "place",
+        "places",
+        "placed",
+        "shown",
+    ]
+)
+HELD_BY_CERTIFICATES = frozenset({"Asked"})  # certificates of questions name it
+
+
+def private_names(source: str, *, module: str = "") -> list[str]:
+    """The names of functions, classes, parameters and of the module that contain a private word as a word."""
+    names = [module]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.arg):
+            names.append(node.arg)
+    parts = {name: set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())) for name in names}
+    return [name for name in names if parts[name] & PRIVATE_WORDS and name not in HELD_BY_CERTIFICATES]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=inside)
+def test_names_are_words_of_the_field(path: Path) -> None:
+    assert private_names(path.read_text(encoding="utf-8"), module=path.stem) == [], (
+        "say what it is, not that it was told"
+    )
+
+
+def test_a_private_word_in_a_name_is_noticed() -> None:
+    assert private_names("def told_apart(whole: int) -> None: ...") == ["told_apart", "whole"]
+    assert private_names("class NotThere: ...\nasync def run(*asked, **said): ...") == ["NotThere", "asked", "said"]
+    assert private_names("", module="shown_sample") == ["shown_sample"]
+    assert private_names("def placement(wholesale: int, totals: int) -> None: ...") == []
+
+
 # --- the shape of the tree --------------------------------------------------------------------------------------
 
 MOST = 20  # modules beside __init__.py: a folder is a room

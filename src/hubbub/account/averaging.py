@@ -9,7 +9,7 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact
 from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_loss, a_size
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.sampling.averages import THEOREM, Average, epsilon_for, scale_for
 
 _BESIDE: Final = {
@@ -72,11 +72,13 @@ def _plain(value: float | None) -> str:
 
 
 def mean(
-    rows: Annotated[Exact, said("K", "How many rows the simulator may know.")],
-    of: Annotated[Exact, said("N", "How many rows there are; all of them are averaged.")],
+    rows: Annotated[Exact, option_help("K", "How many rows the simulator may know.")],
+    of: Annotated[Exact, option_help("N", "How many rows there are; all of them are averaged.")],
     *,
-    epsilon_zk: Annotated[Exact | None, said("EPS", "The zero-knowledge privacy that is wanted.")] = None,
-    scale: Annotated[Exact | None, said("L", "The scale of the Laplace noise, to ask for epsilon instead.")] = None,
+    epsilon_zk: Annotated[Exact | None, option_help("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    scale: Annotated[
+        Exact | None, option_help("L", "The scale of the Laplace noise, to ask for epsilon instead.")
+    ] = None,
 ) -> NoisyMean:
     """Noise on the average of all rows, each in [0, 1], for zero-knowledge privacy: Proposition 12 for averages, as
     proved here.

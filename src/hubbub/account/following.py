@@ -28,7 +28,7 @@ from hubbub.guarantees.indistinguishability import times as so_often
 from hubbub.numeric.exact import Exact, Infinite, ball, precision
 from hubbub.numeric.format import numbers
 from hubbub.numeric.limits import a_delta, a_rate, a_size
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 
 TARGETS: Final = (
     "differential",
@@ -42,7 +42,7 @@ TARGETS: Final = (
 
 Promise = str | Guarantee
 """A guarantee, or text that says one."""
-OnePromise = Annotated[Promise, said("PROMISE", "", first=True)]
+OnePromise = Annotated[Promise, option_help("PROMISE", "", first=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,14 +126,16 @@ def _stated(given: Promise) -> Derivation:
 
 
 def compose(
-    *promises: Annotated[Promise, said("PROMISE PROMISE...", "", first=True)],
-    same_partition: Annotated[bool, said(None, "All publish each bin of one public partition by itself.")] = False,
+    *promises: Annotated[Promise, option_help("PROMISE PROMISE...", "", first=True)],
+    same_partition: Annotated[
+        bool, option_help(None, "All publish each bin of one public partition by itself.")
+    ] = False,
     same_sample: Annotated[
-        tuple[Exact, Exact] | None, said("K N", "All run on one secret sample of K of N rows.", parts=2)
+        tuple[Exact, Exact] | None, option_help("K N", "All run on one secret sample of K of N rows.", parts=2)
     ] = None,
-    times: Annotated[Exact, said("N", "All of them N times.")] = 1,
+    times: Annotated[Exact, option_help("N", "All of them N times.")] = 1,
     delta: Annotated[
-        Exact | None, said("D", "Differential privacy at this delta: less than the sum of the epsilons.")
+        Exact | None, option_help("D", "Differential privacy at this delta: less than the sum of the epsilons.")
     ] = None,
 ) -> Composed:
     """Several releases about the same people, taken as one. What does not compose is refused, with the way out.
@@ -171,9 +173,9 @@ def _at_delta(steps: list[Derivation], delta: Fraction) -> Composed:
 
 def group(
     promise: OnePromise,
-    people: Annotated[Exact, said("C", "How many people stand or fall together.")],
+    people: Annotated[Exact, option_help("C", "How many people stand or fall together.")],
     *,
-    k: Annotated[Exact | None, said("K", "For outlier privacy: each of them is a K-outlier.")] = None,
+    k: Annotated[Exact | None, option_help("K", "For outlier privacy: each of them is a K-outlier.")] = None,
 ) -> Grouped:
     """What is promised to several people together, if one of them has a promise, in every way that is known.
 
@@ -219,11 +221,13 @@ def _paper_4(given: ZeroKnowledge, people: int) -> dict[str, Any]:
 
 def convert(
     promise: OnePromise,
-    to: Annotated[str, said("KIND", f"One of {', '.join(TARGETS)}.")],
+    to: Annotated[str, option_help("KIND", f"One of {', '.join(TARGETS)}.")],
     *,
-    k: Annotated[Exact | None, said("K", "The crowd size, where the target has one.")] = None,
-    n: Annotated[Exact | None, said("N", "The number of rows, for differential to zero-knowledge.")] = None,
-    rate: Annotated[Exact | None, said("P", "The rate at which people came into the data, for distributional.")] = None,
+    k: Annotated[Exact | None, option_help("K", "The crowd size, where the target has one.")] = None,
+    n: Annotated[Exact | None, option_help("N", "The number of rows, for differential to zero-knowledge.")] = None,
+    rate: Annotated[
+        Exact | None, option_help("P", "The rate at which people came into the data, for distributional.")
+    ] = None,
 ) -> Converted:
     """From one notion of privacy to another. What does not follow is refused, with the reason.
 

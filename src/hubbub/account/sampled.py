@@ -11,25 +11,25 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact, to_text
 from hubbub.numeric.format import short
 from hubbub.numeric.limits import a_crowd, a_loss, a_rate, a_size
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.sampling import amplification as a
 from hubbub.sampling import paper, paper_uneven
 
 MECHANISMS: Final = ("any", "exact-or-suppressed", "noisy-below")
 
 
-CrowdSize = Annotated[Exact, said("K", "The size of a crowd.")]
-Exempt = Annotated[Exact, said("N", "How many people are exempt from that.")]
-RateLow = Annotated[Exact | None, said("P", "The paper's lower limit; ours needs none.")]
+CrowdSize = Annotated[Exact, option_help("K", "The size of a crowd.")]
+Exempt = Annotated[Exact, option_help("N", "How many people are exempt from that.")]
+RateLow = Annotated[Exact | None, option_help("P", "The paper's lower limit; ours needs none.")]
 
 
 def crowd(
     k: CrowdSize,
-    rate: Annotated[Exact, said("P", "Everybody is sampled with this probability, secretly.")],
+    rate: Annotated[Exact, option_help("P", "Everybody is sampled with this probability, secretly.")],
     *,
-    epsilon: Annotated[Exact, said("EPS", "The loss of the mechanism, below k.")] = 0,
-    mechanism: Annotated[str, said("NAME", f"One of {', '.join(MECHANISMS)}.")] = "any",
-    tagged: Annotated[bool, said(None, "With noisy-below: it is said which counts are noisy.")] = False,
+    epsilon: Annotated[Exact, option_help("EPS", "The loss of the mechanism, below k.")] = 0,
+    mechanism: Annotated[str, option_help("NAME", f"One of {', '.join(MECHANISMS)}.")] = "any",
+    tagged: Annotated[bool, option_help(None, "With noisy-below: it is said which counts are noisy.")] = False,
 ) -> Tradeoff:
     """Crowd-blending privacy and a secret sample: what everybody in the population is promised (Theorem A).
 
@@ -81,13 +81,15 @@ def crowd(
 
 def robust(
     k: CrowdSize,
-    rate_high: Annotated[Exact, said("P", "People are sampled with at most this probability.")],
+    rate_high: Annotated[Exact, option_help("P", "People are sampled with at most this probability.")],
     *,
-    epsilon: Annotated[Exact, said("EPS", "The loss of the mechanism.")] = 0,
-    rate_max: Annotated[Exact | None, said("P", "The highest probability of the exempt; 1 if there are any.")] = None,
+    epsilon: Annotated[Exact, option_help("EPS", "The loss of the mechanism.")] = 0,
+    rate_max: Annotated[
+        Exact | None, option_help("P", "The highest probability of the exempt; 1 if there are any.")
+    ] = None,
     exempt: Exempt = 0,
     rate_low: RateLow = None,
-    bins: Annotated[bool, said(None, "The mechanism counts people in bins, who blend exactly.")] = False,
+    bins: Annotated[bool, option_help(None, "The mechanism counts people in bins, who blend exactly.")] = False,
 ) -> Tradeoff:
     """Crowd-blending privacy and a sample of uneven rates: Theorem 16, sharp.
 
@@ -127,12 +129,12 @@ def robust(
 
 
 def distributional(
-    k: Annotated[Exact, said("K", "Outliers are people in crowds of at most K.")],
-    rate_high: Annotated[Exact, said("P", "People are in the data with at most this probability.")],
+    k: Annotated[Exact, option_help("K", "Outliers are people in crowds of at most K.")],
+    rate_high: Annotated[Exact, option_help("P", "People are in the data with at most this probability.")],
     *,
-    epsilon: Annotated[Exact, said("EPS", "What K outliers lose together.")] = 0,
+    epsilon: Annotated[Exact, option_help("EPS", "What K outliers lose together.")] = 0,
     exempt: Exempt = 0,
-    blend: Annotated[Exact, said("EPS", "How close equivalent people are.")] = 0,
+    blend: Annotated[Exact, option_help("EPS", "How close equivalent people are.")] = 0,
     rate_low: RateLow = None,
 ) -> Tradeoff:
     """Outlier privacy against those who know how people were sampled, and that one person is in the data.
@@ -165,7 +167,7 @@ def distributional(
 
 
 def lecture(
-    k: CrowdSize, epsilon: Annotated[Exact, said("EPS", "The loss of the mechanism, and the sampling rate.")]
+    k: CrowdSize, epsilon: Annotated[Exact, option_help("EPS", "The loss of the mechanism, and the sampling rate.")]
 ) -> Tradeoff:
     """Theorem 4 of the lecture notes, with numbers: a (k, epsilon)-crowd-blending mechanism on a sample of rate epsilon.
 

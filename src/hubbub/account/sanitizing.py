@@ -11,7 +11,7 @@ from hubbub.guarantees.indistinguishability import chained
 from hubbub.numeric.exact import Exact, Loss
 from hubbub.numeric.format import numbers, numbers_down, short
 from hubbub.numeric.limits import a_delta, a_loss, a_size
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 
@@ -62,15 +62,19 @@ class SampleAndSanitize:
 
 
 def sanitize(
-    rows: Annotated[Exact, said("K", "How many rows are drawn, in secret, without replacement.")],
-    of: Annotated[Exact, said("N", "How many rows there are.")],
+    rows: Annotated[Exact, option_help("K", "How many rows are drawn, in secret, without replacement.")],
+    of: Annotated[Exact, option_help("N", "How many rows there are.")],
     *,
-    epsilon_dp: Annotated[Exact | None, said("EPS", "The privacy of what runs on the sample (replacement).")] = None,
-    epsilon_zk: Annotated[Exact | None, said("EPS", "The zero-knowledge privacy that is wanted.")] = None,
-    delta_dp: Annotated[Exact, said("D", "Its delta, inside the sample.")] = 0,
-    midpoint: Annotated[bool, said(None, "A blank lies half way: counts of bins, with a blank in none.")] = False,
-    two_valued: Annotated[bool, said(None, "Rows have two values, and a blank is a fair coin.")] = False,
-    group: Annotated[Exact, said("C", "For C people who stand or fall together.")] = 1,
+    epsilon_dp: Annotated[
+        Exact | None, option_help("EPS", "The privacy of what runs on the sample (replacement).")
+    ] = None,
+    epsilon_zk: Annotated[Exact | None, option_help("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    delta_dp: Annotated[Exact, option_help("D", "Its delta, inside the sample.")] = 0,
+    midpoint: Annotated[
+        bool, option_help(None, "A blank lies half way: counts of bins, with a blank in none.")
+    ] = False,
+    two_valued: Annotated[bool, option_help(None, "Rows have two values, and a blank is a fair coin.")] = False,
+    group: Annotated[Exact, option_help("C", "For C people who stand or fall together.")] = 1,
 ) -> SampleAndSanitize:
     """Draw k of n rows in secret and run something private on them: Proposition 16, sharp, both ways.
 

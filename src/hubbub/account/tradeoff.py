@@ -13,7 +13,7 @@ from hubbub.errors import Spelling, WrongUse, in_python
 from hubbub.numeric.exact import Exact, Infinite, Loss, rounded
 from hubbub.numeric.format import bounded, numbers, short
 from hubbub.numeric.limits import a_delta, a_loss
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.sampling.amplification import Amplified
 
 POINTS: Final = 61  # of a curve
@@ -41,8 +41,8 @@ class Tradeoff:
     def ask(
         self,
         *,
-        delta: Annotated[Exact | None, said("D", "Ask for the epsilon at this delta.")] = None,
-        at_epsilon: Annotated[Exact | None, said("EPS", "Ask for the delta at this epsilon.")] = None,
+        delta: Annotated[Exact | None, option_help("D", "Ask for the epsilon at this delta.")] = None,
+        at_epsilon: Annotated[Exact | None, option_help("EPS", "Ask for the delta at this epsilon.")] = None,
     ) -> Point:
         """The epsilon at a delta, or the delta at an epsilon."""
         if delta is not None and at_epsilon is not None:

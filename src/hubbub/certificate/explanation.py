@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import (
     Aggregate,
     BernoulliSample,
@@ -34,6 +33,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance
 from hubbub.protocol.spec import Spec

@@ -171,7 +171,7 @@ class Channel(Protocol):
         """A count from which the chance of being hidden hardly changes; None if it has to be searched for."""
         return None
 
-    def chance_shown(self, count: int) -> arb:
+    def chance_visible(self, count: int) -> arb:
         """A ball around the probability that a bin of so many shows a number."""
         return given_visible(self.law(count)).total()
 

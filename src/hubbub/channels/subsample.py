@@ -32,7 +32,7 @@ from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.thinned_curve import subsampled_curve
+from hubbub.guarantees.subsampled_curve import subsampled_curve
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.numeric.binomial import at_most, masses

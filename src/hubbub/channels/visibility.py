@@ -32,7 +32,7 @@ def hides(channel: Channel) -> bool:
 @lru_cache(maxsize=65536)
 def chance_visible(channel: Channel, count: int) -> arb:
     """A ball around the probability that a bin of so many shows a number; narrow relative to it where it is small."""
-    return channel.chance_shown(count)
+    return channel.chance_visible(count)
 
 
 @lru_cache(maxsize=256)

@@ -89,19 +89,19 @@ def _triangle(
     left, top, side = where
     radius = side / steps / math.sqrt(3)
 
-    def place(weights: Sequence[float]) -> tuple[float, float]:
+    def position(weights: Sequence[float]) -> tuple[float, float]:
         """Where a belief stands: the first corner left, the second right, the third on top."""
         a, b, c = (float(weight) for weight in weights)
         total = a + b + c
         return left + side * (b + c / 2) / total, top + side * math.sqrt(3) / 2 * (1 - c / total)
 
-    parts = [_hexagon(cell, place(cell["weights"]), radius, key, limits) for cell in cells]
+    parts = [_hexagon(cell, position(cell["weights"]), radius, key, limits) for cell in cells]
     for label, weights in zip(labels, _CORNERS, strict=True):
-        x, y = place(weights)
+        x, y = position(weights)
         away = -radius - 6 if weights[2] else radius + 16
         parts.append(text_lines(x, y + away, [label], anchor="middle"))
     for poll in polls:
-        x, y = place(poll["weights"])
+        x, y = position(poll["weights"])
         way = f"M{px(x)} {px(y - 6)}L{px(x + 6)} {px(y)}L{px(x)} {px(y + 6)}L{px(x - 6)} {px(y)}Z"
         parts.append(f'<path class="line" d="{way}"><title>{html.escape(str(poll["label"]))}</title></path>')
     return "".join(parts)
@@ -132,10 +132,10 @@ def _even_steps(least: float) -> list[float]:
 
 
 def _legend(name: str, key: str, limits: Sequence[float], y: float, width: int) -> tuple[str, float]:
-    def said(value: float) -> str:
+    def limit_text(value: float) -> str:
         return f"{100 * value:.1f} %" if key == "efficiency" else f"{value:.0e}"
 
-    texts = [f"below {said(limits[0])}", *(f"from {said(limit)}" for limit in limits)]
+    texts = [f"below {limit_text(limits[0])}", *(f"from {limit_text(limit)}" for limit in limits)]
     parts, x = [text_lines(0, y + TEXT, [name], "quiet")], 0.0
     y += LINE + 6
     for i, text in enumerate(texts):

@@ -29,7 +29,7 @@ def drawn_heat(heat: Heat, width: int, *, kind: str = "wide") -> str:
     """The table as one SVG element of this width."""
     left = min(max(text_length(row) for row in heat.rows) + 10, _LABELS * width)
     room = (width - left) / len(heat.columns)
-    longest = max(text_length(_said(cell)) for row in heat.cells for cell in row)
+    longest = max(text_length(_label(cell)) for row in heat.cells for cell in row)
     if longest + _PAD > room:
         return _as_bars(heat, width, kind)
     intervals = [_interval(cell) for row in heat.cells for cell in row]
@@ -73,23 +73,23 @@ def tint(value: float, limits: Sequence[float]) -> int:
 
 
 def _cell(
-    cell: Cell | None, limits: Sequence[float], place: tuple[float, float, float, float], both: bool, label: str
+    cell: Cell | None, limits: Sequence[float], point: tuple[float, float, float, float], both: bool, label: str
 ) -> str:
-    x, y, wide, high = place
+    x, y, wide, high = point
     shown = cell is not None and cell.value is not None
     which = tint(cell.value, limits) if cell is not None and cell.value is not None else 0
     look = f"cell t{which}" if shown else "gap"
     box = f'<rect class="{look}" x="{px(x)}" y="{px(y)}" width="{px(wide)}" height="{px(high)}"/>'
     light = " light" if shown and which >= _LIGHT_FROM else "" if shown else " hidden"
     middle, interval = y + high / 2, _interval(cell) if both else ""
-    words = text_lines(x + wide / 2, middle + (-2 if interval else 4), [_said(cell)], light.strip(), anchor="middle")
+    words = text_lines(x + wide / 2, middle + (-2 if interval else 4), [_label(cell)], light.strip(), anchor="middle")
     if interval:
         words += text_lines(x + wide / 2, middle + 12, [interval], f"small{light}", anchor="middle")
-    said = f"{label}: {_said(cell)}{f', {_interval(cell)}' if _interval(cell) else ''}"
+    said = f"{label}: {_label(cell)}{f', {_interval(cell)}' if _interval(cell) else ''}"
     return f"<g><title>{html.escape(said)}</title>{box}{words}</g>"
 
 
-def _said(cell: Cell | None) -> str:
+def _label(cell: Cell | None) -> str:
     return "–" if cell is None else "hidden" if cell.value is None else plain(cell.value)
 
 

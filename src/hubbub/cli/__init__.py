@@ -171,8 +171,8 @@ class InGroups(click.Command):
         return [*super().get_params(ctx), self._everything()]
 
     def _everything(self) -> click.Option:
-        def show(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-            if asked and not ctx.resilient_parsing:
+        def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+            if wanted and not ctx.resilient_parsing:
                 ctx.meta[__name__] = True
                 click.echo(ctx.get_help())
                 ctx.exit()

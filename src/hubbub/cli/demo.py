@@ -35,7 +35,7 @@ def demo(out: str, as_json: bool) -> None:
     publish about its network instead. The paper's own example of that, Democrats and Republicans, stands beside it.
     """
     from hubbub.audit.attacks.story import story
-    from hubbub.demo import gossip, millbrook, places, salaries
+    from hubbub.demo import addresses, gossip, millbrook, salaries
     from hubbub.noise.source import SystemSource
 
     folder = Path(out)
@@ -49,7 +49,7 @@ def demo(out: str, as_json: bool) -> None:
     drawn = salaries.draw(rows, folder)
     books = folder / "ledger" / "ledger.db"
     network = gossip.publish(folder, books, SystemSource())
-    homes = places.write(folder)
+    homes = addresses.write(folder)
     friends, friends_page = story("democrats"), folder / "democrats.html"
     friends_page.write_text(friends.page(), encoding="utf-8")
     if not as_json:
@@ -86,13 +86,13 @@ def demo(out: str, as_json: bool) -> None:
 
 def _prepare(folder: Path) -> None:
     """Make the folder, unless something of somebody's is in it."""
-    from hubbub.demo.millbrook import check_place
+    from hubbub.demo.millbrook import check_folder
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
-    check_place(folder)
+    check_folder(folder)
 
 
 def _print_town(town: Story) -> None:
@@ -100,7 +100,7 @@ def _print_town(town: Story) -> None:
 
     from hubbub.certificate.explanation import crowd_sentence, meaning
     from hubbub.demo import millbrook
-    from hubbub.guarantees.asked import requested_first
+    from hubbub.guarantees.promise_order import requested_first
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")

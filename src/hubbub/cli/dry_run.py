@@ -54,8 +54,8 @@ def _facts(spec: Spec, found: Trial) -> dict[str, Any]:
 
 def _print(spec: Spec, found: Trial) -> None:
     from hubbub.certificate.explanation import meaning
-    from hubbub.guarantees.asked import requested_first
     from hubbub.guarantees.brief import in_brief
+    from hubbub.guarantees.promise_order import requested_first
     from hubbub.protocol.weakness import weaknesses
 
     console, described = page(), spec.describe()

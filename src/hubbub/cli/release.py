@@ -253,10 +253,10 @@ def _warn_if_weak_in_total(done: Release) -> None:
 
     if (
         done.reservation is not None
-        and done.reservation.together is not None
-        and done.reservation.together > LARGEST_EPSILON
+        and done.reservation.composed_loss is not None
+        and done.reservation.composed_loss > LARGEST_EPSILON
     ):
-        name, loss = done.reservation.dataset, short(done.reservation.together, 3)
+        name, loss = done.reservation.dataset, short(done.reservation.composed_loss, 3)
         print_text(
             f"Note: all releases of {name} together promise little: epsilon = {loss} is above {LARGEST_EPSILON}. See "
             "hubbub ledger show, and cap what is still to come with hubbub ledger policy."
@@ -265,7 +265,7 @@ def _warn_if_weak_in_total(done: Release) -> None:
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
-    from hubbub.guarantees.asked import requested_first
+    from hubbub.guarantees.promise_order import requested_first
 
     return {
         **written,
@@ -278,8 +278,8 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_sentence, meaning
-    from hubbub.guarantees.asked import requested_first
     from hubbub.guarantees.brief import in_brief
+    from hubbub.guarantees.promise_order import requested_first
 
     console = page()
     promises = list(requested_first(done.promises))

@@ -161,7 +161,7 @@ of = "age:0..110:1"
 """Three questions to one secret sample, for ``hubbub release questions``."""
 
 
-def check_place(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Refuse a folder with anything in it but an earlier demo: its files are written over, and its ledger begins anew.
 
     Guarantee: returns only for an empty folder, or one whose `publisher.key` is a key of the ledger in it, where that
@@ -169,7 +169,7 @@ def check_place(folder: Path) -> None:
     """
     if any(folder.iterdir()) and not _is_a_demo(folder):
         raise WrongUse(
-            f"--out must be a new or an empty folder, or one that hubbub demo made and nobody used for other data, not "
+            f"`out` must be a new or an empty folder, or one that hubbub demo made and nobody used for other data, not "
             f"{str(folder)!r}; choose another"
         )
 
@@ -194,7 +194,7 @@ def publish(folder: Path) -> Story:
     Its ledger is a new one each time, in that folder: nobody lives in Millbrook, and the reader's own ledger is not for
     that.
     """
-    check_place(folder)
+    check_folder(folder)
     table, books = folder / "millbrook.parquet", folder / "ledger"
     remove(folder, published(folder, Ledger(books / "ledger.db")))
     shutil.rmtree(books, ignore_errors=True)

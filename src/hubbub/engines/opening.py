@@ -38,7 +38,7 @@ def open_source(
     share = _share(unreadable)
     how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
     if how.is_declared and not (isinstance(source, str | os.PathLike) and not is_address(source)):
-        raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
+        raise WrongUse("`delimiter`, `encoding` and `no_header` are about CSV files; leave them out")
     if not is_text(table or ""):
         raise WrongUse("the name of a table is text in UTF-8; check how it was typed")
     if isinstance(source, str | os.PathLike):

@@ -160,17 +160,17 @@ def distance(noises: Sequence[GaussianNoise], k2: Fraction) -> Fraction:
 # --- together with other releases --------------------------------------------------------------------------------
 
 
-def epsilon_with(coins: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction) -> Loss:
+def epsilon_with(pairs: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction) -> Loss:
     """An epsilon with which geometric and Gaussian releases together are (epsilon, delta)-close, rounded up.
 
-    Guarantee: the losses of the coins are convolved with that of the one normal pair of Lemma C, every loss rounded up
-    to a step and every mass upwards; nothing is left out, no delta of a coin is dropped, and the factors of the lemma
+    Guarantee: the losses of the pairs are convolved with that of the one normal pair of Lemma C, every loss rounded up
+    to a step and every mass upwards; nothing is left out, no delta of a pair is dropped, and the factors of the lemma
     are paid. What is asked may depend on earlier results; the variances, lengths and epsilons were fixed beforehand.
     """
     if not noises:
         raise WrongUse("no Gaussian release was given; use the composition of the others alone")
     several = [k2 for k2 in SMOOTHINGS if all(k2 < noise.s2 for noise in noises)]
-    return _with(coins, noises, delta, min(several, key=lambda k2: _price(noises, delta, k2))) if several else INFINITY
+    return _with(pairs, noises, delta, min(several, key=lambda k2: _price(noises, delta, k2))) if several else INFINITY
 
 
 def _price(noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction) -> float:
@@ -182,27 +182,27 @@ def _price(noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction) -> fl
 
 
 def _with(
-    coins: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction
+    pairs: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction
 ) -> Loss:
     with precision():
         shift = _shift(k2, sum(noise.moved for noise in noises))
         goal = delta / upper(shift.exp())
         square = distance(noises, k2)
-        step = _step(coins, square)
+        step = _step(pairs, square)
         normal_law = pair_law(square, step)
-        together = [normal_law + law for law in laws(coins, step)] if coins else [normal_law]
-        worst = max(law.epsilon_at(goal) for law in together)
+        composed = [normal_law + law for law in laws(pairs, step)] if pairs else [normal_law]
+        worst = max(law.epsilon_at(goal) for law in composed)
         return INFINITY if worst == INFINITY else worst + rounded(upper(2 * shift), up=True, digits=_DIGITS)
 
 
-def _step(coins: Sequence[RandomizedResponsePair], square: Fraction) -> Fraction:
+def _step(pairs: Sequence[RandomizedResponsePair], square: Fraction) -> Fraction:
     """A step that is small beside the normal loss and divides twice the epsilons, where they have one divisor."""
     wanted = rounded(Fraction(math.isqrt(math.ceil(square * 10**12)) + 1, 10**6) / _CELLS, up=True, digits=3)
-    gaps = {2 * coin.epsilon for coin in coins if coin.epsilon}
+    gaps = {2 * pair.epsilon for pair in pairs if pair.epsilon}
     if not gaps:
         return wanted
     common = Fraction(math.gcd(*(gap.numerator for gap in gaps)), math.lcm(*(gap.denominator for gap in gaps)))
-    if common * (1 << 14) < sum((2 * coin.epsilon for coin in coins), Fraction(0)):
+    if common * (1 << 14) < sum((2 * pair.epsilon for pair in pairs), Fraction(0)):
         return wanted  # no divisor worth the name: each is rounded up
     return common / math.ceil(common / wanted)
 
@@ -228,8 +228,8 @@ def pair_law(square: Fraction, step: Fraction) -> LossLaw:
             else:
                 part = 1 - below[i] - below[i - 1]
             row.append(max(math.ceil(upper(part) * _ONE), 0))
-        shown = rounded(upper(below[-1]), up=True)
-    return LossLaw(step, low * step, fmpz_poly(row), shown)
+        infinite_mass = rounded(upper(below[-1]), up=True)
+    return LossLaw(step, low * step, fmpz_poly(row), infinite_mass)
 
 
 # --- rho ---------------------------------------------------------------------------------------------------------
@@ -268,13 +268,13 @@ def least_variance(epsilon: Fraction, delta: Fraction, moved: int) -> Fraction:
     if not 0 < delta < 1 or epsilon < 0:
         raise Refused("Gaussian noise needs a delta above 0 and below 1 beside epsilon; add one, like 1e-9")
 
-    def meets(thousandths: int) -> bool:
+    def suffices(thousandths: int) -> bool:
         s2 = near * (1 + Fraction(thousandths, 10**4))
         return delta_of(by_ones(rounded(s2, up=True, digits=6), moved), epsilon) <= delta
 
     near = least_normal_variance(epsilon, delta) * moved
-    best = first(meets, -2000, 4000)
-    while not meets(best):
+    best = first(suffices, -2000, 4000)
+    while not suffices(best):
         best += 100
     return rounded(near * (1 + Fraction(best, 10**4)), up=True, digits=6)
 
@@ -283,9 +283,9 @@ def least_variance(epsilon: Fraction, delta: Fraction, moved: int) -> Fraction:
 def least_normal_variance(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The variance of a normal number, for a move of 1, to some digits: where a search for s2 begins, and no promise."""
 
-    def meets(log: int) -> bool:
+    def suffices(log: int) -> bool:
         with precision():
             return bool(gaussian_delta(ball(epsilon), (ball(Fraction(-log, 10000))).exp()) <= ball(delta))
 
-    deviation = Fraction(f"{math.exp(first(meets, -90000, 300000) / 10000):.6g}")
+    deviation = Fraction(f"{math.exp(first(suffices, -90000, 300000) / 10000):.6g}")
     return deviation**2

@@ -40,7 +40,7 @@ class Network:
         return "<a graph of people, not yet read>"
 
     @documented(KIND.help, KIND.options)
-    def statistics(self, of: Sequence[str], **asked: Unpack[GraphOptions]) -> Release:
+    def statistics(self, of: Sequence[str], **chosen: Unpack[GraphOptions]) -> Release:
         """Publish some counts of the graph with noise, each with its interval.
 
         A graph that breaks what is declared is refused before anything is drawn or spent, in the same words for every
@@ -50,6 +50,6 @@ class Network:
         before any noise is drawn. With the earlier releases of the dataset there is still a theorem that covers all
         of them, or the call is refused.
         """
-        words: dict[str, Any] = {"of": of, **asked}
-        accept_weak = words.pop("accept_weak", False)
-        return self.publish(KIND.ask(**words), accept_weak=accept_weak)
+        options: dict[str, Any] = {"of": of, **chosen}
+        accept_weak = options.pop("accept_weak", False)
+        return self.publish(KIND.ask(**options), accept_weak=accept_weak)

@@ -47,8 +47,8 @@ class Table:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
 
-    def _release(self, kind: Kind, *, accept_weak: bool = False, **words: Any) -> Release:
-        return self.publish(kind.ask(person=self.person, **words), accept_weak=accept_weak)
+    def _release(self, kind: Kind, *, accept_weak: bool = False, **options: Any) -> Release:
+        return self.publish(kind.ask(person=self.person, **options), accept_weak=accept_weak)
 
     def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Inspection:
         """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
@@ -67,7 +67,7 @@ class Table:
         by: Sequence[str],
         *,
         options: Mapping[str, Any] | None = None,
-        **asked: Unpack[o.HistogramOptions],
+        **chosen: Unpack[o.HistogramOptions],
     ) -> Release:
         """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
 
@@ -78,97 +78,97 @@ class Table:
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
         earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
         """
-        return self._release(HISTOGRAM, by=by, **{**(options or {}), **asked})
+        return self._release(HISTOGRAM, by=by, **{**(options or {}), **chosen})
 
     @documented(RECORDS.help, RECORDS.options)
-    def records(self, columns: Sequence[str], **asked: Unpack[o.RecordsOptions]) -> Release:
+    def records(self, columns: Sequence[str], **chosen: Unpack[o.RecordsOptions]) -> Release:
         """Publish the records that at least `crowd` people share, made coarser by public functions.
 
         Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
         """
-        return self._release(RECORDS, columns=columns, **asked)
+        return self._release(RECORDS, columns=columns, **chosen)
 
     @documented(CUBE.help, CUBE.options)
-    def cube(self, by: Sequence[str], **asked: Unpack[o.CubeOptions]) -> Release:
+    def cube(self, by: Sequence[str], **chosen: Unpack[o.CubeOptions]) -> Release:
         """Count people by several columns at once, and by fewer of them, under one promise.
 
         Guarantee: as :meth:`histogram` has it, for all files together.
         """
-        return self._release(CUBE, by=by, **asked)
+        return self._release(CUBE, by=by, **chosen)
 
     @documented(POINTS.help, POINTS.options)
-    def points(self, columns: Sequence[str], **asked: Unpack[o.PointsOptions]) -> Release:
+    def points(self, columns: Sequence[str], **chosen: Unpack[o.PointsOptions]) -> Release:
         """Publish a point for each person whose cell has at least `crowd` people, moved by noise as wide as the cell.
 
         Guarantee: (crowd, epsilon)-crowd-blending, as :meth:`histogram` has it.
         """
-        return self._release(POINTS, columns=columns, **asked)
+        return self._release(POINTS, columns=columns, **chosen)
 
     @documented(QUERIES.help, [each for each in QUERIES.options if each.name != "class"])
-    def queries(self, columns: Sequence[str], of: str, **asked: Unpack[o.QueriesOptions]) -> Release:
+    def queries(self, columns: Sequence[str], of: str, **chosen: Unpack[o.QueriesOptions]) -> Release:
         """Answer a whole class of questions at once, like ``marginals:2`` or ``intervals``, each within a proved bound.
 
         `of` is the class. Ask the result: ``release.result.answer({"sex": "F", "town": "Bath"})``.
 
         Guarantee: that of :meth:`histogram`; and with a chance of `coverage`, all answers are within their bounds.
         """
-        return self._release(QUERIES, columns=columns, **{"class": of}, **asked)
+        return self._release(QUERIES, columns=columns, **{"class": of}, **chosen)
 
     @documented(COUNT.help, COUNT.options)
-    def count(self, by: Sequence[str] = (), **asked: Unpack[o.CountOptions]) -> Release:
+    def count(self, by: Sequence[str] = (), **chosen: Unpack[o.CountOptions]) -> Release:
         """Count the people who meet a condition, in all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(COUNT, by=by, **asked)
+        return self._release(COUNT, by=by, **chosen)
 
     @documented(FRACTION.help, FRACTION.options)
-    def fraction(self, by: Sequence[str] = (), **asked: Unpack[o.FractionOptions]) -> Release:
+    def fraction(self, by: Sequence[str] = (), **chosen: Unpack[o.FractionOptions]) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(FRACTION, by=by, **asked)
+        return self._release(FRACTION, by=by, **chosen)
 
     @documented(MEAN.help, MEAN.options)
-    def mean(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.MeanOptions]) -> Release:
+    def mean(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.MeanOptions]) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(MEAN, of=of, by=by, **asked)
+        return self._release(MEAN, of=of, by=by, **chosen)
 
     @documented(QUANTILE.help, QUANTILE.options)
-    def quantile(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.QuantileOptions]) -> Release:
+    def quantile(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.QuantileOptions]) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(QUANTILE, of=of, by=by, **asked)
+        return self._release(QUANTILE, of=of, by=by, **chosen)
 
     @documented(SUM.help, SUM.options)
-    def sum(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.SumOptions]) -> Release:
+    def sum(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.SumOptions]) -> Release:
         """Publish the total of a column, of all or by bins; `of` is its range and step, like ``cost:0..50000:1``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(SUM, of=of, by=by, **asked)
+        return self._release(SUM, of=of, by=by, **chosen)
 
     @documented(VARIANCE.help, VARIANCE.options)
-    def variance(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.VarianceOptions]) -> Release:
+    def variance(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.VarianceOptions]) -> Release:
         """Publish the variance of a column and its mean, of all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(VARIANCE, of=of, by=by, **asked)
+        return self._release(VARIANCE, of=of, by=by, **chosen)
 
     @documented(STD.help, STD.options)
-    def std(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.StdOptions]) -> Release:
+    def std(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.StdOptions]) -> Release:
         """Publish the standard deviation of a column and its mean, of all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(STD, of=of, by=by, **asked)
+        return self._release(STD, of=of, by=by, **chosen)
 
     def sample(
         self,

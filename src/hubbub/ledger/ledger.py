@@ -90,7 +90,7 @@ class Ledger:
             release=new.number,
             nonce=nonce,
             hash=entry.hash,
-            together=totals_after.smallest_loss if before.total.spent else None,
+            composed_loss=totals_after.smallest_loss if before.total.spent else None,
         )
 
     def observer(

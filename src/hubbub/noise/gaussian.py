@@ -170,13 +170,13 @@ def _kept(
     out, filled = np.empty(size, dtype=np.int64), 0
     while filled < size:
         drawn = propose(size - filled)
-        good = drawn[coins(rates(drawn), lambda i: rate(int(drawn[i])), source)]  # noqa: B023 - used at once
+        good = drawn[bernoulli_exponential(rates(drawn), lambda i: rate(int(drawn[i])), source)]  # noqa: B023 - used at once
         out[filled : filled + good.size] = good
         filled += good.size
     return out
 
 
-def coins(near: Floats, rate: Callable[[int], Fraction], source: Source) -> NDArray[np.bool_]:
+def bernoulli_exponential(near: Floats, rate: Callable[[int], Fraction], source: Source) -> NDArray[np.bool_]:
     """One coin for each element, with P(True) = e^-rate(i); `near` is that rate within 2^-32 where it is below 64.
 
     Guarantee: exactly this chance. U < e^-rate is decided by the first 64 bits of U where the two are further apart

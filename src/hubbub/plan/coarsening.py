@@ -15,7 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.records.request import records
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, integer, rational, to_text
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.tables.bins import Discovered
 from hubbub.tables.engine import CountQuery
 
@@ -68,15 +68,17 @@ class Coarsenings:
 
 
 def coarsenings(
-    columns: Annotated[Sequence[str], said("LIST", "Columns with their functions; repeat it to compare.")] = (),
+    columns: Annotated[Sequence[str], option_help("LIST", "Columns with their functions; repeat it to compare.")] = (),
     *,
     public: Annotated[
-        object, said("FILE", "A public table, such as last year's; never the one to be released.")
+        object, option_help("FILE", "A public table, such as last year's; never the one to be released.")
     ] = None,
-    crowd: Annotated[Exact, said("K", "Records that at least K people share are kept.")],
-    people: Annotated[Exact | None, said("N", "How many people your table has, about; else as the public one.")] = None,
-    sample: Annotated[Exact | None, said("P", "A secret sample: each person with probability P.")] = None,
-    keep: Annotated[Exact, said("SHARE", "The share of rows to be kept.")] = "0.9",
+    crowd: Annotated[Exact, option_help("K", "Records that at least K people share are kept.")],
+    people: Annotated[
+        Exact | None, option_help("N", "How many people your table has, about; else as the public one.")
+    ] = None,
+    sample: Annotated[Exact | None, option_help("P", "A secret sample: each person with probability P.")] = None,
+    keep: Annotated[Exact, option_help("SHARE", "The share of rows to be kept.")] = "0.9",
 ) -> Coarsenings:
     """Which public functions keep most records: a public table, counted with each.
 

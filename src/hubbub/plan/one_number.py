@@ -12,7 +12,7 @@ from hubbub.numeric.exact import Exact, Infinite, Loss, to_text
 from hubbub.numeric.format import numbers, numbers_down, short
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_rate
 from hubbub.plan.targets import Target, Want, epsilon_of, largest_rate, smallest_crowd, why_not
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.sampling.amplification import floor
 
 TARGETS: Final = ("k", "rate", "epsilon")
@@ -62,14 +62,14 @@ class Number:
 
 
 def ask(
-    what: Annotated[str, said("WHAT", f"One of designs, {', '.join(TARGETS)}.")],
+    what: Annotated[str, option_help("WHAT", f"One of designs, {', '.join(TARGETS)}.")],
     want: str,
     *,
     epsilon: Exact | None = None,
     delta: Exact | None = None,
     k: Exact | None = None,
     rate: Exact | None = None,
-    noise_below: Annotated[Exact, said("EPS", "With `ask`: counts below k get noise; 0 hides them.")] = 0,
+    noise_below: Annotated[Exact, option_help("EPS", "With `ask`: counts below k get noise; 0 hides them.")] = 0,
 ) -> Number:
     """The smallest `k`, the largest `rate` or the smallest `epsilon` that reaches a promise with the other numbers.
 

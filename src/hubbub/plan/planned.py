@@ -18,7 +18,7 @@ from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.one_number import wanted
 from hubbub.plan.shape import is_name, read
 from hubbub.plan.targets import Want
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
 from hubbub.tables.bins import declared_size, parse
@@ -145,17 +145,19 @@ class Planned:
 
 
 def release(
-    want: Annotated[str, said("KIND", f"The promise: {', '.join(each.value for each in Want)}; or in words (below).")],
+    want: Annotated[
+        str, option_help("KIND", f"The promise: {', '.join(each.value for each in Want)}; or in words (below).")
+    ],
     *,
-    people: Annotated[Exact | None, said("N", "How many people the table has, about.")] = None,
-    bins: Annotated[Exact | None, said("M", "How many bins are published, unless `by` says it.")] = None,
-    shape: Annotated[str, said("SHAPE", "zipf, zipf:1.5, even, or a CSV file with public counts.")] = "zipf",
-    epsilon: Annotated[Exact | None, said("EPS", "The loss that is allowed.")] = None,
-    delta: Annotated[Exact | None, said("D", "The delta that is allowed.")] = None,
-    rate: Annotated[Exact | None, said("P", "Sampling rates: 0.1, or 0.05,0.1, or 0.05..0.2.")] = None,
-    k: Annotated[Exact | None, said("K", "The size of a crowd, where it is wanted or given.")] = None,
-    curve: Annotated[str | None, said("CURVE", "A loss for each crowd size, for `want=outlier`.")] = None,
-    by: Annotated[Sequence[str], said("SPEC", "The bins, for the command; else bin:0..M:1.")] = (),
+    people: Annotated[Exact | None, option_help("N", "How many people the table has, about.")] = None,
+    bins: Annotated[Exact | None, option_help("M", "How many bins are published, unless `by` says it.")] = None,
+    shape: Annotated[str, option_help("SHAPE", "zipf, zipf:1.5, even, or a CSV file with public counts.")] = "zipf",
+    epsilon: Annotated[Exact | None, option_help("EPS", "The loss that is allowed.")] = None,
+    delta: Annotated[Exact | None, option_help("D", "The delta that is allowed.")] = None,
+    rate: Annotated[Exact | None, option_help("P", "Sampling rates: 0.1, or 0.05,0.1, or 0.05..0.2.")] = None,
+    k: Annotated[Exact | None, option_help("K", "The size of a crowd, where it is wanted or given.")] = None,
+    curve: Annotated[str | None, option_help("CURVE", "A loss for each crowd size, for `want=outlier`.")] = None,
+    by: Annotated[Sequence[str], option_help("SPEC", "The bins, for the command; else bin:0..M:1.")] = (),
 ) -> Planned:
     """Which crowd, sampling rate and noise reach a promise, and how exact each is for data of a stated shape.
 

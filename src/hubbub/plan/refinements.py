@@ -23,7 +23,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.tables.bins import Discovered, size
 from hubbub.tables.columns import axis
 from hubbub.tables.engine import CountQuery
@@ -95,15 +95,17 @@ class Refinements:
 
 
 def refinements(
-    by: Annotated[Sequence[str], said("SPEC", "A column and its bins, or its size: town~12. Repeat it.")] = (),
+    by: Annotated[Sequence[str], option_help("SPEC", "A column and its bins, or its size: town~12. Repeat it.")] = (),
     *,
-    people: Annotated[Exact | None, said("N", "How many people the table has, about.")] = None,
-    crowd: Annotated[Exact | None, said("K", "Cells of at least K people are told.")] = None,
-    epsilon: Annotated[Exact | None, said("EPS", "Noise alone: cells beyond its reach are told.")] = None,
-    sample: Annotated[Exact | None, said("P", "A secret sample: each person with probability P.")] = None,
-    shape: Annotated[str, said("SHAPE", "Of a column, independent of the others: even, zipf or zipf:1.5.")] = "zipf",
-    public: Annotated[object, said("FILE", "A public table to count instead, such as last year's.")] = None,
-    keep: Annotated[Exact, said("SHARE", "The share of people to be told.")] = "0.9",
+    people: Annotated[Exact | None, option_help("N", "How many people the table has, about.")] = None,
+    crowd: Annotated[Exact | None, option_help("K", "Cells of at least K people are told.")] = None,
+    epsilon: Annotated[Exact | None, option_help("EPS", "Noise alone: cells beyond its reach are told.")] = None,
+    sample: Annotated[Exact | None, option_help("P", "A secret sample: each person with probability P.")] = None,
+    shape: Annotated[
+        str, option_help("SHAPE", "Of a column, independent of the others: even, zipf or zipf:1.5.")
+    ] = "zipf",
+    public: Annotated[object, option_help("FILE", "A public table to count instead, such as last year's.")] = None,
+    keep: Annotated[Exact, option_help("SHARE", "The share of people to be told.")] = "0.9",
 ) -> Refinements:
     """Which refinements of a cube survive: for every choice of its columns, how many people are in cells that are told.
 

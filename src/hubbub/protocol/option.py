@@ -43,8 +43,8 @@ class Option:
         return kind if self.metavar is None or self.many or self.default or self.missing else f"{kind} | None"
 
 
-def said(metavar: str | None, help: str, **more: Any) -> Option:
-    """What a parameter means, beside its type: ``k: Annotated[Exact, said("K", "The size of a crowd.")]``."""
+def option_help(metavar: str | None, help: str, **more: Any) -> Option:
+    """What a parameter means, beside its type: ``k: Annotated[Exact, option_help("K", "The size of a crowd.")]``."""
     return Option("", metavar, help, **more)
 
 
@@ -62,23 +62,23 @@ def options_of(function: Callable[..., Any]) -> tuple[Option, ...]:
     return tuple(found)
 
 
-def check_words(what: str, options: Sequence[Option], words: Mapping[str, Any]) -> None:
+def check_options(what: str, options: Sequence[Option], given: Mapping[str, Any]) -> None:
     """One sentence for a name that is no option, or for an option that must be said and is not."""
     names = [option.name for option in options]
-    for name in words:
+    for name in given:
         if name not in names:
             near = get_close_matches(name, names, 1)
             instead = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
             raise WrongUse(f"{what} has no option {name[:40]!r}; {instead}")
     for option in options:
-        if option.missing and words.get(option.name) in (None, ()):
+        if option.missing and given.get(option.name) in (None, ()):
             raise WrongUse(option.missing)
 
 
 def documented(help: str, options: Sequence[Option]) -> Callable[[Method], Method]:
     """Put what a kind says of itself and of each of its options into the docstring and the signature of a method."""
 
-    def tell(method: Method) -> Method:
+    def document(method: Method) -> Method:
         signature = inspect.signature(method)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         rest = [option for option in options if option.name not in signature.parameters]
@@ -92,7 +92,7 @@ def documented(help: str, options: Sequence[Option]) -> Callable[[Method], Metho
         method.__signature__ = made  # type: ignore[attr-defined]  # what help and notebooks read
         return method
 
-    return tell
+    return document
 
 
 def _keyword(option: Option) -> inspect.Parameter:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 import pyarrow as pa
 
 from hubbub.errors import Refused
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -43,7 +43,7 @@ class Reservation:
     release: int  # 1 for the first release of the dataset
     nonce: str
     hash: str  # of the entry
-    together: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
+    composed_loss: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
 
 
 class Publisher(Protocol):

@@ -31,7 +31,7 @@ from hubbub.guarantees.people import People
 from hubbub.noise.source import Source
 from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.option import Option, check_words
+from hubbub.protocol.option import Option, check_options
 from hubbub.protocol.result import Comparison, Result
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
@@ -166,5 +166,5 @@ class Kind:
     def ask(self, **words: Any) -> Spec:
         """The spec that these words ask for, or one sentence that says what is wrong with them; of words that are left
         out, the defaults of the kind."""
-        check_words(self.name, self.options, {name: words[name] for name in words if name != "person"})
+        check_options(self.name, self.options, {name: words[name] for name in words if name != "person"})
         return self.from_options(**words)

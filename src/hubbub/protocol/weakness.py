@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     Guarantee,
@@ -22,6 +21,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Spec
@@ -37,7 +37,7 @@ _LONGEST_CURVE: Final = 60  # signs
 def weaknesses(spec: Spec) -> tuple[str, ...]:
     """What is weak about the promises of a release, a clause each; nothing where nothing is.
 
-    Epsilon and delta are those of the promise that was asked for (:func:`asked_first`), and of the one to a population
+    Epsilon and delta are those of the promise that was asked for (:func:`requested_first`), and of the one to a population
     of which the table was declared to be a sample. A loss that grows with the
     crowd is judged where fewer than five people are alike: larger crowds are meant to be seen.
 

@@ -259,8 +259,8 @@ def _counted(
     if not columns:
         found[0] = counts.sum()
         return found
-    places = np.ravel_multi_index([bins[i] for i in columns], [tables.shape[i] for i in columns])
-    np.add.at(found, places, counts)
+    positions = np.ravel_multi_index([bins[i] for i in columns], [tables.shape[i] for i in columns])
+    np.add.at(found, positions, counts)
     return found
 
 
@@ -307,7 +307,7 @@ def reconstructed(tables: Tables, drawn: Drawn, columns: Columns) -> Numbers:
     return np.asarray(total, dtype=object)
 
 
-def places(tables: Tables) -> list[NDArray[np.int64]]:
+def positions(tables: Tables) -> list[NDArray[np.int64]]:
     """For every published number the bin of each column; the number of its bins where the column is not in the table."""
     found = [np.full(tables.starts[-1], size, dtype=np.int64) for size in tables.shape]
     for i, columns in enumerate(tables.closure):

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 import hubbub
 from hubbub.charts.skeleton import standalone_page
-from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
-from hubbub.report import words
+from hubbub.report import content
 from hubbub.report.heading import NO_HEADING, Heading
-from hubbub.report.looks import STYLE
 from hubbub.report.numbers import table
 from hubbub.report.page import BODY
 from hubbub.report.picture import NOT_DRAWN, picture
+from hubbub.report.style import STYLE
 from hubbub.report.summary import summary
 from hubbub.report.text import escaped, isolated, sentence, visible
 
@@ -38,17 +38,17 @@ def report(
         software=software,
         title=isolated(visible(title, _TITLE)),
         subtitle=f'<p class="lead">{isolated(visible(heading.subtitle, _TITLE))}</p>\n' if heading.subtitle else "",
-        facts=words.facts(release, files, heading),
+        facts=content.facts(release, files, heading),
         summary=summary(release),
         picture=_picture(release, heading),
         hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing is hidden.",
         table=table(release, dict(heading.labels)),
-        notes=words.notes(heading),
-        promise=words.promise(first),
-        others=words.others(others),
-        assumptions=words.assumptions(release),
-        not_promised=words.not_promised(release),
-        check=words.check(files, digest),
+        notes=content.notes(heading),
+        promise=content.promise(first),
+        others=content.others(others),
+        assumptions=content.assumptions(release),
+        not_promised=content.not_promised(release),
+        check=content.check(files, digest),
     )
     return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
 

@@ -14,8 +14,8 @@ import hubbub
 from hubbub.charts.skeleton import standalone_page
 from hubbub.numeric.exact import rational
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLink
-from hubbub.report.looks import STYLE
 from hubbub.report.picture import picture
+from hubbub.report.style import STYLE
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 from hubbub.voting.count.counted import Counted, draws_json
 from hubbub.voting.count.flow import Column, flow

@@ -7,11 +7,11 @@ from math import ceil
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import capped
 from hubbub.guarantees.people import Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.drawing import Bars
@@ -52,10 +52,10 @@ def exactness(release: Release) -> tuple[str, ...]:
     if release.result.unlike_rows() or 2 * len(known) <= len(widths):
         return meant
     middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
-    return f"Half of the intervals are at most {_said(middle, release)} wide", *meant
+    return f"Half of the intervals are at most {_phrase(middle, release)} wide", *meant
 
 
-def _said(width: float, release: Release) -> str:
+def _phrase(width: float, release: Release) -> str:
     drawing = release.result.drawing()
     if isinstance(drawing, Bars) and drawing.percent:
         return f"{100 * width:.1f} percentage points"

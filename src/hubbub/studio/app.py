@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from hubbub.errors import HubbubError
-from hubbub.report.looks import STYLE
+from hubbub.report.style import STYLE
 from hubbub.studio.app_state import Desk
 from hubbub.studio.rendering import page, trouble
 
@@ -45,13 +45,13 @@ async def _file(request: Request) -> Response:
 def _late(module: str, name: str) -> Page:
     """A page whose place is loaded when it is first asked for, so that the studio starts at once."""
 
-    async def shown_page(request: Request) -> Response:
+    async def show_page(request: Request) -> Response:
         from importlib import import_module
 
         page: Page = getattr(import_module(f"hubbub.studio.pages.{module}"), name)
         return await page(request)
 
-    return shown_page
+    return show_page
 
 
 _READ: Final = (

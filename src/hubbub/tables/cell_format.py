@@ -2,7 +2,7 @@
 
 ::
 
-    salary:0..250000:10000,money        $55,314.00   55,314   (1,200.50) is negative
+    salary:0..250000:10000,money        $55,314.00   55,314 EUR   (1,200.50) is negative
     price:[0,10,100,inf),decimal=,      55.314,00    0,5
     hired:month:2013-01..2013-12,date=%m/%d/%Y       03/14/2013
     smoker:boolean                      TRUE true T yes y 1 and FALSE false F no n 0

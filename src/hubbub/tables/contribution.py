@@ -218,12 +218,12 @@ class ContributionBounds:
         """What :meth:`to_json` wrote."""
         return cls(**given)
 
-    def in_words(self, rows: str = "rows", person: str = "person", *, bins: int | None = None) -> str:
+    def describe(self, rows: str = "rows", person: str = "person", *, bins: int | None = None) -> str:
         """What is counted, as the numbers are told.
 
-        >>> ContributionBounds(rows_per_person=5).in_words("visits", "patient")
+        >>> ContributionBounds(rows_per_person=5).describe("visits", "patient")
         'visits, at most 5 of a patient'
-        >>> ContributionBounds(distinct=3, rows_per_bin=2).in_words("visits", "patient")
+        >>> ContributionBounds(distinct=3, rows_per_bin=2).describe("visits", "patient")
         'visits, of a patient in at most 3 bins, and at most 2 in each'
         """
         most, each = self.rows_per_person, self.rows_per_bin

@@ -75,7 +75,7 @@ class Grouped:
 
     def __post_init__(self) -> None:
         if self.by.levels != 1:
-            raise WrongUse("values are told at one level of a hierarchy; name it, like diagnosis@icd.csv/1")
+            raise WrongUse("values are published at one level of a hierarchy; name it, like diagnosis@icd.csv/1")
 
     def rule(self, column: str) -> Assumption:
         sentence = (

@@ -41,7 +41,7 @@ class Unit:
         if self.chooses and self.person is None:
             raise WrongUse("choosing among a person's rows needs the person column; add `person=COLUMN`")
         if self.one_row_per_person and self.distinct is not None:
-            raise WrongUse("one-row-per-person and distinct exclude each other; choose one of them")
+            raise WrongUse("`one_row_per_person` and `distinct` exclude each other; choose one of them")
         if self.bounds is not None:
             _check_rows(self, self.bounds)
         if self.rows_called is not None:
@@ -92,10 +92,10 @@ class Unit:
             return self.bounds.rows(bins).l1
         return 1 if self.distinct is None else ContributionBounds(distinct=self.distinct).people(bins).l1
 
-    def kept_words(self, bins: int | None, *, which: str = "") -> str:
+    def describe_kept_rows(self, bins: int | None, *, which: str = "") -> str:
         """What the numbers count, where several rows of a person count: visits, at most 5 of a patient."""
         assert self.bounds is not None
-        return self.bounds.in_words(f"{self.rows}{which}", self.person or "person", bins=bins)
+        return self.bounds.describe(f"{self.rows}{which}", self.person or "person", bins=bins)
 
     @property
     def people(self) -> People:

@@ -26,7 +26,7 @@ class Crowd:
         if self.k < 2 or (self.epsilon is not None and self.epsilon <= 0):
             raise WrongUse("a crowd has at least 2 people, and its epsilon is above 0; choose others")
         if (self.sample is not None and not 0 < self.sample < 1) or not 0 < self.at_delta < 1:
-            raise WrongUse("the rate of a sample, and at-delta, lie between 0 and 1; choose others")
+            raise WrongUse("the rate of a sample, and `at_delta`, lie between 0 and 1; choose others")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

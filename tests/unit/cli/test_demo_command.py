@@ -129,7 +129,7 @@ def test_nothing_that_lies_in_the_folder_is_written_over(tmp_path: Path, planted
 
 def test_a_demo_is_played_again_in_its_own_folder_unless_it_was_used_for_other_people(tmp_path: Path) -> None:
     millbrook.publish(tmp_path)
-    millbrook.check_place(tmp_path)
+    millbrook.check_folder(tmp_path)
     Ledger(tmp_path / "ledger" / "ledger.db").set_policy("patients", Policy())
     with pytest.raises(WrongUse, match="used for other data"):
         millbrook.publish(tmp_path)

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from hubbub import registry
 from hubbub.cli.main import commands
-from hubbub.demo import millbrook, places
+from hubbub.demo import addresses, millbrook
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import SystemSource
 
@@ -26,7 +26,7 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "hubbub-demo"
     folder.mkdir()
     parquet.write_table(millbrook.people(), folder / "millbrook.parquet")
-    places.write(folder)
+    addresses.write(folder)
     (folder / "questions.toml").write_text(millbrook.QUESTIONS)
 
 

@@ -121,7 +121,7 @@ RH people.csv --by town --crowd 5 --person who --out o => 2 there is no column '
 RH people.csv --by town --crowd 5 --person town --out o => 3 the table does not have exactly one row for
 RH people.csv --by town --crowd 5 --one-row-per-person --out o => 2 choosing among a person's rows needs the person
 RH people.csv --by town --crowd 5 --person id --distinct 0 --out o => 2 distinct must be a whole number of at least 1,
-RH people.csv --by town --crowd 5 --person id --distinct 2 --one-row-per-person --out o => 2 one-row-per-person and
+RH people.csv --by town --crowd 5 --person id --distinct 2 --one-row-per-person --out o => 2 --one-row-per-person and --distinct
 RH people.csv --by town --crowd 5 --out people.csv => 2 a folder for releases can be written to, not so
 RH people.csv --by town --crowd 5 --out published => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out published --format parquet => 2 there is a release in 'published' already, and
@@ -218,7 +218,11 @@ def spoken(line: str) -> list[str]:
     """The words of a line; a release is told that each row is a person, unless somebody is named."""
     words = line.replace("RH ", "release histogram ", 1) if line.startswith("RH ") else line
     told = words.replace(" +K", " --crowd 5 --out o").split(" ")
-    return [*told, "--rows-are-people"] if "--out" in told and "--person" not in told else told
+    return (
+        [*told, "--rows-are-people"]
+        if told[0] in ("release", "relase") and "--out" in told and "--person" not in told
+        else told
+    )
 
 
 def test_it_is_long_enough() -> None:
@@ -227,6 +231,10 @@ def test_it_is_long_enough() -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_one_sentence_no_cell_nothing_spent(line: str, here: Path) -> None:
+    check_line(line, here)
+
+
+def check_line(line: str, here: Path) -> None:
     said, _, answer = line.partition(" => ")
     code, _, begins = answer.partition(" ")
     done = CliRunner().invoke(commands, spoken(said))

@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.noise import gaussian
-from hubbub.noise.gaussian import coins, discrete_gaussian
+from hubbub.noise.gaussian import bernoulli_exponential, discrete_gaussian
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import exp, lower, precision
 from hubbub.numeric.gaussian_sums import gaussian_delta, mass, masses, normal, normalizer, tail
@@ -80,10 +80,10 @@ def test_a_coin_that_64_bits_do_not_decide_is_decided_by_more(rate: str) -> None
         more = int(lower((exp(-r) * 2**64 - tie) * 2**64))
     for word, rest, said in ((tie, 0, True), (tie, LAST, False), (tie, more - 2, True), (tie, more + 2, False)):
         source = ScriptedSource([word, rest])
-        assert coins(np.array([float(r)]), lambda _: r, source).tolist() == [said]
+        assert bernoulli_exponential(np.array([float(r)]), lambda _: r, source).tolist() == [said]
         assert source.left == 0, "the second word must have been asked for"
-    assert coins(np.array([float(r)]), lambda _: r, ScriptedSource([tie - 1])).tolist() == [True]
-    assert coins(np.array([float(r)]), lambda _: r, ScriptedSource([tie + 1])).tolist() == [False]
+    assert bernoulli_exponential(np.array([float(r)]), lambda _: r, ScriptedSource([tie - 1])).tolist() == [True]
+    assert bernoulli_exponential(np.array([float(r)]), lambda _: r, ScriptedSource([tie + 1])).tolist() == [False]
 
 
 @pytest.mark.parametrize("s2", [Fraction(90_001), Fraction(10**6) + Fraction(1, 3), Fraction(3) * 10**13])

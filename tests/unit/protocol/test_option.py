@@ -10,7 +10,7 @@ import pytest
 
 import hubbub
 from hubbub.cli.main import commands
-from hubbub.protocol.option import Option, options_of, said
+from hubbub.protocol.option import Option, option_help, options_of
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "account crowd": hubbub.account.crowd,
@@ -41,12 +41,12 @@ def command(line: str) -> click.Command:
 
 def test_the_parameters_of_a_function_are_its_options() -> None:
     def asked(
-        first: Annotated[str, said("FILE", "What it is of.", first=True)],
-        size: Annotated[int, said("N", "How many.")],
+        first: Annotated[str, option_help("FILE", "What it is of.", first=True)],
+        size: Annotated[int, option_help("N", "How many.")],
         *,
-        rate: Annotated[float, said("P", "How often.")] = 0,
-        by: Annotated[Sequence[str], said("SPEC", "By what.")] = (),
-        loud: Annotated[bool, said(None, "Say so.")] = False,
+        rate: Annotated[float, option_help("P", "How often.")] = 0,
+        by: Annotated[Sequence[str], option_help("SPEC", "By what.")] = (),
+        loud: Annotated[bool, option_help(None, "Say so.")] = False,
         unsaid: int = 3,
     ) -> None: ...
 

@@ -163,7 +163,7 @@ def test_json_and_back() -> None:
 
 def test_words() -> None:
     def words(bins: int | None = None, **bounds: int) -> str:
-        return ContributionBounds(**bounds).in_words("visits", "patient", bins=bins)
+        return ContributionBounds(**bounds).describe("visits", "patient", bins=bins)
 
     assert words(rows_per_person=5) == "visits, at most 5 of a patient"
     assert words(rows_per_person=5, distinct=1) == "visits, at most 5 of a patient, in at most 1 bin"

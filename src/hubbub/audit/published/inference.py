@@ -39,7 +39,7 @@ def of_files(
     tables = [table for path in paths for table in read(path, k, count=count, hidden=hidden, total=total)]
     names = [table.name for table in tables]
     if len(set(names)) < len(names):
-        raise WrongUse("two of the files have the same name, and cells are told by it; rename one")
+        raise WrongUse("two of the files have the same name, by which their cells are known; rename one")
     return of_tables(tables, k, values=values, seconds=seconds)
 
 

@@ -229,7 +229,7 @@ class Warped(Channel):
         plain = self.curve.is_flat and self.show_above is None and not isinstance(limit, Infinite) and limit > 0
         return limit if plain and isinstance(limit, Fraction) else None
 
-    def chance_shown(self, count: int) -> arb:
+    def chance_visible(self, count: int) -> arb:
         return self.mass_at_least(count, 0)
 
     def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:

@@ -160,7 +160,7 @@ def _bottom(unit: Fraction, epsilon_a: Fraction, scale: bool) -> int:
 def smoothness(epsilon_a: Fraction, alpha: Fraction, delta_a: Fraction) -> Fraction:
     """beta = epsilon_A / (2 (alpha + ln(1/delta_A) + 2)), rounded down."""
     if epsilon_a > rational("2.7") or not 0 < delta_a <= rational("0.2"):
-        raise WrongUse("a smooth estimator needs epsilon-a of at most 2.7 and delta-a of at most 0.2; lower them")
+        raise WrongUse("a smooth estimator needs `epsilon_a` of at most 2.7 and `delta_a` of at most 0.2; lower them")
     return epsilon_a / (2 * (alpha + rounded(-log(delta_a), up=True, digits=8) + 2))
 
 
@@ -180,7 +180,9 @@ def smooth_shifts(sequence: Sequence[int], epsilon_a: Fraction, alpha: Fraction,
     while (following := max(math.ceil(shifts[-1] / (1 + beta)), math.ceil(alpha))) < shifts[-1]:
         shifts.append(following)
         if len(shifts) > 2 * _LONGEST:
-            raise WrongUse("the noise of this estimate takes too long to settle; raise epsilon-a or use a coarser grid")
+            raise WrongUse(
+                "the noise of this estimate takes too long to settle; raise `epsilon_a` or use a coarser grid"
+            )
     return shifts
 
 

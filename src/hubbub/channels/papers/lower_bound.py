@@ -266,7 +266,7 @@ def checked(curve: Curve, epsilon_a: Exact, alpha: Exact) -> tuple[Fraction, Fra
         raise WrongUse("the curve must not decrease; use curve.envelope()")
     if curve.at(1) < rate:
         raise WrongUse(
-            f"epsilon-a must be at most the curve at a crowd of 1, {to_text(curve.at(1))}, not {to_text(rate)}; "
+            f"`epsilon_a` must be at most the curve at a crowd of 1, {to_text(curve.at(1))}, not {to_text(rate)}; "
             "lower it, or use the warped channel, which has no such limit"
         )
     return rate, a

@@ -51,7 +51,7 @@ def how_many_rows(people: str, person: str, most: int) -> str:
     return f"SELECT 0 AS code, n FROM ({kept}) WHERE n > 0"
 
 
-def is_of_rows_alone(question: CountQuery, bins: int | None) -> bool:
+def counts_rows_only(question: CountQuery, bins: int | None) -> bool:
     """Whether nothing is left to do for each person, once so many rows are kept."""
     if question.bounds is None or question.sums:
         return False

@@ -17,6 +17,7 @@ from hubbub.tables.schema import ColumnType
 
 _FIRST_MOMENT, _LAST_MOMENT = "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54"  # that microseconds can hold
 _SIGNS: Final = "$€£¥"
+_CODES: Final = "[A-Z]{3}|kr|Kč|zł"  # of currencies, before the number or after it
 _NEITHER: Final = "'?'"  # no boolean: not missing, and no value that is listed
 
 
@@ -64,9 +65,13 @@ def number(column: Column, reads: str) -> str:
     digits = rf"(\d{{1,3}}([{group}]\d{{3}})+|\d+)([{point}]\d*)?|[{point}]\d+"
     form, gone = rf"\s*[-+]?({digits})([eE][-+]?\d+)?\s*", group
     if reads.startswith(MONEY):
-        signed = rf"\s*[-+]?\s*[{_SIGNS}]?\s*[-+]?\s*({digits})\s*[{_SIGNS}]?\s*"
-        form, gone = rf"{signed}|\s*\([{_SIGNS}]?\s*({digits})\)\s*", f"{group}) {_SIGNS}"
-    plain = f"translate({cell}, {literal('(' + point + gone)}, '-.')"  # (5) is -5; what has no counterpart goes
+        currency = rf"([{_SIGNS}]|{_CODES})?"
+        signed = rf"\s*[-+]?\s*{currency}\s*[-+]?\s*({digits})\s*{currency}\s*"
+        form, gone = rf"{signed}|\s*\({currency}\s*({digits})\s*{currency}\)\s*", f"{group}) {_SIGNS}"
+        plain = f"regexp_replace({cell}, {literal(_CODES)}, '', 'g')"
+    else:
+        plain = cell
+    plain = f"translate({plain}, {literal('(' + point + gone)}, '-.')"  # (5) is -5; what has no counterpart goes
     return f"CASE WHEN regexp_full_match({cell}, {literal(form)}) THEN TRY_CAST({plain} AS DOUBLE) END"
 
 

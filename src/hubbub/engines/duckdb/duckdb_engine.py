@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.bounded_sql import bounded_rows, how_many_rows, is_of_rows_alone, per_person
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -260,7 +260,7 @@ class DuckDB:
         assert question.person is not None
         bins, person = declared_size(axes) if axes else 1, identifier(question.person)
         most = None if question.bounds is None else question.bounds.rows_per_person
-        alone = is_of_rows_alone(question, bins)
+        alone = counts_rows_only(question, bins)
         bad = bad_cells(question, axes, people.columns)
         rows = self._count_rows(bad, people.columns[question.person], used, people)
         if alone and question.plain and not axes:

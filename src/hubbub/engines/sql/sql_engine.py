@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.duckdb.bounded_sql import is_of_rows_alone
+from hubbub.engines.duckdb.bounded_sql import counts_rows_only
 from hubbub.engines.sql import groups, leaves, queries, ranks
 from hubbub.engines.sql.bins import lookups_for, unlisted
 from hubbub.engines.sql.database import CountRequest, Database
@@ -183,7 +183,7 @@ class Portable:
             question.repeats is MultiRowPolicy.DISTINCT and not question.plain
         ):
             bins = declared_size(question.axes) if question.axes else 1
-            if not is_of_rows_alone(question, bins):
+            if not counts_rows_only(question, bins):
                 return self._per_person(question, who, source)
         elif question.repeats is MultiRowPolicy.DISTINCT:
             return self._distinct(question, who, source)

@@ -26,7 +26,7 @@ from hubbub.guarantees.definitions import BernoulliSample
 from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.thinned_curve import on_a_sample
+from hubbub.guarantees.subsampled_curve import on_a_sample
 from hubbub.kinds.ballots.noisy_prefixes import level_channel
 
 if TYPE_CHECKING:

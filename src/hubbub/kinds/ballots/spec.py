@@ -72,7 +72,7 @@ class PublishedBallots(Spec):
             raise WrongUse(f"k must be at least 2, not {self.k}; 30 is the default")
         rates = [self.at_delta, self.coverage, *([] if self.sample is None else [self.sample])]
         if not all(0 < rate < 1 for rate in rates):
-            raise WrongUse("sample, at-delta and coverage must lie between 0 and 1; choose others")
+            raise WrongUse("`sample`, `at_delta` and `coverage` must lie between 0 and 1; choose others")
         if self.method == "noisy":
             if self.sample is not None or not 2 <= self.depth <= _DEEPEST or self.epsilon <= 0:
                 raise WrongUse(f"a noisy tree has no sample, 2 to {_DEEPEST} ranks and an epsilon above 0; choose so")

@@ -64,7 +64,7 @@ def describe_estimand(spec: Histogram, what: Estimand) -> str:
         case Estimand.SAMPLE:
             return "the people in the secret sample"
         case Estimand.KEPT_ROWS if unit.counts_rows:
-            return f"the {unit.kept_words(declared_size(spec.axes), which=' that this release kept')}"
+            return f"the {unit.describe_kept_rows(declared_size(spec.axes), which=' that this release kept')}"
         case Estimand.KEPT_ROWS if unit.distinct is not None:
             return f"the people in the table, each in the bins that this release kept, at most {unit.distinct}"
         case Estimand.KEPT_ROWS:

@@ -98,7 +98,7 @@ def histogram(
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
     target = positive(at_delta, "at-delta")
     if target >= 1:
-        raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
+        raise WrongUse(f"`at_delta` must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
         raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
     if who.counts_rows and given is not None:
@@ -228,14 +228,14 @@ def _rate(value: Exact, what: str) -> Fraction:
 def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
     spared = integer(exempt, "exempt")
     if rate is not None and between is not None:
-        raise WrongUse("collected and collected-between exclude each other; use the one you can vouch for")
+        raise WrongUse("`collected` and `collected_between` exclude each other; use the one that you know")
     if rate is not None:
         p = _rate(rate, "collected")
         return Collected(low=p, high=p, exempt=spared)
     if between is not None:
         low, high = _rate(between[0], "collected-between"), _rate(between[1], "collected-between")
         if low > high:
-            raise WrongUse(f"collected-between needs the lower rate first, not {low} and {high}; swap them")
+            raise WrongUse(f"`collected_between` needs the lower rate first, not {low} and {high}; swap them")
         return Collected(low=low, high=high, exempt=spared)
     if spared:
         raise WrongUse(

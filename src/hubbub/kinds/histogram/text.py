@@ -44,7 +44,7 @@ def describe(spec: Histogram) -> Description:
 def _title(spec: Histogram) -> str:
     if not spec.unit.counts_rows:
         return "People"
-    words = spec.unit.kept_words(declared_size(spec.axes))
+    words = spec.unit.describe_kept_rows(declared_size(spec.axes))
     return f"{words[:1].upper()}{words[1:]},"
 
 

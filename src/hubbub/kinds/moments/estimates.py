@@ -96,7 +96,7 @@ def _of_crowd(spec: Moments, row: Row) -> Answer:
     crowd, width = spec.protection, spec.of.steps
     assert isinstance(crowd, Crowd)
     if not any(each is not None for each in row):
-        nothing = Estimate(None, ZERO, _told(spec, QUARTER)), Estimate(None, spec.of.low, spec.of.high)
+        nothing = Estimate(None, ZERO, _reported_variance(spec, QUARTER)), Estimate(None, spec.of.low, spec.of.high)
         return Answer(row, *nothing, HIDDEN)
     people, total, squares = (_known(each) for each in row)
     if people < crowd.k:
@@ -114,9 +114,9 @@ def _of_crowd(spec: Moments, row: Row) -> Answer:
     return _answer(spec, row, about, (max(ends[0], ZERO), min(max(ends[1], ZERO), QUARTER)), mean)
 
 
-def _part(value: int, off: int, whole: int, away: Fraction) -> Side:
+def _part(value: int, off: int, total: int, away: Fraction) -> Side:
     """Where a part of the whole lies, in 0..1."""
-    low, high = Fraction(value - off, whole) - away, Fraction(value + off, whole) + away
+    low, high = Fraction(value - off, total) - away, Fraction(value + off, total) + away
     low, high = max(low, ZERO), min(high, ONE)
     return (low, high) if low <= high else (ZERO, ONE)  # else the noise was beyond its reach: nothing is told
 
@@ -133,11 +133,11 @@ def _answer(
     if about is None:
         return Answer(row, Estimate(None, *ends), Estimate(None, *means_), UNTOLD)
     variance, middle = min(max(about[0], spread[0]), spread[1]), min(max(about[1], mean[0]), mean[1])
-    told = min(max(_told(spec, variance), ends[0]), ends[1])
-    return Answer(row, Estimate(told, *ends), Estimate(of.value(middle * of.steps), *means_), SHOWN)
+    reported = min(max(_reported_variance(spec, variance), ends[0]), ends[1])
+    return Answer(row, Estimate(reported, *ends), Estimate(of.value(middle * of.steps), *means_), SHOWN)
 
 
-def _told(spec: Moments, variance: Fraction) -> Fraction:
+def _reported_variance(spec: Moments, variance: Fraction) -> Fraction:
     """A variance of the range 0..1 as what was asked for."""
     length = spec.of.steps * spec.of.step
     return variance * length**2 if spec.squared else _root(variance, up=True) * length

@@ -15,7 +15,7 @@ from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Ne
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.thinned_curve import SAMPLED
+from hubbub.guarantees.subsampled_curve import SAMPLED
 from hubbub.kinds.histogram.promises import of_people, with_found_bins
 from hubbub.kinds.statistic.promises import HALF_WAY, HIDDEN, REPLACED, declared, granted
 from hubbub.kinds.statistic.promises import who as who

@@ -59,9 +59,11 @@ def spread(
     )
 
 
-def ask(made: type[Moments], *, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> Moments:
+def from_options(
+    made: type[Moments], *, person: str | None = None, one_row_per_person: bool = False, **options: Any
+) -> Moments:
     """The release that the words of a command ask for."""
-    return spread(made, unit=of_numbers(person, one_row_per_person=one_row_per_person), **words)
+    return spread(made, unit=of_numbers(person, one_row_per_person=one_row_per_person), **options)
 
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
@@ -83,7 +85,7 @@ Say how people are protected, in one way, as for a mean: `epsilon=E`; `crowd=K` 
 of them (`one_row_per_person=True`).""",
         examples=(f"hubbub release {name} {_TOWN} --of salary:0..300000:1000 --epsilon 1 --out {name}/",),
         options=(OF, BY, WHERE, ONE_ROW, *PROTECTED),
-        from_options=partial(ask, made),
+        from_options=partial(from_options, made),
         from_json=partial(read, made),
     )
     made.kind = found

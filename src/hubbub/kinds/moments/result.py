@@ -128,8 +128,8 @@ class Spreads(Result):
         return DisplayTable(names, heads, tuple(rows), moments_text.notes(self.spec))
 
     def _cells(self, each: Estimate, status: str) -> tuple[str, str]:
-        value = "hidden" if status == HIDDEN else "-" if each.value is None else said(each.value)
-        return value, f"{said(each.low)} to {said(each.high)}"
+        value = "hidden" if status == HIDDEN else "-" if each.value is None else number_text(each.value)
+        return value, f"{number_text(each.low)} to {number_text(each.high)}"
 
     def drawing(self) -> Drawing | None:
         shown = list(zip(self.keys(), self.answers, strict=True))[:_DRAWN]
@@ -149,12 +149,12 @@ class Spreads(Result):
             numbers=moments_text.heading(self.spec),
             upright=False,
             bar=f"Estimated {moments_text.heading(self.spec)} of {moments_text.whom(self.spec)}",
-            line=moments_text.interval_words(self.spec),
+            line=moments_text.interval_sentence(self.spec),
             note=some,
         )
 
 
-def said(value: Fraction) -> str:
+def number_text(value: Fraction) -> str:
     """A number as it is read."""
     text = f"{float(value):,.{_SIGNIFICANT}g}"
     return text if "e" not in text else f"{float(value):,.2f}"

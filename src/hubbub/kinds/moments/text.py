@@ -32,7 +32,7 @@ def describe(spec: Moments) -> Description:
         person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
-        intervals=interval_words(spec),
+        intervals=interval_sentence(spec),
         public=tuple(public),
     )
 
@@ -111,7 +111,7 @@ def split(spec: Moments) -> str:
     )
 
 
-def interval_words(spec: Moments) -> str:
+def interval_sentence(spec: Moments) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
     words = (
@@ -129,7 +129,7 @@ def notes(spec: Moments) -> tuple[str, ...]:
     low, high = to_text(spec.of.low), to_text(spec.of.high)
     lines = [
         f"The numbers are about {whom(spec)}.",
-        f"{interval_words(spec)}.",
+        f"{interval_sentence(spec)}.",
         f"Values beyond {low}..{high} count as the nearer end: where there are such, this is not the spread of the values "
         "as they are. It is that of these people (divided by how many they are, and not by one fewer).",
         f"{capital(split(spec))}.",

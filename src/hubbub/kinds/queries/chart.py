@@ -83,10 +83,10 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
     )
 
 
-def _label(found: Synopsis, column: int, place: int) -> str:
+def _label(found: Synopsis, column: int, index: int) -> str:
     axis = found.spec.request.axes[column]
-    assert place < size(axis)
-    return label_in_words(axis, label_at(axis, place))
+    assert index < size(axis)
+    return label_in_words(axis, label_at(axis, index))
 
 
 def _bar(found: Synopsis, label: str, query: Box | Halfspace, panel: str) -> Bar:

@@ -74,7 +74,7 @@ def _class(of: str, axes: tuple[Declared, ...]) -> str:
 
 def _axes(columns: Sequence[str]) -> tuple[Declared, ...]:
     if isinstance(columns, str) or not columns:
-        raise WrongUse("columns is a list of columns with their bins, even for one; like columns=['age:0..100:10']")
+        raise WrongUse("say the columns and their bins, as a list even for one; like `columns=['age:0..100:10']`")
     axes: list[Declared] = []
     for spec in columns:
         axis = parse(spec)

@@ -36,7 +36,7 @@ from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_o
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import Residual, of_class, places
+from hubbub.query_classes.residual import Residual, of_class, positions
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
@@ -253,7 +253,7 @@ class Synopsis(Result):
                 return [*keys_of(np.arange(start, stop), spec.request.axes, spec.queries), integer_array(some)]
             case Residual():
                 assert isinstance(spec.queries, ColumnCells)
-                bins = zip(spec.request.axes, places(of_class(spec.queries)), strict=True)
+                bins = zip(spec.request.axes, positions(of_class(spec.queries)), strict=True)
                 keys = [labelled(each[start:stop], (*all_labels(axis), ANY)) for axis, each in bins]
                 return [*keys, integer_array(some)]
             case Tree(branching=branching):

@@ -102,7 +102,7 @@ def _losses(
     if zero_knowledge is None and epsilon is None:
         if any(each.get("epsilon") is None or each.get("share") is not None for each in questions):
             raise WrongUse(
-                "say what all questions together may lose: `epsilon` for one person replaced, or zero_knowledge beyond "
+                "say what all questions together may lose: `epsilon` for one person replaced, or zero_knowledge (in the file) beyond "
                 "the sample; or give each question in the file its epsilon inside the sample"
             )
         return [positive(each["epsilon"], "epsilon") for each in questions]

@@ -36,7 +36,7 @@ def records(
     return checked(
         cells,
         WrongUse(
-            "a column of records is told as values that occur: as it is, as age:10, zip/3, born:year or "
+            "a column of records shows values that occur: as it is, as age:10, zip/3, born:year or "
             "diagnosis@icd.csv/1; declared bins are for histograms and cubes"
         ),
     )

@@ -32,7 +32,7 @@ from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Ne
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.thinned_curve import SAMPLED, on_a_sample
+from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
 from hubbub.kinds.statistic.intervals import targets

@@ -59,7 +59,7 @@ def heading(spec: Statistic) -> str:
 def _plain_heading(spec: Statistic) -> str:
     match spec.kind.name:
         case "count" if spec.unit.counts_rows:
-            return f"number of {spec.unit.kept_words(spec.bins)}"
+            return f"number of {spec.unit.describe_kept_rows(spec.bins)}"
         case "count":
             return f"number of {many(spec)}"
         case "fraction" if spec.unit.counts_rows:
@@ -109,7 +109,7 @@ def _whom(spec: Statistic) -> str:
     if spec.unit.expected_rows:
         people = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
     elif spec.unit.counts_rows:
-        people = f"the {spec.unit.kept_words(spec.bins, which=' that this release kept')},"
+        people = f"the {spec.unit.describe_kept_rows(spec.bins, which=' that this release kept')},"
     elif spec.any_row and spec.axes and spec.moved < spec.bins:
         people = f"the people in the table, each in the bins that this release kept, at most {spec.moved:,},"
     elif spec.unit.one_row_per_person:

@@ -49,10 +49,10 @@ def value_cells(spec: Statistic, steps: int, counted: ExactCounts) -> ValueCells
 
 
 def in_order(
-    places: NDArray[np.int64], inside: NDArray[np.intp], counted: ExactCounts
+    indices: NDArray[np.int64], inside: NDArray[np.intp], counted: ExactCounts
 ) -> tuple[NDArray[np.int64], list[Place]]:
     """The numbers of found bins in the order of their labels, and which they are."""
-    declared = places.tolist()
+    declared = indices.tolist()
     keys = [(declared[j], tuple(labels[i] for labels in counted.found)) for j, i in enumerate(inside.tolist())]
     ordered = sorted(set(keys), key=lambda key: (key[0], *map(last, key[1])))
     at = {key: i for i, key in enumerate(ordered)}

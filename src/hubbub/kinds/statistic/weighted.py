@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 
-def weighted_counts(asked: CountQuery, steps: int, weight: Measure, engine: Engine, source: Source) -> ExactCounts:
+def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engine, source: Source) -> ExactCounts:
     """The sum of the weights of the people of every bin, in steps, and that of their weights times their steps x.
 
     Whoever has no weight, or is in no bin, is left out.
     """
     by_bin: dict[int, tuple[int, int]] = {}
-    for code, each, count in weight_cells(asked, weight, engine, source):
+    for code, each, count in weight_cells(query, weight, engine, source):
         place, x = divmod(code, steps + 1)
         whole, part = by_bin.get(place, (0, 0))
         by_bin[place] = whole + count * each, part + count * each * x
@@ -40,11 +40,11 @@ def weighted_counts(asked: CountQuery, steps: int, weight: Measure, engine: Engi
 
 
 def weight_cells(
-    asked: CountQuery, weight: Measure, engine: Engine, source: Source
+    query: CountQuery, weight: Measure, engine: Engine, source: Source
 ) -> Iterator[tuple[int, int, int]]:  # fmt: skip
     """(the code of bin and value, the weight in steps, how many people): whoever has no weight, no value or no bin is
     left out."""
-    weights = replace(asked, axes=(), where=None, measure=weight, by_value=True)
-    joint = engine.joint_count((asked, weights), source)
+    weights = replace(query, axes=(), where=None, measure=weight, by_value=True)
+    joint = engine.joint_count((query, weights), source)
     cells = zip(*(codes.tolist() for codes in joint.codes), joint.counts.tolist(), strict=True)
     yield from ((code, each, count) for code, each, count in cells if code >= 0 and each >= 0)

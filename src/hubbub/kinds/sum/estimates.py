@@ -70,7 +70,7 @@ class Answer:
     status: str
 
 
-def told(spec: Sum, rows: Sequence[Row]) -> list[Answer]:
+def estimated_answers(spec: Sum, rows: Sequence[Row]) -> list[Answer]:
     """The answers that follow from what was drawn for every bin.
 
     Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
@@ -163,7 +163,7 @@ def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
     away = _sampled(spec, _noise_miss(spec) / (4 * len(layers)))
     least, most = _surely(spec, row, spec.bottom, spec.top)
     filled = most if most is None else most / spec.top  # a_j is at most how many people there are
-    told = next(
+    first_drowned = next(
         (j for j, (value, rate) in enumerate(zip(sums, rates, strict=True)) if value < DROWNED / rate), len(sums)
     )
     total, low, high, cut = 0, least, most, (Fraction(0), Fraction(0), Fraction(0))
@@ -173,14 +173,14 @@ def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
         fill = max(scale * Fraction(value + alone[k], width) + away, Fraction(0))
         filled = fill if filled is None else min(filled, fill)
         above = highest + (spec.top - top) * filled
-        low, high = max(low, lowest) if k < told else low, above if high is None else min(high, above)
-        if k + 1 == told:
+        low, high = max(low, lowest) if k < first_drowned else low, above if high is None else min(high, above)
+        if k + 1 == first_drowned:
             cut = Fraction(top), max(lowest, Fraction(0)), highest
     assert high is not None
     at, *ends = map(spec.amount, (*cut, low, max(high, cut[2], low)))  # where noise is beyond its reach, not empty
-    if not told:
+    if not first_drowned:
         return Answer(row, None, None, ends[2], ends[3], None, UNTOLD)
-    about = spec.amount(scale * sum(sums[:told]))
+    about = spec.amount(scale * sum(sums[:first_drowned]))
     return Answer(row, about, min(max(about, ends[2]), ends[3]), ends[2], ends[3], Cut(at, ends[0], ends[1]), SHOWN)
 
 

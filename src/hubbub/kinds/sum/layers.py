@@ -66,13 +66,13 @@ class Layers:
         return best
 
     def sums(
-        self, bins: int, places: NDArray[np.int64], x: NDArray[np.int64], counts: NDArray[np.int64]
+        self, bins: int, indices: NDArray[np.int64], x: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> list[list[int]]:
         """The sum of each layer's pieces, of every bin, of so many people with x steps in the bins of those numbers."""
         found = []
         for below, top in zip((0, *self.tops), self.tops, strict=False):
             total = np.zeros(bins, dtype=np.int64)
-            np.add.at(total, places, counts * (np.clip(x, below, top) - below))
+            np.add.at(total, indices, counts * (np.clip(x, below, top) - below))
             found.append(total.tolist())
         return found
 

@@ -19,7 +19,7 @@ from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Place, found_names, lab
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
 from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
-from hubbub.kinds.sum.estimates import Row, cap_rate, told
+from hubbub.kinds.sum.estimates import Row, cap_rate, estimated_answers
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
 from hubbub.kinds.sum.result import Totals, drawn_columns, layer_columns
 from hubbub.noise.source import Source
@@ -69,7 +69,7 @@ def present(spec: Sum, measurement: Measurement) -> Totals:
         found = [key_of(spec.axes, code, labels) for code, *labels in places]
     try:
         lost = above_cap(spec, measurement["lost"]) if spec.lost is not None else None
-        return Totals(spec, told(spec, rows), found, lost)
+        return Totals(spec, estimated_answers(spec, rows), found, lost)
     except (ValueError, ArithmeticError):
         raise CheckFailed(NO_NUMBERS) from None
 
@@ -252,10 +252,10 @@ class Cells:
         np.add.at(found, self.places, self.counts)
         return found
 
-    def above(self, points: Sequence[int], shown: NDArray[np.bool_]) -> list[int]:
+    def above(self, points: Sequence[int], visible: NDArray[np.bool_]) -> list[int]:
         """How many people of the bins that are shown lie at each point or above it."""
         assert self.x is not None
-        seen = shown[self.places]
+        seen = visible[self.places]
         return [int(self.counts[seen & (self.x >= point)].sum()) for point in points]
 
     def layers(self, spec: Sum, cap: int | None) -> list[list[int]]:

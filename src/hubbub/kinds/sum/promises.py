@@ -95,19 +95,19 @@ def _caps(spec: Sum) -> tuple[Assumption, ...]:
 def numbers(spec: Sum) -> tuple[Number, ...]:
     """What goes into it: where layers end and what somebody with so much loses, or the cap; and the shares."""
     _, for_cap, for_lost = spec.shares
-    told = texts(steps=spec.steps)
+    numbers = texts(steps=spec.steps)
     if spec.layered:
         losses = ", ".join(
             f"{to_text(spec.amount(top))}: {to_text(spec.layer_loss * spec.layers.loss(top))}"
             for top in spec.layers.tops
         )
-        told = (*told, *texts(layers=len(spec.layers)), ("losses", losses))
+        numbers = (*numbers, *texts(layers=len(spec.layers)), ("losses", losses))
     else:
-        told = (*told, *texts(rate=spec.rates[0]))
+        numbers = (*numbers, *texts(rate=spec.rates[0]))
     if spec.unit.counts_rows:
-        told += texts(bins=spec.places, whole=spec.whole)
-    told += texts(cap=for_cap) if for_cap else ()
-    return told + (texts(lost=for_lost) if for_lost else ())
+        numbers += texts(bins=spec.most_bins, whole=spec.most_in_all)
+    numbers += texts(cap=for_cap) if for_cap else ()
+    return numbers + (texts(lost=for_lost) if for_lost else ())
 
 
 def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
@@ -179,7 +179,7 @@ def checks(spec: Sum) -> Iterator[Check]:
     assert inner is not None
     worst = max(_lost(spec, x) for x in _values(spec))
     if spec.unit.counts_rows:
-        worst = max(worst, spec.layer_loss * spec.layers.spread(spec.places, spec.whole))
+        worst = max(worst, spec.layer_loss * spec.layers.spread(spec.most_bins, spec.most_in_all))
     found = (
         f"lose {short(worst, 9)} at most, with {'layers' if spec.layered else 'one sum'} and noise as wide as they are"
     )
@@ -192,8 +192,8 @@ def checks(spec: Sum) -> Iterator[Check]:
     if isinstance(spec.protection, Knowledge):
         k, n = spec.protection.rows, spec.protection.people
         reached = outside(k, n, spec.protection.rate, blank=spec.blank).epsilon_zk
-        told = f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
-        yield Check(f"what {k:,} of {n:,} random people could tell", _enough(spec, spec.protection), told)
+        found = f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
+        yield Check(f"what {k:,} of {n:,} random people could tell", _enough(spec, spec.protection), found)
 
 
 def _values(spec: Sum) -> Iterator[int]:

@@ -78,7 +78,7 @@ def total(
     )
 
 
-def ask(
+def from_options(
     *,
     person: str | None = None,
     one_row_per_person: bool = False,
@@ -86,7 +86,7 @@ def ask(
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
-    **words: Any,
+    **options: Any,
 ) -> Sum:
     """The release that the words of a command ask for."""
     unit = of_numbers(
@@ -97,7 +97,7 @@ def ask(
         rows_per_bin=rows_per_bin,
         rows_called=rows_called,
     )
-    return total(unit=unit, **words)
+    return total(unit=unit, **options)
 
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
@@ -146,6 +146,6 @@ alone.""",
         *ROWS,
         *(each for each in PROTECTED if each.name not in ("sample", "at_delta")),
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=partial(read, Sum),
 )

@@ -112,8 +112,8 @@ class Totals(Result):
             arrays.append(floats([None if cut is None else float(cut.at) for cut in cuts]))
             arrays.append(floats([None if cut is None else down(cut.low) for cut in cuts]))
             arrays.append(floats([None if cut is None else up(cut.high) for cut in cuts]))
-        told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
-        return pa.record_batch([*arrays, labelled(told, STATUSES)], schema=schema(spec))
+        statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
+        return pa.record_batch([*arrays, labelled(statuses, STATUSES)], schema=schema(spec))
 
     def _layers(self) -> pa.RecordBatch:
         spec, layers = self.spec, self.spec.layers
@@ -157,7 +157,7 @@ class Totals(Result):
         }
 
     def _fact(self, key: dict[str, str | None], answer: Answer) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "key": key,
             "value": None if answer.value is None else to_text(answer.value),
             "estimate": None if answer.estimate is None else float(answer.estimate),
@@ -168,8 +168,8 @@ class Totals(Result):
         if self.spec.layered:
             cut = answer.cut
             ends = None if cut is None else {"at": to_text(cut.at), "low": down(cut.low), "high": up(cut.high)}
-            told |= {"cut": ends, "layers": None if answer.row.sums is None else list(answer.row.sums)}
-        return told
+            fields |= {"cut": ends, "layers": None if answer.row.sums is None else list(answer.row.sums)}
+        return fields
 
     def sentences(self) -> tuple[str, ...]:
         route = f"{sum_text.route(self.spec)}."
@@ -177,17 +177,17 @@ class Totals(Result):
             return FOUND, route
         hidden = sum(answer.status == HIDDEN for answer in self.answers)
         untold = sum(answer.status == UNTOLD for answer in self.answers)
-        told = "Nothing is hidden."
+        sentence = "Nothing is hidden."
         if hidden + untold:
-            told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown."
-        return (told, route, *(() if self.lost is None else (self._lost_words(self.lost),)))
+            sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown."
+        return (sentence, route, *(() if self.lost is None else (self._lost_sentence(self.lost),)))
 
-    def _lost_words(self, lost: Lost) -> str:
+    def _lost_sentence(self, lost: Lost) -> str:
         above = f"About {lost.people:,} people ({lost.low:,} to {lost.high:,}) have more than the cap"
         if lost.most is None or lost.up_to is None:
             return f"{above}; nobody is surely above it, and what was lost is not bounded."
         return (
-            f"{above}; those up to {self.said(lost.up_to)} lost {self.said(lost.least)} to {self.said(lost.most)} to it, "
+            f"{above}; those up to {self.number_text(lost.up_to)} lost {self.number_text(lost.least)} to {self.number_text(lost.most)} to it, "
             "and what lies beyond is not bounded."
         )
 
@@ -195,23 +195,27 @@ class Totals(Result):
         rows = []
         for key, answer in zip(self.keys(), self.answers[:first], strict=False):
             value = (
-                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
+                "hidden"
+                if answer.status == HIDDEN
+                else "-"
+                if answer.estimate is None
+                else self.number_text(answer.estimate)
             )
-            high = "or more" if answer.high is None else f"to {self.said(answer.high)}"
-            told = [value, f"{self.said(answer.low)} {high}"]
+            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
+            cells = [value, f"{self.number_text(answer.low)} {high}"]
             if self.spec.layered:
                 cut = answer.cut
-                told.append(
+                cells.append(
                     "-"
                     if cut is None
-                    else f"{self.said(cut.low)} to {self.said(cut.high)} of values cut to {self.said(cut.at)}"
+                    else f"{self.number_text(cut.low)} to {self.number_text(cut.high)} of values cut to {self.number_text(cut.at)}"
                 )
-            rows.append((key, tuple(told), answer.estimate is None))
+            rows.append((key, tuple(cells), answer.estimate is None))
         heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self.spec.layered else ()))
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
         return DisplayTable(names, heads, tuple(rows), sum_text.notes(self.spec))
 
-    def said(self, value: Fraction) -> str:
+    def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
         text = f"{float(value):,.{_SIGNIFICANT}g}"
         return text if "e" not in text else f"{float(value):,.0f}"
@@ -229,7 +233,7 @@ class Totals(Result):
             value = None if answer.estimate is None else float(answer.estimate)
             bars[label] = Bar(label, value, float(low), None if high is None else float(high))
         some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
-        line = sum_text.interval_words(self.spec)
+        line = sum_text.interval_sentence(self.spec)
         if self.spec.layered:
             line = f"The line is the interval of the sum of values cut to where the estimate ends. {line}"
         return Bars(

@@ -117,14 +117,14 @@ class Sum(Statistic):
         return int(self.measured.high / self.of.step)
 
     @property
-    def whole(self) -> int:
+    def most_in_all(self) -> int:
         """The most that a person adds to all bins together, in steps."""
         if self.bounds is None:
             return self.top if self.layered else self.steps
         return max(self._moved(self.bins), 1)
 
     @property
-    def places(self) -> int:
+    def most_bins(self) -> int:
         """In how many bins a person is at most."""
         return 1 if self.bounds is None else self.bounds.people(self.bins).l1
 
@@ -194,7 +194,7 @@ class Sum(Statistic):
         Guarantee: whoever is in as many bins as the bounds allow, with as much, loses no more than the share of the
         sums.
         """
-        return self.shares[0] / self.layers.spread(self.places, self.whole)
+        return self.shares[0] / self.layers.spread(self.most_bins, self.most_in_all)
 
     def amount(self, steps: Fraction | int) -> Fraction:
         """So many steps, in the unit of the column."""
@@ -265,7 +265,7 @@ def _check_cap(spec: Sum) -> None:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
     if several and (spec.cap_share is not None or spec.lost is not None):
         raise WrongUse(
-            "a cap that is drawn, and what a cap cut off, are told of people with one row each; leave out `lost` and "
+            "a cap that is drawn, and what a cap cut off, are for people with one row each; leave out `lost` and "
             "say the cap"
         )
     for each in (cap, spec.cap_per_bin):

@@ -39,7 +39,7 @@ def describe(spec: Sum) -> Description:
         person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
-        intervals=interval_words(spec),
+        intervals=interval_sentence(spec),
         public=tuple(public),
     )
 
@@ -64,16 +64,16 @@ def cut(spec: Sum) -> str:
 
 def whom(spec: Sum) -> str:
     """Whom a number and its interval are about."""
-    told = "the people in the table"
+    phrase = "the people in the table"
     if spec.unit.counts_rows:
-        told = f"the {spec.unit.kept_words(spec.bins, which=' that this release kept')},"
+        phrase = f"the {spec.unit.describe_kept_rows(spec.bins, which=' that this release kept')},"
     elif spec.unit.one_row_per_person:
-        told = "the rows that this release kept, one of each person"
+        phrase = "the rows that this release kept, one of each person"
     if spec.where is not None:
-        told += f" with {spec.where}"
-    told = f"{told} {'and' if spec.where is not None else 'with'} a value of {spec.of.column}"
-    told = f"{told}, of each bin" if spec.axes else told
-    return f"{told}, told from a secret sample of them" if spec.sampled else told
+        phrase += f" with {spec.where}"
+    phrase = f"{phrase} {'and' if spec.where is not None else 'with'} a value of {spec.of.column}"
+    phrase = f"{phrase}, of each bin" if spec.axes else phrase
+    return f"{phrase}, told from a secret sample of them" if spec.sampled else phrase
 
 
 def counted(spec: Sum) -> dict[str, str]:
@@ -106,18 +106,20 @@ def method(spec: Sum) -> str:
 def route(spec: Sum) -> str:
     """By which way the promise is kept: from public numbers alone."""
     if spec.layered:
-        told = "Totals are cut into octaves, and each octave gets noise as wide as it is: no cap has to be guessed"
+        phrase = "Totals are cut into octaves, and each octave gets noise as wide as it is: no cap has to be guessed"
     elif spec.drawn_cap:
-        told = "A part of epsilon was spent on a cap, and the noise of the sum is as wide as the cap"
+        phrase = "A part of epsilon was spent on a cap, and the noise of the sum is as wide as the cap"
     else:
-        told = f"Nobody counts with more than {to_text(spec.amount(spec.whole))}, and the noise is as wide as that"
+        phrase = (
+            f"Nobody counts with more than {to_text(spec.amount(spec.most_in_all))}, and the noise is as wide as that"
+        )
     match spec.protection:
         case Crowd(k=k):
-            return f"{told}; bins of fewer than {k} {many(spec)} are hidden"
+            return f"{phrase}; bins of fewer than {k} {many(spec)} are hidden"
         case Knowledge(rows=rows, people=people):
-            return f"{told}; {rows:,} of {people:,} people were drawn in secret before"
+            return f"{phrase}; {rows:,} of {people:,} people were drawn in secret before"
         case _:
-            return told
+            return phrase
 
 
 def _protected(spec: Sum) -> str:
@@ -129,10 +131,10 @@ def _protected(spec: Sum) -> str:
 def split(spec: Sum) -> str:
     """Where epsilon goes."""
     loss, for_cap, for_lost = spec.shares
-    told = f"epsilon = {short(loss, 6)} is spent on the sums"
+    phrase = f"epsilon = {short(loss, 6)} is spent on the sums"
     if for_cap:
-        told += f", {short(for_cap, 6)} on the choice of the cap"
-    return told + (f", {short(for_lost, 6)} on what the cap cut off" if for_lost else "")
+        phrase += f", {short(for_cap, 6)} on the choice of the cap"
+    return phrase + (f", {short(for_lost, 6)} on what the cap cut off" if for_lost else "")
 
 
 def losses(spec: Sum) -> list[tuple[Fraction, Fraction]]:
@@ -142,36 +144,36 @@ def losses(spec: Sum) -> list[tuple[Fraction, Fraction]]:
     return [(spec.amount(top), spec.layer_loss * spec.layers.loss(top)) for top in spec.layers.tops]
 
 
-def loss_words(spec: Sum) -> str:
+def loss_sentence(spec: Sum) -> str:
     """The same to read: a few of them."""
     some = [each for i, each in enumerate(losses(spec)) if i % 4 == 0 or i + 1 == len(spec.layers)]
-    told = ", ".join(f"{to_text(value)}: {short(loss, 3)}" for value, loss in some)
-    return f"Whoever has less loses less. Of epsilon = {short(spec.shares[0], 6)}, somebody loses at most, by what they have: {told}"
+    phrase = ", ".join(f"{to_text(value)}: {short(loss, 3)}" for value, loss in some)
+    return f"Whoever has less loses less. Of epsilon = {short(spec.shares[0], 6)}, somebody loses at most, by what they have: {phrase}"
 
 
-def interval_words(spec: Sum) -> str:
+def interval_sentence(spec: Sum) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
-    told = (
+    phrase = (
         f"An interval holds the {heading(spec)}, of {cut(spec)}, of {whom(spec)}, with a chance of at least {percent} %"
     )
     if spec.layered:
-        told += "; the interval of the cut holds, at the same time, the sum of values cut to where the estimate ends"
-    return f"{told}, where a number is shown" if isinstance(spec.protection, Crowd) else told
+        phrase += "; the interval of the cut holds, at the same time, the sum of values cut to where the estimate ends"
+    return f"{phrase}, where a number is shown" if isinstance(spec.protection, Crowd) else phrase
 
 
 def notes(spec: Sum) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
+    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_sentence(spec)}."]
     if spec.layered:
-        told += [f"{BEYOND}.", f"{loss_words(spec)}."]
+        sentences += [f"{BEYOND}.", f"{loss_sentence(spec)}."]
     elif spec.cap is not None:
-        told.append(
+        sentences.append(
             "What lies above the cap is not in the sum; nothing here says how much that is."
             if spec.lost is None
             else "What lies above the cap is not in the sum; how much that is stands in the file `lost`."
         )
-    told.append(f"{capital(split(spec))}.")
+    sentences.append(f"{capital(split(spec))}.")
     if any(map(is_ranges, spec.axes)):
-        told.append("[a,b) is from a up to, and not including, b.")
-    return tuple(told)
+        sentences.append("[a,b) is from a up to, and not including, b.")
+    return tuple(sentences)

@@ -12,9 +12,9 @@ from typing import Any
 
 from hubbub.certificate.explanation import crowd_sentence, meaning, title
 from hubbub.errors import HubbubError
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import Trial, trial
 from hubbub.plan import Planned

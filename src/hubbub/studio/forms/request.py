@@ -87,7 +87,7 @@ def dataset_of(form: Mapping[str, str]) -> str:
     return form.get("dataset", "").strip() or named_after(form.get("file", ""), form.get("table", "").strip() or None)
 
 
-def asked(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
+def request_of(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
     """All that a release needs, as plain values; paths are real ones inside the folder."""
     file = form.get("file", "").strip()
     example = kind.data == BALLOTS and file == EXAMPLE

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization.canonical import LARGEST
 from hubbub.studio.app_state import Desk, desk_of, key_of, whose

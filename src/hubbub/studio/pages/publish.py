@@ -22,13 +22,13 @@ from hubbub.studio.forms import guided, typed
 from hubbub.studio.forms.fields import NAMED, OPENING, READING, fields
 from hubbub.studio.forms.live_preview import weigh
 from hubbub.studio.forms.request import (
-    asked,
     dataset_of,
     identity_of,
     in_full,
     kind_of,
     others,
     reading,
+    request_of,
     schema_of,
     table_columns,
 )
@@ -139,7 +139,7 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     """What the form would give, or one sentence why it gives nothing yet."""
     kind = kind_of(form.get("kind") or guided.KIND)
     try:
-        given = asked(desk, kind, form)
+        given = request_of(desk, kind, form)
         schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
         source = identity_of(desk, form)
         found = weigh(desk, kind, in_full(kind, given), Stated.of(form), dataset_of(form), source, schema)
@@ -191,7 +191,7 @@ async def release(request: Request) -> Response:
     back = f"/publish/table?{urlencode({'file': form.get('file', '')})}"
     try:
         kind = kind_of(kind_name)
-        given = await run_in_threadpool(asked, desk, kind, form)
+        given = await run_in_threadpool(request_of, desk, kind, form)
         _still(desk, form)
         given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         await desk.work.begin(given)

@@ -21,8 +21,7 @@ from hubbub.studio.app_state import Desk, desk_of
 from hubbub.studio.ballots import EXAMPLE
 from hubbub.studio.folder import BALLOTS, RECORD, RESULTS, free_name
 from hubbub.studio.forms.fields import NAMED, fields
-from hubbub.studio.forms.request import asked as asked_of
-from hubbub.studio.forms.request import kind_of
+from hubbub.studio.forms.request import kind_of, request_of
 from hubbub.studio.pages.check import kept
 from hubbub.studio.pages.publish import confirmed, form_of
 from hubbub.studio.pages.strategyproofness import honesty_map, picture
@@ -139,7 +138,7 @@ async def release(request: Request) -> Response:
     desk, form = desk_of(request), await form_of(request)
     try:
         kind = kind_of("ballots")
-        given = await run_in_threadpool(asked_of, desk, kind, form)
+        given = await run_in_threadpool(request_of, desk, kind, form)
         given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         await desk.work.begin(given)
     except HubbubError as error:

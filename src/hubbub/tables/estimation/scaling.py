@@ -24,7 +24,7 @@ from hubbub.channels.protocol import Channel, Published
 from hubbub.channels.visibility import hides
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball
-from hubbub.tables.estimation.shown_sample import VisibleSample, visible_sample
+from hubbub.tables.estimation.visible_sample import VisibleSample, visible_sample
 
 
 def split(coverage: Fraction) -> Fraction:

@@ -196,14 +196,14 @@ class _Header:
 
     def best_first(self, columns: Sequence[int]) -> list[int]:
         """The columns in the order of what their names say about ranks, if all of them do; else as they are."""
-        places = [_place(self.names[i]) for i in columns]
+        places = [_rank_position(self.names[i]) for i in columns]
         if None in places:
             return list(columns)
         return [i for _, i in sorted(zip(places, columns, strict=True))]
 
     def check_order(self, columns: Sequence[int]) -> None:
         """Refuse ranks in another order than the names of their columns say."""
-        said = [(place, i) for i in columns if (place := _place(self.names[i])) is not None]
+        said = [(place, i) for i in columns if (place := _rank_position(self.names[i])) is not None]
         if said != sorted(said, key=lambda each: each[0]):
             raise WrongUse(
                 f"`columns` takes {self.names[columns[0]]!r} for the first rank, and the names of the columns say another "
@@ -357,7 +357,7 @@ def _rank_of(name: str) -> Iterator[tuple[int, str]]:
         yield _ranked(found), bracket[1].strip()
 
 
-def _place(name: str) -> int | None:
+def _rank_position(name: str) -> int | None:
     """Where among ranks a column stands by its name, the best first: its number, or the first or last of all."""
     for rank, _ in _rank_of(name):
         return rank

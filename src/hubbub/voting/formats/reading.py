@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, TypeAlias
 
 from hubbub.errors import WrongUse
-from hubbub.protocol.option import said
+from hubbub.protocol.option import option_help
 from hubbub.voting.ballots import Ballots
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -72,18 +72,21 @@ class Reading:
 
     overvotes: Annotated[
         str,
-        said(
+        option_help(
             "RULE",
             "A rank of several ends the ballot, is ignored, ends it while several of them are in, or is refused.",
             choices=CHOICES["overvotes"],
         ),
     ] = "stop"
     skips: Annotated[
-        str, said("RULE", "An empty rank is closed up, ends the ballot, or two in a row do.", choices=CHOICES["skips"])
+        str,
+        option_help(
+            "RULE", "An empty rank is closed up, ends the ballot, or two in a row do.", choices=CHOICES["skips"]
+        ),
     ] = "skip"
     repeats: Annotated[
         str | None,
-        said(
+        option_help(
             "RULE",
             "A candidate again: ignored, the end, or refused (default by format).",
             choices=CHOICES["repeats"],
@@ -91,7 +94,7 @@ class Reading:
     ] = None  # by the format, as above
     truncation: Annotated[
         str,
-        said(
+        option_help(
             "RULE",
             "Short ballots count while they rank somebody who is in, or are refused.",
             choices=CHOICES["truncation"],
@@ -99,7 +102,7 @@ class Reading:
     ] = "keep"
     write_ins: Annotated[
         str,
-        said(
+        option_help(
             "RULE",
             "Write-ins are one candidate, stand as written, or are empty ranks.",
             choices=CHOICES["write_ins"],

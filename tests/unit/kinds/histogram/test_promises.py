@@ -24,7 +24,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.thinned_curve import THEOREM as THINNED
+from hubbub.guarantees.subsampled_curve import THEOREM as THINNED
 from hubbub.guarantees.verdict import Refuted
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.request import histogram

@@ -119,7 +119,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("coverage must lie between 0 and 1", {"crowd": 5, "coverage": 1}),
     ("coverage must lie between 0 and 1", {"crowd": 5, "coverage": "95"}),
     ("at-delta must be above 0", {"crowd": 5, "at_delta": 0}),
-    ("at-delta must be below 1", {"crowd": 5, "at_delta": 2}),
+    ("at_delta must be below 1", {"crowd": 5, "at_delta": 2}),
     ("add sample=RATE", {"crowd": 5, "scale_up": True}),
     ("cannot be sampled by thinning", {"epsilon": 1, "sample": "0.1", "unit": Unit(person="id", distinct=2)}),
 ]

@@ -16,7 +16,7 @@ from hubbub.kinds.statistic import mechanism as statistic_mechanism
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.statistic.weighted import weighted_counts
 from hubbub.kinds.sum import mechanism as sum_mechanism
-from hubbub.kinds.sum.request import ask as ask_sum
+from hubbub.kinds.sum.request import from_options as ask_sum
 from hubbub.noise.source import ScriptedSource
 from tests.fresh import played
 

@@ -13,7 +13,7 @@ import pytest
 from hubbub.engines.opening import open_source
 from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.sum import mechanism
-from hubbub.kinds.sum.request import ask
+from hubbub.kinds.sum.request import from_options
 from hubbub.kinds.sum.spec import Sum
 from hubbub.noise.source import ScriptedSource
 
@@ -31,7 +31,7 @@ def table(people: list[Person]) -> pa.Table:
 
 def spec_of(**words: Any) -> Sum:
     asked = {"of": "cost:0..2:1", "by": BY, "rows_per_person": "3", "epsilon": "1", **words}
-    return ask(person="id", **asked).bind(open_source(table([])).columns())
+    return from_options(person="id", **asked).bind(open_source(table([])).columns())
 
 
 def layers(spec: Sum, people: list[Person], label: str = "rows") -> list[list[int]]:
@@ -88,7 +88,7 @@ def test_of_more_rows_than_count_so_many_are_kept() -> None:
 
 
 def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
-    spec = ask(person="id", of="cost:0..2:1", by=BY, epsilon="1")
+    spec = from_options(person="id", of="cost:0..2:1", by=BY, epsilon="1")
     data = open_source(table([(("A", 1), ("B", 2))]))
     with pytest.raises(Refused, match="exactly one row for each person"):
         spec.bind(data.columns()).measure(data, ScriptedSource.from_label("refused"))
@@ -115,7 +115,7 @@ def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
 )
 def test_a_wrong_use_is_one_sentence(words: dict[str, Any], sentence: str) -> None:
     if not sentence:  # one bin: so many rows in it are so many rows in all
-        assert spec_of(**words).whole == 4
+        assert spec_of(**words).most_in_all == 4
         return
     with pytest.raises(WrongUse, match=sentence) as found:
         spec_of(**words)

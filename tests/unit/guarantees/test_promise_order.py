@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from hubbub.certificate.explanation import explain_release, title
 from hubbub.cli.main import commands
-from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.statistic.request import statistic
 from hubbub.protocol.release import Release

@@ -8,10 +8,10 @@ from typing import Final
 from urllib.parse import quote
 
 from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, steps, title
-from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
 from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible

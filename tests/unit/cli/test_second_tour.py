@@ -1,0 +1,177 @@
+"""A second tour of wrong uses, of every command: each gets one clear sentence, shows no cell, and spends nothing.
+
+In each line stand the words, the exit code, and how the sentence begins.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli import test_newcomers_tour as first
+
+TOUR = """\
+release mean people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be
+release mean people.csv --of age:0..100 --epsilon 1 --out o => 2 the bins of age are written age:0..100:10,
+release mean people.csv --of age:100..0:1 --epsilon 1 --out o => 2 the range of age must be a whole number of
+release mean people.csv --of age:0..100:1 --by town --epsilon 1 --out o => 2 the bins of town must be declared, like
+release mean people.csv --epsilon 1 --out o => 2 say what the mean is of, with its range and
+release mean people.csv --of salary:0..100:1 --epsilon 1 --out o => 2 there is no column 'salary'; the first line
+release mean people.csv --of town:0..100:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more
+release mean people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way:
+release mean people.csv --of age:0..100:1 --epsilon 1 --zero-knowledge 1 --out o => 2 zero-knowledge says everything; say how
+release mean people.csv --of age:0..100:1 --zero-knowledge 1 --out o => 2 zero-knowledge is with respect to --rows K
+release mean people.csv --of age:0..100:1 --zero-knowledge 1 --rows 50 --people 40 --out o => 2 --rows is how many of all people may be
+release mean people.csv --of age:0..100:1 --zero-knowledge 1 --rows 5 --people 41 --out o => 3 the table is not of as many people as were
+release mean people.csv --of age:0..100:1 --epsilon 1 --where town --out o => 2 a condition is written like "age >= 65 and
+release mean people.csv --of age:0..100:1 --epsilon 1 --where height>3 --out o => 2 there is no column 'height'; the first line
+release mean people.csv --of age:0..100:1 --epsilon 1 --where (age>3 --out o => 2 a condition is written like "age >= 65 and
+release count people.csv --where age>oops --epsilon 1 --out o => 2 age is compared by <, <=, > and >= with a
+release count people.csv --where age --epsilon 1 --out o => 2 a condition is written like "age >= 65 and
+release count people.csv --where --epsilon 1 --out o => 2 got unexpected extra argument (1); see
+release count people.csv --epsilon 1e-9 --out o => 2 noise wider than a million steps is not
+release count people.csv --epsilon inf --out o => 2 epsilon must be a number like 0.1, 1/3 or
+release count people.csv --epsilon nan --out o => 2 epsilon must be a number like 0.1, 1/3 or
+release count people.csv --epsilon 1 --coverage 0 --out o => 2 coverage must lie between 0 and 1, not 0;
+release count people.csv --epsilon 1 --coverage 1 --out o => 2 coverage must lie between 0 and 1, not 1;
+release count people.csv --epsilon 1 --delta 1e-6 --out o => 2 no such option '--delta'. Did you mean
+release count people.csv --out o => 2 say how people are protected, in one way:
+release count people.csv --epsilon 100 --out o => 2 epsilon must lie between 0.000001 and 50
+release fraction people.csv --epsilon 1 --out o => 2 a fraction is of those who meet a
+release fraction people.csv --where age>30 --out o => 2 say how people are protected, in one way:
+release quantile people.csv --of age:0..100:1 --q 2 --epsilon 1 --out o => 2 a quantile lies between 0 and 1, like 0.5
+release quantile people.csv --of age:0..100:1 --q half --epsilon 1 --out o => 2 q must be a number like 0.1, 1/3 or 1e-6,
+release quantile people.csv --of age:0..100:1 --q -0.5 --epsilon 1 --out o => 2 a quantile lies between 0 and 1, like 0.5
+release sum people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way:
+release sum people.csv --of age:0..100:1 --epsilon 0 --out o => 2 epsilon must be above 0, not 0
+release sum people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be
+release sum people.csv --of age:0..100:1 --cap -5 --epsilon 1 --out o => 2 cap must be above 0, not -5
+release sum people.csv --of age:0..100:1 --cap many --epsilon 1 --out o => 2 cap must be a number like 0.1, 1/3 or 1e-6,
+release cube people.csv --by town --epsilon 1 --out o => 2 a cube has at least two columns; add --by
+release cube people.csv --by town=Wexcombe --margins all,none --epsilon 1 --out o => 2 a cube has at least two columns; add --by
+release cube people.csv --epsilon 1 --out o => 2 a cube has at least two columns; add --by
+release cube people.csv --by town=a --by town=b --epsilon 1 --out o => 2 each column can be used once; combine its
+release records people.csv --crowd 5 --out o => 2 say which columns the records have; add
+release records people.csv --columns town,age --out o => 2 records are published if a crowd shares
+release records people.csv --columns town,height --crowd 5 --out o => 2 there is no column 'height'; the first line
+release records people.csv --columns town,town --crowd 5 --out o => 2 each column of a record is named once, with
+release records people.csv --columns town/x --crowd 5 --out o => 2 how many first signs of town are kept is a
+release records people.csv --columns age:0 --crowd 5 --out o => 2 the width of a range must be a whole number
+release records people.csv --columns town --crowd 0 --out o => 2 --crowd must be a whole number of at least
+release points people.csv --columns age,id --epsilon 1 --out o => 2 say from where to where points are
+release points people.csv --columns age --grid 1,1 --epsilon 1 --out o => 2 say from where to where points are
+release points people.csv --columns age,town --box 0..1,0..1 --grid 1,1 --epsilon 1 --out o => 2 say how many people a cell must have: add
+release points people.csv --columns age,id --box 0..1 --grid 1,1 --epsilon 1 --out o => 2 say how many people a cell must have: add
+release points people.csv --columns age,id --box 1..0,0..1 --grid 1,1 --epsilon 1 --out o => 2 say how many people a cell must have: add
+release points people.csv --columns age,id --box 0..1,0..1 --grid 0,1 --epsilon 1 --out o => 2 say how many people a cell must have: add
+release queries people.csv --columns town --class marginals:1 --epsilon 1 --out o => 2 the domain must be declared, and town has
+release queries people.csv --columns town=a --class marginals:9 --epsilon 1 --out o => 2 marginals:9 needs between 1 and 1 columns,
+release queries people.csv --columns town=a --class nonsense --epsilon 1 --out o => 2 a class of queries is one of marginals:W,
+release queries people.csv --columns town=a --epsilon 1 --out o => 2 say which queries are to be answered: add
+release queries people.csv --class intervals --epsilon 1 --out o => 2 say the columns and their bins, as a list
+release queries people.csv --columns town=a --class intervals --method magic --epsilon 1 --out o => 2 there is no method 'magic'; there are
+release queries people.csv --columns town=a --class intervals --out o => 2 say how people are protected: --epsilon E
+release questions people.csv --out o => 2 say which questions are asked: add --spec
+release questions people.csv --spec nowhere.toml --out o => 2 the questions must be a TOML file that can
+release questions people.csv --spec people.csv --out o => 2 the questions must be a TOML file that can
+release questions people.csv --spec empty.csv --epsilon 1 --out o => 2 a file of questions has a table
+release histogram people.csv --by town=a --epsilon 1 --delta 2 --out o => 3 Gaussian noise needs a delta above 0 and
+release histogram people.csv --by town --epsilon 1 --delta 0 --out o => 2 delta must be above 0, not 0
+release histogram people.csv --by town=a --epsilon 1 --unlisted 2 --out o => 2 --unlisted is a share of people outside of
+release histogram people.csv --by town=a --epsilon 1 --unlisted some --out o => 2 unlisted must be a number like 0.1, 1/3 or
+release histogram people.csv --by town=a --epsilon 1 --parts 0 --out o => 2 --parts is a number of files, from 1 to
+release histogram people.csv --by town=a --epsilon 1 --collected-between 0.5 --out o => 2 missing option '--out'; see hubbub release
+release histogram people.csv --by town=a --epsilon 1 --collected-between 0.5 0.1 --out o => 2 --collected-between needs the lower rate
+release histogram people.csv --by town=a --epsilon 1 --collected 1.5 --out o => 2 collected must lie between 0 and 1, not
+release histogram people.csv --by town=a --epsilon 1 --exempt -1 --out o => 2 exempt must be a whole number of at least
+release histogram people.csv --by town=a --epsilon 1 --exempt two --out o => 2 exempt must be a number like 0.1, 1/3 or
+release histogram people.csv --by town=a --epsilon 1 --out o --ledger people.csv => 2 the file
+release histogram people.csv --by town=a --epsilon 1 --out o --ledger . => 3 the ledger
+release histogram people.csv --by town=a --channel geometric --out o => 2 the channel geometric needs --epsilon, like
+release histogram people.csv --by town=a --channel threshold --k 0 --out o => 2 there is no channel 'threshold'; choose one
+release histogram people.csv --by town=a --channel threshold --k 5 --epsilon 1 --out o => 2 there is no channel 'threshold'; choose one
+release histogram people.csv --by town=a --outlier flat --out o => 2 a curve, like 1:0.01,101:1 or slope:0.02 or
+release histogram people.csv --by town=a --outlier 5:1,1:0 --out o => 2 a curve must say what holds from a crowd of
+release histogram sqlite:///nowhere.sqlite --table t --by town=a --epsilon 1 --out o => 2 there is no file 'nowhere.sqlite'; check
+release histogram mysql://h/d --table t --by town=a --epsilon 1 --out o => 2 an address begins with postgresql://,
+release histogram people.csv --table SELECT --by town=a --epsilon 1 --out o => 2 a .csv file holds one table; drop --table
+release histogram people.xlsx --by town=a --epsilon 1 --out o => 2 there is no file 'people.xlsx': it does not
+release histogram *.csv --by town=a --epsilon 1 --out o => 2 the first line of a CSV names its columns,
+release histogram people.csv --by twon=a --epsilon 1 --out o => 2 there is no column 'twon'; the first line
+release histogram people.csv --by age:0..100:1e-9 --epsilon 1 --out o => 2 the range of age must be a whole number of
+release histogram people.csv --by age:[0,inf,5) --epsilon 1 --out o => 2 the edges of age must grow, like
+release histogram people.csv --by hired:year:2013..2013..2014 --epsilon 1 --out o => 2 a date of hired is written 2024, 2024-01 or
+graph release nowhere.txt --out o => 2 'nowhere.txt' is no file; name one that is
+graph release degrees nowhere.txt --epsilon 1 --out o => 2 got unexpected extra argument
+graph release edges people.csv --out o => 2 got unexpected extra argument (people.csv);
+graph release edges people.csv --epsilon 1 --out o --columns id => 2 got unexpected extra argument (people.csv);
+graph release edges people.csv --epsilon 1 --out o --columns id,nobody => 2 got unexpected extra argument (people.csv);
+ask nowhere.json town=a => 2 there is no certificate 'nowhere.json' that
+ask people.csv town=a => 4 the certificate does not hold, so it is not
+ask people.csv => 2 missing argument 'WORDS...'; see hubbub ask
+explain nowhere.json => 2 there is no certificate 'nowhere.json' that
+verify => 2 missing argument 'CERTIFICATE'; see hubbub
+verify published => 2 there is no certificate 'published' that
+verify nowhere.json --certificate-only => 2 there is no certificate 'nowhere.json' that
+verify people.csv --release nowhere.csv => 4 the certificate does not hold: canonical
+trust add Ann => 2 missing argument 'KEY'; see hubbub trust
+trust add Ann key => 2 a public key is 64 hexadecimal signs, or a
+trust remove Nobody => 2 there is no publisher 'Nobody'; there is
+ledger show --ledger people.csv => 2 the file
+ledger new people.csv => 2 got unexpected extra argument (people.csv);
+ledger finish published => 2 nothing in 'published' was cut short; there
+ledger policy nobody --max-epsilon -1 => 2 no such option '--max-epsilon'. Did you
+ledger check nowhere.json => 2 there is no certificate 'nowhere.json' that
+plan --want differential-privacy --epsilon 1 --people none => 2 --want must be one of zero-knowledge ('no
+plan histogram => 2 no such command 'histogram'; see hubbub
+plan records => 2 missing option '--crowd'; see hubbub plan
+channel law => 2 missing option '--channel'; see hubbub
+channel law geometric => 2 missing option '--channel'; see hubbub
+channel law geometric --alpha 2 --count 3 => 2 missing option '--channel'; see hubbub
+channel law threshold --k -1 --count 1 => 2 missing option '--channel'; see hubbub
+account compose => 2 compose takes at least two promises, like
+account epsilon 1 => 2 no such command 'epsilon'; see hubbub
+account sample --rate 2 --epsilon 1 => 2 no such command 'sample'; see hubbub
+account crowd-blending --k 1 => 2 no such command 'crowd-blending'; see
+audit channel nothing => 2 there is no channel 'nothing'; choose one
+audit function nowhere.py => 2 missing option '--neighbours'; see hubbub
+audit certificate nowhere.json => 2 nowhere.json cannot be read (No such file
+audit certificate people.csv => 4 the certificate is not JSON as Hubbub
+vote tally => 2 name the file with the ballots, or
+vote tally empty.csv => 2 the ballot file is empty; it must hold
+vote tally people.csv --rule nonsense => 2 invalid value for '--rule': 'nonsense' is
+vote tally people.csv --seats 0 => 2 line 1: a CSV file of ballots needs columns
+vote plan --voters none => 2 no such command 'plan'; see hubbub vote
+vote gain => 2 missing option '--truth'; see hubbub vote
+vote map nowhere.blt => 2 got unexpected extra argument
+demo --out people.csv => 2 --out must be a folder that can be made,
+studio nowhere => 2 there is no folder 'nowhere'; make it, or
+studio --port none => 2 invalid value for '--port': 'none' is not a
+studio . --port 99999999 => 2 invalid value for '--port': 99999999 is not
+check people.csv --where age => 2 a condition is written like "age >= 65 and
+check people.csv --of age => 2 the range and the step of age must be
+check people.csv --person id --rows-are-people => 2 --person and --rows-are-people exclude each
+check twice.csv --person Town => 2 2 columns are called 'Town'; say which:
+"""
+LINES = TOUR.splitlines()
+
+
+@pytest.fixture
+def here(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.getbasetemp() / "second-tour"
+    if not folder.exists():
+        folder.mkdir()
+        first.make_files(folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_none_was_in_the_first() -> None:
+    old = {line.partition(" => ")[0] for line in first.LINES}
+    assert len({line.partition(" => ")[0] for line in LINES} - old) >= 100
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_one_sentence_no_cell_nothing_spent(line: str, here: Path) -> None:
+    first.check_line(line, here)
