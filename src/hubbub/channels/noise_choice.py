@@ -47,7 +47,7 @@ def compare(epsilon: Fraction, delta: Fraction, bins: int) -> NoiseChoice:
         delta=delta,
         bins=bins,
         geometric=geometric_variance(epsilon / bins),
-        gaussian=least_variance(epsilon, delta, Fraction(bins), bins),
+        gaussian=least_variance(epsilon, delta, bins),
     )
 
 

@@ -49,11 +49,16 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianNoise:
-    """N_Z(s2) on integers that one person moves by v, |v|^2 <= `squared`, at most `moved` of them."""
+    """N_Z(s2) on integers that one person moves by v, |v|^2 <= `squared`, at most `moved` of them.
+
+    With `ones` no number moves by more than 1. That cannot be seen from the two others: 4 and 4 are four numbers that
+    move by 1, or one that moves by 2.
+    """
 
     s2: Fraction
     squared: Fraction = Fraction(1)
     moved: int = 1
+    ones: bool = False
 
     def __post_init__(self) -> None:
         if self.s2 <= 0 or self.squared < 0 or self.moved < 0:
@@ -68,9 +73,9 @@ class GaussianNoise:
         return self.squared / (2 * self.s2)
 
     @property
-    def by_ones(self) -> bool:
-        """Whether each number moves by 1 at most: then the longest v has `moved` ones."""
-        return self.squared == self.moved
+    def most_ones(self) -> int | None:
+        """How many numbers move, where none does by more than 1: at most so many; else None."""
+        return min(self.moved, math.floor(self.squared)) if self.ones or self.squared == 1 else None
 
     def group(self, people: int) -> GaussianNoise:
         """What so many people together move.
@@ -84,7 +89,14 @@ class GaussianNoise:
 
         Guarantee: |v - v'|^2 <= |v|^2 + |v'|^2 for entries of at least 0: twice the square, not four times.
         """
-        return GaussianNoise(s2=self.s2, squared=2 * self.squared, moved=2 * self.moved)
+        return GaussianNoise(
+            s2=self.s2, squared=2 * self.squared, moved=2 * self.moved, ones=self.most_ones is not None
+        )
+
+
+def by_ones(s2: Fraction, moved: int) -> GaussianNoise:
+    """Noise on numbers of which one person moves so many, by 1 each."""
+    return GaussianNoise(s2=s2, squared=Fraction(moved), moved=moved, ones=True)
 
 
 @lru_cache(maxsize=256)
@@ -109,9 +121,10 @@ def delta_of(noise: GaussianNoise, epsilon: Fraction) -> Fraction:
     """
     if not noise.squared:
         return Fraction(0)
-    if noise.by_ones and noise.moved * noise.s2 <= _WIDEST:
+    ones = noise.most_ones
+    if ones is not None and ones * noise.s2 <= _WIDEST:
         with precision():
-            return min(rounded(upper(exact_law(noise.s2, noise.moved).delta_at(epsilon)), up=True), Fraction(1))
+            return min(rounded(upper(exact_law(noise.s2, ones).delta_at(epsilon)), up=True), Fraction(1))
     return lemma_c([noise], epsilon)
 
 
@@ -246,8 +259,8 @@ def _of_order(rho: Fraction, epsilon: Fraction, a: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=1024)
-def least_variance(epsilon: Fraction, delta: Fraction, squared: Fraction, moved: int) -> Fraction:
-    """An s2, next to the smallest, whose noise is (epsilon, delta)-close where one person moves that much.
+def least_variance(epsilon: Fraction, delta: Fraction, moved: int) -> Fraction:
+    """An s2, next to the smallest, whose noise is (epsilon, delta)-close where one person moves so many numbers by 1.
 
     Guarantee: its delta was worked out by :func:`delta_of` and is at most `delta`. Since delta is not monotone in s2,
     that is checked for the number itself, after rounding.
@@ -257,11 +270,9 @@ def least_variance(epsilon: Fraction, delta: Fraction, squared: Fraction, moved:
 
     def suffices(thousandths: int) -> bool:
         s2 = near * (1 + Fraction(thousandths, 10**4))
-        return (
-            delta_of(GaussianNoise(s2=rounded(s2, up=True, digits=6), squared=squared, moved=moved), epsilon) <= delta
-        )
+        return delta_of(by_ones(rounded(s2, up=True, digits=6), moved), epsilon) <= delta
 
-    near = least_normal_variance(epsilon, delta) * squared
+    near = least_normal_variance(epsilon, delta) * moved
     best = first(suffices, -2000, 4000)
     while not suffices(best):
         best += 100

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.gaussian import (
     GaussianNoise,
+    by_ones,
     delta_of,
     epsilon_with,
     exact_law,
@@ -63,7 +64,7 @@ def by_inner_product(v: tuple[int, ...], s2: float, epsilon: float) -> float:
 @pytest.mark.parametrize("s2", ["1/2", "3", "17.9"])
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_the_exact_profile_is_that_of_brute_force(v: tuple[int, ...], s2: str, epsilon: str) -> None:
-    noise = GaussianNoise(s2=Fraction(s2), squared=Fraction(len(v)), moved=len(v))
+    noise = by_ones(Fraction(s2), len(v))
     found = delta_of(noise, Fraction(epsilon))
     assert abs(float(found) - brute(v, float(noise.s2), float(epsilon))) < 1e-15
 
@@ -154,6 +155,15 @@ def test_a_group_moves_as_far_as_its_people_and_a_swap_by_root_two() -> None:
     assert (noise.swapped().squared, noise.swapped().moved) == (6, 6)
 
 
+def test_a_length_of_four_may_be_one_number_that_moves_by_two() -> None:
+    """By ones alone the profile of (1, 1, 1, 1) is a bound; that of (2) is above it at a small epsilon."""
+    of_two = by_inner_product((2,), 16, 0.3)
+    assert of_two > float(delta_of(by_ones(Fraction(16), 4), Fraction("0.3")))
+    assert of_two <= float(delta_of(GaussianNoise(s2=Fraction(16), squared=Fraction(4), moved=4), Fraction("0.3")))
+    assert by_ones(Fraction(16), 4).group(2).most_ones is None
+    assert by_ones(Fraction(16), 4).swapped().most_ones == 8
+
+
 def test_rho_gives_a_delta_above_the_exact_one_and_not_far() -> None:
     s2 = Fraction(100)
     noise = GaussianNoise(s2=s2)
@@ -173,14 +183,14 @@ def test_rho_gives_a_delta_above_the_exact_one_and_not_far() -> None:
     ],
 )
 def test_the_least_noise_is_that_of_the_table(epsilon: str, delta: str, moved: int, deviation: float) -> None:
-    s2 = least_variance(Fraction(epsilon), Fraction(delta), Fraction(moved), moved)
-    noise = GaussianNoise(s2=s2, squared=Fraction(moved), moved=moved)
+    s2 = least_variance(Fraction(epsilon), Fraction(delta), moved)
+    noise = by_ones(s2, moved)
     assert float(s2) ** 0.5 == pytest.approx(deviation, rel=2.5e-3)
     assert delta_of(noise, Fraction(epsilon)) <= Fraction(delta)
 
 
 def test_fewer_entries_are_a_marginal_of_more() -> None:
-    deltas = [delta_of(GaussianNoise(s2=Fraction(9), squared=Fraction(d), moved=d), Fraction(1)) for d in range(1, 6)]
+    deltas = [delta_of(by_ones(Fraction(9), d), Fraction(1)) for d in range(1, 6)]
     assert deltas == sorted(deltas)
     assert exact_law(Fraction(9), 2).infinite_mass < Fraction(1, 2**100)
 
@@ -189,4 +199,4 @@ def test_noise_without_a_variance_or_a_delta_is_refused() -> None:
     with pytest.raises(WrongUse, match="a variance above 0"):
         GaussianNoise(s2=Fraction(0))
     with pytest.raises(Refused, match="needs a delta"):
-        least_variance(Fraction(1), Fraction(0), Fraction(1), 1)
+        least_variance(Fraction(1), Fraction(0), 1)

@@ -27,7 +27,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
-from hubbub.guarantees.gaussian import GaussianNoise, delta_of, least_variance
+from hubbub.guarantees.gaussian import by_ones, delta_of, least_variance
 from hubbub.noise.gaussian import LARGEST, SMALLEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, ball, exp, positive, precision, rounded, upper
@@ -72,7 +72,7 @@ class Gaussian(Channel):
         if allowed >= 1:
             raise WrongUse(f"delta must be below 1, not {allowed}; choose one like 1e-9")
         rate = noise_rate(epsilon)
-        return cls(rate, least_variance(rate, allowed, Fraction(bins), bins))
+        return cls(rate, least_variance(rate, allowed, bins))
 
     @property
     def how(self) -> str:
@@ -96,7 +96,7 @@ class Gaussian(Channel):
     def several_bins(self, bins: int) -> DifferentialPrivacy:
         """Guarantee: by the profile of the pair in which `bins` numbers move by one each, which is no better than any
         that a person in at most so many bins causes."""
-        noise = GaussianNoise(s2=self.variance, squared=Fraction(bins), moved=bins)
+        noise = by_ones(self.variance, bins)
         delta = max(rounded(delta_of(noise, self.epsilon), up=True, digits=9), _LEAST)
         return DifferentialPrivacy(epsilon=self.epsilon, delta=delta)
 
