@@ -21,7 +21,7 @@ from scipy import stats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.sampling.ranks import ranks
-from hubbub.tables.engine import ONE_ROW_EACH, Engine
+from hubbub.tables.engine import NO_ID, ONE_ROW_EACH, Engine
 from tests.conformance.openers import ENGINES, Opener, every_engine, every_engine_but_connect, server_of
 
 DATABASES = [name for name in ENGINES if ":" not in name]
@@ -74,12 +74,12 @@ def test_rows_are_handed_over_only_if_each_person_has_one(opened: Opener, tmp_pa
         drawn.append(people)
         raise Refused("another number")
 
-    for i, ids in enumerate(([1, 1, 2], [1, None, 2])):
+    for i, (ids, why) in enumerate((([1, 1, 2], ONE_ROW_EACH), ([1, None, 2], NO_ID))):
         (tmp_path / str(i)).mkdir()
         engine = opened(pa.table({"id": pa.array(ids, pa.int64()), "age": [1, 2, 3]}), tmp_path / str(i))
         with pytest.raises(Refused) as refusal:
             engine.rows(["age"], "id", chosen)
-        assert str(refusal.value) == ONE_ROW_EACH
+        assert str(refusal.value) == why
     assert not drawn
     with pytest.raises(Refused, match="another number"):
         engine.rows(["age"], None, chosen)

@@ -215,7 +215,7 @@ def test_what_was_left_of_a_clean_up_without_the_name_of_its_ledger_goes(town: P
 def test_a_folder_in_the_place_of_a_certificate_is_told_which_file_to_give(town: Path, tmp_path: Path) -> None:
     assert publish(town, tmp_path / "out").exit_code == 0
     told = run("verify", tmp_path / "out")
-    assert told.exit_code == 4
+    assert told.exit_code == 2
     assert f"give the certificate in it, {tmp_path / 'out' / CERTIFICATE}" in told.stderr
 
 
