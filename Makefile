@@ -24,11 +24,12 @@ test: check ## check, then run the fast tests: four minutes on two cores
 test-all: .venv/with-charts,studio,dev ## run the tests that are left: servers, Spark, a browser, kills, long statistics
 	@$(BIN)/python -m pytest -m slow --dist=loadgroup
 
-check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers
+check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers, readable pages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict --num-workers 2 src benchmarks tests
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m website.prose
 
 pictures: .venv/with-charts,studio,dev ## take the pictures of the README and the studio's tutorial again (needs Chromium)
 	@HUBBUB_PICTURES=docs/tutorials/studio $(BIN)/python -m pytest -n0 -q tests/browser/test_studio.py
