@@ -286,7 +286,7 @@ def print_json(value: Mapping[str, object]) -> None:
 def display(text: str) -> str:
     """A stranger's word on one line, with every sign spelt out that does not show: none can act on a terminal.
 
-    >>> print(shown("a" + chr(27) + "[2Jb" + chr(10) + "c"))
+    >>> print(display("a" + chr(27) + "[2Jb" + chr(10) + "c"))
     a\\u001b[2Jb\\u000ac
     """
     if text.isprintable():

@@ -7,6 +7,7 @@ Who wants to check where a certificate comes from gets the public half by anothe
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -97,16 +98,20 @@ def signed(public_key: str, signature: str, data: bytes) -> bool:
     return True
 
 
+def _is_key(word: str) -> bool:
+    return re.fullmatch(rf"[0-9a-f]{{{2 * _SIZE}}}", word, re.ASCII) is not None
+
+
 def given(text: str) -> str:
     """A public key as somebody hands it over: in hexadecimal, or a file that holds it."""
     word = text.strip().lower()
     try:
-        if len(word) != 2 * _SIZE and Path(text).is_file():
+        if not _is_key(word) and Path(text).is_file():
             word = Path(text).read_text(encoding="ascii", errors="replace").strip().lower()
-        if len(bytes.fromhex(word)) == _SIZE:
-            return word
-    except (ValueError, OSError):  # no hexadecimal, or no name that a file can have
+    except (ValueError, OSError):  # no name that a file can have
         pass
+    if _is_key(word):
+        return word
     raise WrongUse(
         f"a public key is {2 * _SIZE} hexadecimal signs, or a file that holds them, not {text[:20]!r}; "
         "hubbub ledger key prints one"

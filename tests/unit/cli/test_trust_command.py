@@ -106,3 +106,10 @@ def test_help_has_an_example(command: str) -> None:
     done = run("trust", command, "--help")
     assert done.exit_code == 0
     assert "Example" in done.stdout
+
+
+def test_a_file_whose_path_has_as_many_signs_as_a_key_is_read(tmp_path: Path) -> None:
+    name = "k" * (64 - len(str(tmp_path)) - 1)
+    file = tmp_path / name if name else tmp_path / "k"
+    file.write_text(TWO + "\n")
+    assert told("trust", "add", "other", file)["public_key"] == TWO

@@ -109,7 +109,7 @@ def test_bins_that_nobody_can_be_outside_of_need_no_share() -> None:
         lambda: cube(["town", "age"], crowd=5, unlisted="0.1"),
         lambda: statistic("mean", of="pay:0..9:1", epsilon=1, unlisted="0.1"),
     ):
-        with pytest.raises(WrongUse, match="declare the bins of a column"):
+        with pytest.raises(WrongUse, match="declare those of a column"):
             spec()
 
 

@@ -99,7 +99,7 @@ class Columns:
 def parse_columns(text: str) -> dict[str, tuple[str, ...]]:
     """The option ``--columns``: ``ballot=ID,count=N`` or ``ranks="1st, choice"/"a/b"/c`` or ``ranks=#2/#3``.
 
-    >>> asked_columns('ranks="1st, choice"/"a/b"/c,count=#4')
+    >>> parse_columns('ranks="1st, choice"/"a/b"/c,count=#4')
     {'ranks': ('1st, choice', 'a/b', 'c'), 'count': ('#4',)}
     """
     out: dict[str, tuple[str, ...]] = {}

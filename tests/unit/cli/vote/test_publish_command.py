@@ -27,7 +27,8 @@ def record(tmp_path: Path) -> Path:
 def test_the_options_are_those_of_the_kind() -> None:
     taken = {param.name: param for param in publish.params}
     for option in KIND.options:
-        assert taken[option.name].default == (False if option.metavar is None else option.default)
+        default = taken[option.name].to_info_dict()["default"]  # None where none is set
+        assert default == (False if option.metavar is None else option.default)
 
 
 def test_what_is_written_verifies_and_stands_beside_the_record(record: Path, tmp_path: Path) -> None:
