@@ -1,4 +1,4 @@
-"""What the site has that nobody wrote: the page of commands, from what ``--help`` prints. And nothing from outside."""
+"""What the site has that nobody wrote: the page of commands, from what ``--help-all`` prints. And nothing from outside."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hubbub.cli import EVERYTHING
 from hubbub.cli.main import commands
 from website import notebooks
 
@@ -24,6 +25,7 @@ WIDTH = 100  # of the help texts, in signs
 def every(command: click.Command, above: click.Context | None, name: str) -> Iterator[tuple[str, str, bool]]:
     """Each command by its whole name, with its help and whether it has commands of its own."""
     context = click.Context(command, parent=above, info_name=name, max_content_width=WIDTH, terminal_width=WIDTH)
+    context.meta[EVERYTHING] = True
     yield context.command_path, command.get_help(context), isinstance(command, click.Group)
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
@@ -34,7 +36,7 @@ def every(command: click.Command, above: click.Context | None, name: str) -> Ite
 
 def commands_page() -> str:
     """Every command and what its ``--help`` prints, as Markdown."""
-    parts = ["# Commands", "", "What `--help` prints, for every command. All of them take `--json`.", ""]
+    parts = ["# Commands", "", "What `--help-all` prints, for every command. All of them take `--json`.", ""]
     for path, text, group in every(commands, None, "hubbub"):
         level = "##" if group or path.count(" ") < 2 else "###"
         parts += [f"{level} {path}", "", "```text", text.replace("```", "'''"), "```", ""]

@@ -164,6 +164,10 @@ class GroupedOption(click.Option):
         self.group, self.advanced = group, advanced
 
 
+EVERYTHING: Final = f"{__name__}.everything"
+"""Set in a context whose help shows every option."""
+
+
 class InGroups(click.Command):
     """A command whose help shows what most people need, by headings; ``--help-all`` shows everything."""
 
@@ -173,7 +177,7 @@ class InGroups(click.Command):
     def _everything(self) -> click.Option:
         def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
             if wanted and not ctx.resilient_parsing:
-                ctx.meta[__name__] = True
+                ctx.meta[EVERYTHING] = True
                 click.echo(ctx.get_help())
                 ctx.exit()
 
@@ -190,13 +194,13 @@ class InGroups(click.Command):
         told = self.help or ""
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(told if __name__ in ctx.meta else told.partition("\n\n")[0])
+            formatter.write_text(told if EVERYTHING in ctx.meta else told.partition("\n\n")[0])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            advanced = isinstance(param, GroupedOption) and param.advanced and __name__ not in ctx.meta
+            advanced = isinstance(param, GroupedOption) and param.advanced and EVERYTHING not in ctx.meta
             if record is not None and not advanced:
                 found.setdefault(param.group if isinstance(param, GroupedOption) else ELSE, []).append(record)
         for heading in (WHAT, WHOSE, HOW, WHERE, ELSE):
@@ -208,7 +212,7 @@ class InGroups(click.Command):
         lines = [line.strip() for line in (self.epilog or "").splitlines()[2:]]
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(examples(*(lines if __name__ in ctx.meta else lines[:1])))
+            formatter.write_text(examples(*(lines if EVERYTHING in ctx.meta else lines[:1])))
 
 
 def options(command: Command, declared: Sequence[Option]) -> Command:
