@@ -111,4 +111,4 @@ def test_the_printed_command_shows_the_error_it_promised(tmp_path: Path) -> None
     # One release can tell: hiding everything, or noise for everybody without a sample, lie outside.
     everything_hidden = float(np.mean(counts))
     assert abs(everything_hidden - promised) > FRESH * spread
-    assert [g["notion"] for g in told["guarantees"]][:2] == ["crowd-blending", "zero-knowledge"]
+    assert [g["notion"] for g in told["guarantees"]][:2] == ["zero-knowledge", "crowd-blending"]

@@ -171,14 +171,26 @@ def _plain(outcome: object) -> object:
             return ["a set", *sorted(repr(_plain(value)) for value in outcome)]  # in no order, whatever it prints
         case None | str() | bytes() | Number() | BaseException():
             return outcome
-    import narwhals as nw
+    return _of_a_frame(outcome)
 
-    frame = nw.from_native(outcome, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.Series):
-        return _plain(frame.to_list())
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return _plain(frame.to_dict(as_series=False)) if isinstance(frame, nw.DataFrame) else outcome
+
+def _of_a_frame(outcome: Any) -> object:
+    """A table or column of pandas, polars or Arrow as lists; anything else as it is."""
+    library = type(outcome).__module__.partition(".")[0]
+    if library == "polars" and hasattr(outcome, "collect"):
+        outcome = outcome.collect()
+    match library:
+        case "pandas" if hasattr(outcome, "columns"):
+            return _plain({str(name): outcome[name].tolist() for name in outcome.columns})
+        case "polars" if hasattr(outcome, "columns"):
+            return _plain(outcome.to_dict(as_series=False))
+        case "pandas" | "polars" if hasattr(outcome, "to_list"):
+            return _plain(outcome.to_list())
+        case "pyarrow" if hasattr(outcome, "to_pydict"):
+            return _plain(outcome.to_pydict())
+        case "pyarrow" if hasattr(outcome, "to_pylist"):
+            return _plain(outcome.to_pylist())
+    return outcome
 
 
 def _leaves(outcome: object) -> list[float]:

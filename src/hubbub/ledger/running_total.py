@@ -187,9 +187,9 @@ def _knowledge(first: Entered, second: Entered) -> Guarantee | None:
 
 def _crowds(one: Charge, two: Charge) -> Guarantee | None:
     """The first leads, and what is beside it is differentially private; of two that are not, nothing is left."""
-    if one.crowd_blending is None or one.kept_rows:
-        return one.crowd_blending  # of kept rows nothing is promised beside others, and that stays so
-    if two.pure is None:
+    if (
+        one.crowd_blending is None or one.kept_rows or two.pure is None
+    ):  # of kept rows nothing is promised beside others
         return None
     beside = two.pure.epsilon
     return CrowdBlending(k=one.crowd_blending.k, epsilon=_short(one.crowd_blending.epsilon + beside + beside))

@@ -307,7 +307,7 @@ def test_45_a_chart_that_cannot_be_drawn_is_left_out(
     def fails(*_: object, **__: object) -> str:
         raise RuntimeError("the converter gave up")
 
-    monkeypatch.setattr(sys.modules["hubbub.report.picture"], "responsive", fails)
+    monkeypatch.setattr(sys.modules["hubbub.report.picture"], "_chart", fails)
     done = publish(town, tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "it could not be drawn when this page was made" in (tmp_path / "out" / "report.html").read_text()
@@ -317,7 +317,7 @@ def test_45_a_chart_that_cannot_be_drawn_is_left_out(
 CRASHING = """
 import os, sys
 import hubbub.report
-sys.modules["hubbub.report.picture"].responsive = lambda *_, **__: os._exit(9)
+sys.modules["hubbub.report.picture"]._chart = lambda *_, **__: os._exit(9)
 from hubbub.cli.main import main
 main()
 """

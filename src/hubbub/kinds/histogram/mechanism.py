@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
@@ -116,11 +115,12 @@ def in_columns(
 def in_order(codes: NDArray[np.int64], found: Sequence[Sequence[str | None]]) -> NDArray[np.intp]:
     """Which found bin comes first, second, and so on: by the declared part, then by the bytes of the labels, the
     missing last."""
-    columns = [pa.array(codes), *(pa.array(labels, pa.string()) for labels in found)]
-    names = [str(i) for i in range(len(columns))]
-    keys = [(name, "ascending") for name in names]
-    order = pc.sort_indices(pa.table(columns, names), sort_keys=keys)  # the missing at the end
-    return np.asarray(order, dtype=np.intp)
+    columns = [codes]
+    for labels in found:
+        known = sorted({label for label in labels if label is not None})
+        ranks: dict[str | None, int] = {label: i for i, label in enumerate(known)}
+        columns.append(np.array([ranks.get(label, len(ranks)) for label in labels], dtype=np.int64))
+    return np.lexsort(columns[::-1])  # (characters are ordered as their bytes in UTF-8 are)
 
 
 def found_name(i: int) -> str:
