@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor, log10
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
@@ -56,10 +56,19 @@ def exactness(release: Release) -> tuple[str, ...]:
 
 
 def _phrase(width: float, release: Release) -> str:
+    """A width in few digits, rounded up: it says "at most"."""
     drawing = release.result.drawing()
     if isinstance(drawing, Bars) and drawing.percent:
-        return f"{100 * width:.1f} percentage points"
-    return f"{int(width):,}" if width == int(width) else f"{width:,.4g}"
+        return f"{ceil(1000 * width) / 10:.1f} percentage points"
+    return in_digits(width)
+
+
+def in_digits(width: float) -> str:
+    """A number of three digits or all of its whole ones, rounded up."""
+    if width >= 100 or width == int(width):
+        return f"{ceil(width):,}"
+    scale = 10.0 ** (2 - floor(log10(width)))
+    return f"{ceil(width * scale) / scale:g}"
 
 
 def _widths(release: Release) -> list[float | None]:

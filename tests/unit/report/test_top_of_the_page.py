@@ -17,7 +17,7 @@ from hubbub.numeric.exact import INFINITY
 from hubbub.report import report
 from hubbub.report.heading import Heading, heading
 from hubbub.report.numbers import FOLDED
-from hubbub.report.summary import exactness, for_a_person, right_at_most
+from hubbub.report.summary import exactness, for_a_person, in_digits, right_at_most
 from hubbub.verification.api import verify
 from tests.fresh import enter as open_table
 
@@ -181,3 +181,10 @@ def test_wrong_words_are_refused_before_anything_is_spent(text: str, why: str, t
 def test_a_label_names_a_column(label: str) -> None:
     with pytest.raises(WrongUse, match="column=words"):
         heading(labels=[label])
+
+
+@pytest.mark.parametrize(
+    ("width", "said"), [(15150.4, "15,151"), (12.3456, "12.4"), (0.00123456, "0.00124"), (3.0, "3"), (99.99, "100")]
+)
+def test_a_width_is_rounded_up_in_few_digits(width: float, said: str) -> None:
+    assert in_digits(width) == said
