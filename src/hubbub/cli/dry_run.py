@@ -1,4 +1,4 @@
-"""``--dry-run``: what a release would publish, promise and cost. Reads names and types of columns, spends nothing."""
+"""``--dry-run``: what a release would publish, promise and cost. Nothing is counted, drawn or spent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _EXAMPLE: Final = 1000  # people of the bin whose error is stated
 def answer(spec: Spec, ledger: Ledger, dataset: str, source: Identity, *, as_json: bool) -> None:
     """What would come out and what it would cost, for a spec that was bound to the columns of its table.
 
-    Guarantee: no row is read, nothing is drawn, and nothing is entered in the ledger.
+    Guarantee: nothing is counted or drawn, and nothing is entered in the ledger. What is printed depends on the request,
+    the names and types of columns, and the ledger; as before a release, that knows a file by a digest of its bytes.
     """
     from hubbub.errors import Refused
     from hubbub.ledger.charge import charge
@@ -59,7 +60,7 @@ def _print(spec: Spec, found: Trial) -> None:
     from hubbub.protocol.weakness import weaknesses
 
     console, described = page(), spec.describe()
-    console.print(verdict(f"This can be published: {display(described.title)}. Nothing was read, drawn or spent.\n"))
+    console.print(verdict(f"This can be published: {display(described.title)}. Nothing was counted, drawn or spent.\n"))
     console.print(f"{display(described.published)}.")
     for column, rule in described.public:
         console.print(f"Public: {display(column)}: {display(rule)}.")

@@ -52,7 +52,7 @@ FORM: Final = tuple(option for option in _TABLE if option.name in ("table", "del
 _ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
     NAMED,
-    Option("dry_run", None, "Say what would be published, promised and spent; read and spend nothing.", group=WHERE),
+    Option("dry_run", None, "Say what would be published, promised and spent; count and spend nothing.", group=WHERE),
     Option("ledger", "FILE", "Another ledger than your own.", group=WHERE, advanced=True),
     Option("title", "WORDS", "The title of the report, in place of ours.", group=WHERE),
     Option("subtitle", "WORDS", "A line below it.", group=WHERE, advanced=True),
