@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.interruption import interruptible
@@ -15,10 +15,11 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
-from hubbub.protocol.release import UNREADABLE, Release
+from hubbub.protocol.release import JOIN, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
+from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 
@@ -45,6 +46,20 @@ def open(
     rows_are_people: Annotated[
         bool, option_help(None, "Each row is another person (then leave out `person`).", group=WHOSE)
     ] = False,
+    join: Annotated[
+        object | None,
+        option_help(
+            "FILE",
+            "A second table, of events: its rows are counted, with the columns of their person's row in the first. Of "
+            "a database, the name of its table.",
+            group=WHOSE,
+            advanced=True,
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        option_help("COLUMN", "With `join`: the column of people, which both tables have.", group=WHOSE, advanced=True),
+    ] = None,
     table: Annotated[
         str | None,
         option_help(
@@ -99,13 +114,18 @@ def open(
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
-    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). A query
+    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). With
+    `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it. A query
     with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
     somebody declares that these are not the people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
     from hubbub.engines.query import RowsMove, is_query, remarks
 
+    if join is not None or on is not None:
+        if rows_are_people:
+            raise WrongUse("in a join a person is whoever the tables are joined by; leave out `rows_are_people`")
+        person = opening.joined_person(join, on, person)
     _check_person_declared(person, rows_are_people)
     with interruptible():
         engine = opening.open_source(
@@ -113,17 +133,29 @@ def open(
         )
     if person is not None:
         column(engine.columns(), person)
-    for remark in remarks(table):
+    for remark in (*remarks(table), *(remarks(join) if isinstance(join, str) else ())):
         warnings.warn(remark, RowsMove, stacklevel=2)
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and is_query(table or "")):
         dataset = named_after(source, table)  # but not after a query
-    books, reading = Ledger(ledger), {UNREADABLE: to_text(rational(unreadable, UNREADABLE))}
+    books = Ledger(ledger)
 
-    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-        check_accepted(spec.bind(engine.columns()), accept_weak)
-        return execute(spec, engine, books, dataset, other_people=other_people, reading=reading)
+    def opened(data: Engine, reading: Mapping[str, str]) -> Table:
+        def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
+            check_accepted(spec.bind(data.columns()), accept_weak)
+            return execute(spec, data, books, dataset, other_people=other_people, reading=reading)
 
-    return Table(engine, person, carry_out, lambda by, **how: opening.inspect(engine, by, person, **how))
+        def joined(other: object, by: str | None, how: Mapping[str, Any]) -> Table:
+            if person is None:
+                raise WrongUse("a join is of people by a column of both tables; open the first with `person=COLUMN`")
+            key = opening.joined_person(other, by or person, person)
+            with interruptible():
+                both = opening.open_join(source, data, other, key, unreadable=unreadable, **how)
+            return opened(both, {**reading, JOIN: key})
+
+        return Table(data, person, carry_out, lambda by, **how: opening.inspect(data, by, person, **how), joined)
+
+    found = opened(engine, {UNREADABLE: to_text(rational(unreadable, UNREADABLE))})
+    return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
 
 
 def open_graph(

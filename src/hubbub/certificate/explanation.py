@@ -6,9 +6,10 @@ Numbers in sentences are rounded against us and short; :func:`formula` has them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final
 
 from hubbub.guarantees.definitions import (
@@ -36,6 +37,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance
+from hubbub.protocol.release import reading_notes
 from hubbub.protocol.spec import Spec
 
 DIGITS: Final = 3
@@ -94,7 +96,9 @@ def steps(derivation: Derivation) -> list[str]:
     return lines
 
 
-def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
+def explain_release(
+    spec: Spec, promises: Sequence[Derivation], reading: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """A release in plain words: what was published, what is promised, what is taken for granted, what is not promised.
 
     It says what a certificate says, to somebody who has never heard of epsilon.
@@ -118,6 +122,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
         lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))), by=4)
         lines.append(f"    In numbers: {in_numbers(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
+    assumptions |= dict.fromkeys(reading_notes(reading))
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
     lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]
     lines.append("  - anything at all, if something that is taken for granted is not so")

@@ -163,7 +163,7 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
-        for remark in remarks(given["table"]):
+        for remark in (*remarks(given["table"]), *remarks(given["join"])):
             print_text(f"Note: {remark}.")
         options["person"] = people.person
         name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
@@ -280,6 +280,7 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     from hubbub.certificate.explanation import crowd_sentence, meaning
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.promise_order import requested_first
+    from hubbub.protocol.release import reading_notes
 
     console = page()
     promises = list(requested_first(done.promises))
@@ -292,7 +293,10 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    console.print(f"A person: {display(done.spec.describe().person)}.\n")
+    console.print(f"A person: {display(done.spec.describe().person)}.")
+    for note in reading_notes(done.reading):
+        console.print(f"Taken for granted: {display(note)}.")
+    console.print()
     for step in promises:
         read = meaning(step.conclusion, step.people)
         known = (

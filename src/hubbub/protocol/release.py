@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 UNREADABLE: Final = "unreadable"
 """The share of people with a row that cannot be read, above which there is no release."""
 
+JOIN: Final = "join"
+"""The column by which rows of a second table were joined with one row each of a first."""
+
 FEW: int = 12  # rows that are shown where somebody only glances
 
 
@@ -166,6 +169,21 @@ class Release:
 
 def _rows(number: int) -> str:
     return f"{number:,} row" if number == 1 else f"{number:,} rows"
+
+
+def reading_notes(reading: Mapping[str, str]) -> tuple[str, ...]:
+    """What is to be known about how the table was read, in words.
+
+    Guarantee: says what a neighbour is where rows of two tables were joined.
+    """
+    on = reading.get(JOIN)
+    if on is None:
+        return ()
+    return (
+        f"two tables were joined by {on}: the rows counted are those of the second, each with the columns of its "
+        f"person's row in the first, which are missing where there is none; a person with all their data is one value "
+        f"of {on} in both tables, and has at most one row in the first",
+    )
 
 
 class Publish(Protocol):

@@ -5,7 +5,9 @@ Private, like the table: it stays in the ledger, and no certificate names it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from hubbub.serialization.exact_json import UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +28,23 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame."""
+    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame. Of a join of
+    a frame and a file `is_partial`: nothing tells whether the frame changed."""
 
     parts: tuple[Part, ...] = ()
+    is_partial: bool = field(default=False, metadata=UNSAID)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be told that nothing of it was touched."""
+        return bool(self.parts) and not self.is_partial
+
+    def joined(self, other: Identity) -> Identity:
+        """Of both together, so that what was released of either is known again."""
+        return Identity(
+            parts=tuple(dict.fromkeys((*self.parts, *other.parts))),
+            is_partial=not (self.is_known and other.is_known),
+        )
 
     def marks(self) -> tuple[str, ...]:
         """Words by which the ledger knows it again."""
