@@ -22,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from hubbub.guarantees.gaussian import least_normal_variance, lemma_c
+from hubbub.guarantees.accountant.gaussian import least_normal_variance, lemma_c
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import rounded
 from hubbub.query_classes.marginals.residual import LEAST_VARIANCE, Residuals

@@ -5,7 +5,7 @@ is published, as differences to the first bin of every column: what is left when
 
 **Privacy.** The residual does not see what C takes out, so it is a function of the whole numbers N_A (C x .. x C) counts + Z,
 which one person moves as :meth:`hubbub.query_classes.marginals.tables.Tables.moved` says. All tables together are one
-Gaussian release for Lemma C (:mod:`hubbub.guarantees.gaussian`).
+Gaussian release for Lemma C (:mod:`hubbub.guarantees.accountant.gaussian`).
 
 **Reconstruction.** The table A is the sum over B within A of the residual of B, spread evenly over the bins of A \\ B:
 rational, unbiased, and all tables agree in all sums exactly. A count of people in a box, m_i of n_i bins of each column,
@@ -32,7 +32,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.guarantees.gaussian import GaussianNoise, lemma_c
+from hubbub.guarantees.accountant.gaussian import GaussianNoise, lemma_c
 from hubbub.noise.gaussian import LARGEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first_from
