@@ -14,6 +14,7 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.kinds.queries.request import queries
+from hubbub.kinds.queries.result import Synopsis
 from hubbub.kinds.queries.spec import Queries
 from hubbub.ledger import key
 from hubbub.numeric.exact import to_text
@@ -100,6 +101,7 @@ def test_a_planted_fault_is_refuted_by_verify(fault: str, noticed: str, tmp_path
 def test_a_number_by_itself_has_a_shorter_interval_and_a_margin_has_its_own(tmp_path: Path) -> None:
     release = enter(TABLE).queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-9", method="residual")
     synopsis = release.result
+    assert isinstance(synopsis, Synopsis)
     cell, margin = synopsis.answer({"a": "[1,2)", "b": "[2,3)"}), synopsis.answer({"a": "[1,2)"})
     for found in (cell, margin):
         assert found.own_bound < found.bound
@@ -115,13 +117,15 @@ def test_a_number_by_itself_has_a_shorter_interval_and_a_margin_has_its_own(tmp_
 def test_with_a_public_number_of_people_the_promise_is_about_one_replaced(tmp_path: Path) -> None:
     columns = [f"{each},null,other" for each in COLUMNS[:3]]  # everybody is in a cell
     release = enter(TABLE).queries(columns, "conjunctions:2", epsilon=1, delta="1e-9", people=2000, method="residual")
-    promise = release.promises[0].conclusion
+    promise, synopsis = release.promises[0].conclusion, release.result
+    assert isinstance(promise, DifferentialPrivacy)
+    assert isinstance(synopsis, Synopsis)
     assert promise == DifferentialPrivacy(epsilon=Fraction(1), delta=promise.delta, neighbours=Neighbours.REPLACE)
     assert 0 < promise.delta <= Fraction(1, 10**9)
     written = save_over(release, tmp_path, report=False)
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path)
     assert done.passed, done.failure
-    total = sum(release.result.answer({"a": label}).estimate for label in all_labels(parse(columns[0])))  # type: ignore[arg-type]
+    total = sum(synopsis.answer({"a": label}).estimate for label in all_labels(parse(columns[0])))  # type: ignore[arg-type]
     assert total == 2000
 
 
