@@ -135,7 +135,8 @@ def test_python_the_certificate_and_the_report_say_how_missing_cells_are_spelled
     assert sentence[1:] in (tmp_path / "out" / "report.html").read_text()
     assert sentence in str(hubbub.explain(written["certificate"]))
     checked = hubbub.verify(written["certificate"], key=Ledger(tmp_path / "ledger").public_key())
-    assert checked.complete and any(sentence in each for each in checked.not_checked)
+    assert checked.complete
+    assert any(sentence in each for each in checked.not_checked)
 
 
 def test_the_command_takes_it_and_a_look_proposes_it(people: Path, tmp_path: Path) -> None:
@@ -149,7 +150,8 @@ def test_the_command_takes_it_and_a_look_proposes_it(people: Path, tmp_path: Pat
     release = ["release", "mean", str(people), "--person", "id", "--of", "income:0..1000:1", "--epsilon", "1"]
     where = ["--ledger", str(tmp_path / "l"), "--out", str(tmp_path / "o")]
     refused = run(*release, *where)
-    assert refused.exit_code == 3 and "--missing" in refused.output
+    assert refused.exit_code == 3
+    assert "--missing" in refused.output
     assert run(*release, *where, "--missing", "NA,k.A.").exit_code == 0
 
 
