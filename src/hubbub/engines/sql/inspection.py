@@ -109,9 +109,9 @@ class InDatabase:
         table = self.database.fetch(f"SELECT {', '.join(columns)} FROM ({inner}) AS t", forms)
         counts = [int(numbers(column)[0]) for column in table.columns]
         found = []
-        for field, present, values in zip(fields, counts[::2], counts[1::2], strict=True):
-            way, spelled = self._way(field) if present else (None, ())
-            found.append(Cells(column=field.name, missing=rows - present, reads=way, values=values, spelled=spelled))
+        for field, filled, values in zip(fields, counts[::2], counts[1::2], strict=True):
+            way, spelled = self._way(field) if filled else (None, ())
+            found.append(Cells(column=field.name, missing=rows - filled, reads=way, values=values, spelled=spelled))
         return found
 
     def _way(self, field: Field) -> tuple[str | None, tuple[tuple[str, int], ...]]:
