@@ -15,10 +15,12 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
-from hubbub.protocol.release import JOIN, UNREADABLE, Release
+from hubbub.protocol.release import JOIN, MISSING, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
+from hubbub.serialization.canonical import Plain
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
@@ -90,6 +92,16 @@ def open(
             "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", group=WHOSE, advanced=True
         ),
     ] = None,
+    missing: Annotated[
+        str | Sequence[str],
+        option_help(
+            "SPELLINGS",
+            "How missing cells are spelled, like NA,?,k.A., or income=-99 for one column.",
+            takes="str | Sequence[str]",
+            group=WHOSE,
+            advanced=True,
+        ),
+    ] = (),
     unreadable: Annotated[
         Exact,
         option_help(
@@ -113,9 +125,11 @@ def open(
     One of the two has to be said, since all that is promised is promised to people. `dataset` is the table's name in
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
-    columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
-    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). With
-    `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it. A query
+    columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. `missing` lists how missing cells are
+    spelled, like ``"NA,?,k.A."``, or ``"income=-99"`` for one column; a list says several of these. A release is refused
+    if a larger share of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a
+    person). With `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it, and `missing` is about both
+    tables. A query
     with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
     somebody declares that these are not the people of a dataset that has the same ids.
     """
@@ -129,7 +143,13 @@ def open(
     _check_person_declared(person, rows_are_people)
     with interruptible():
         engine = opening.open_source(
-            source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
+            source,
+            table=table,
+            delimiter=delimiter,
+            encoding=encoding,
+            no_header=no_header,
+            unreadable=unreadable,
+            missing=missing if join is None else (),
         )
     if person is not None:
         column(engine.columns(), person)
@@ -139,7 +159,7 @@ def open(
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
 
-    def opened(data: Engine, reading: Mapping[str, str]) -> Table:
+    def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
         def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
             check_accepted(spec.bind(data.columns()), accept_weak)
             return execute(spec, data, books, dataset, other_people=other_people, reading=reading)
@@ -149,13 +169,20 @@ def open(
                 raise WrongUse("a join is of people by a column of both tables; open the first with `person=COLUMN`")
             key = opening.joined_person(other, by or person, person)
             with interruptible():
-                both = opening.open_join(source, data, other, key, unreadable=unreadable, **how)
+                both = opening.open_join(source, data, other, key, unreadable=unreadable, missing=missing, **how)
             return opened(both, {**reading, JOIN: key})
 
         return Table(data, person, carry_out, lambda by, **how: opening.inspect(data, by, person, **how), joined)
 
-    found = opened(engine, {UNREADABLE: to_text(rational(unreadable, UNREADABLE))})
+    found = opened(engine, _reading(unreadable, missing))
     return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
+
+
+def _reading(unreadable: Exact, missing: str | Sequence[str]) -> dict[str, Plain]:
+    """How the table is read, as the certificate says it."""
+    spelled = Missing.parse(missing).to_json()
+    share: dict[str, Plain] = {UNREADABLE: to_text(rational(unreadable, UNREADABLE))}
+    return {**share, MISSING: [*spelled]} if spelled else share
 
 
 def open_graph(

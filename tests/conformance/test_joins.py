@@ -17,6 +17,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
@@ -87,6 +88,9 @@ def test_every_row_of_the_second_table_has_the_columns_of_its_person(opened: Ope
     once = counted(engine, ("sex=F",), repeats=MultiRowPolicy.DISTINCT, most_bins=1)
     assert once == {0: (len(people), 0)}
     assert counted(engine, (), where=condition("sex = F"), repeats=MultiRowPolicy.ANY_ROW) == {0: (len(people), 0)}
+    spelled = counted(engine.with_missing(Missing.parse("ward#1=A")), ("ward#1=A,B,C,null",), **EVERY)
+    by_ward = Counter("BC".find(row["ward#1"] or "-") + 1 or 3 for row in rows)
+    assert spelled == {code: (n, 0) for code, n in by_ward.items()}
     outside, everybody = engine.unlisted((parse("sex=F"),), "id")
     assert (everybody, everybody - outside) == (len({row["id"] for row in rows}), len(people))
 
@@ -181,9 +185,9 @@ def test_rows_are_drawn_from_a_join_of_people_with_one_event_each(opened: Opener
     ],
 )
 def test_tables_that_cannot_meet_are_one_sentence(first: Any, second: Any, says: str, tmp_path: Path) -> None:
-    tables = (pa.schema(list(kinds.items())).empty_table() for kinds in (first, second))
+    one, other = (pa.schema(list(kinds.items())).empty_table() for kinds in (first, second))
     with pytest.raises(WrongUse, match=says):
-        joined(from_arrow, *tables, "id", tmp_path)
+        joined(from_arrow, one, other, "id", tmp_path)
 
 
 @every_engine_but_connect

@@ -47,7 +47,9 @@ _FIRST_RELEASE: Final = (
 )
 EXAMPLE: Final = "millbrook"  # an invented network
 _TABLE: Final = options_of(open_table)
-FORM: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
+FORM: Final = tuple(
+    option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
+)
 """How a file is read, the same wherever one is."""
 _ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
@@ -277,10 +279,9 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_sentence, meaning
+    from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.promise_order import requested_first
-    from hubbub.protocol.release import reading_notes
 
     console = page()
     promises = list(requested_first(done.promises))
@@ -294,7 +295,7 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
     console.print(f"A person: {display(done.spec.describe().person)}.")
-    for note in reading_notes(done.reading):
+    for note in reading_rules(done.reading):
         console.print(f"Taken for granted: {display(note)}.")
     console.print()
     for step in promises:

@@ -13,7 +13,7 @@ from hubbub.engines.duckdb import duckdb_engine
 from hubbub.engines.duckdb.inspection import inspect_table
 from hubbub.engines.duckdb.joined import Joined
 from hubbub.engines.files import files, frames
-from hubbub.engines.files.csv_form import form
+from hubbub.engines.files.csv_form import Form, form
 from hubbub.engines.join import ELSEWHERE
 from hubbub.engines.spark import spark_engine
 from hubbub.engines.sql.joined import Joined as JoinedInDatabase
@@ -23,9 +23,11 @@ from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import Engine
 from hubbub.tables.inspection import Inspection, Partners
+from hubbub.tables.schema import column
 
 ONCE: Final = "a join is of two tables; join the others beforehand, one row for each person in the first"
 _BOTH: Final = ("delimiter", "encoding", "unreadable")  # how both tables of a join are read, where it is said once
@@ -39,11 +41,18 @@ def open_source(
     encoding: str | None = None,
     no_header: str | None = None,
     unreadable: Exact = 1,
+    missing: str | Sequence[str] = (),
 ) -> Engine:
     """The table in a file, at an address, a frame, a relation, a connection or a session; how a CSV is written, if not
-    as usual."""
-    share = _share(unreadable)
-    how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
+    as usual, and how missing cells are spelled."""
+    declared = Missing.parse(missing)
+    engine = _open(source, table, form(delimiter=delimiter, encoding=encoding, no_header=no_header), _share(unreadable))
+    for name in declared.columns:
+        column(engine.columns(), name)
+    return engine.with_missing(declared) if declared.declared else engine
+
+
+def _open(source: object, table: str | None, how: Form, share: Fraction) -> Engine:
     if how.is_declared and not (isinstance(source, str | os.PathLike) and not is_address(source)):
         raise WrongUse("`delimiter`, `encoding` and `no_header` are about CSV files; leave them out")
     if not is_text(table or ""):
@@ -65,14 +74,22 @@ def open_source(
     return frames.open_frame(source, unreadable=share)
 
 
-def open_join(source: object, first: Engine, other: object, on: str, **how: Any) -> Engine:
+def open_join(
+    source: object, first: Engine, other: object, on: str, *, missing: str | Sequence[str] = (), **how: Any
+) -> Engine:
     """The join of a table that was opened from `source` with another (:mod:`hubbub.engines.join`): a source like any,
-    or, for a database, a connection or a session, the name of one of its tables."""
+    or, for a database, a connection or a session, the name of one of its tables. Cells that are spelled so are
+    `missing` in both."""
     if not isinstance(on, str) or not on:
         raise WrongUse("say by which column people are found again in the other table, with `on=COLUMN`")
     if isinstance(other, str) and _has_tables(source) and not (_is_path(source) and os.path.isfile(other)):
-        return join(first, open_source(source, **{**how, "table": other}), on)
-    return join(first, open_source(other, **how), on)
+        both = join(first, open_source(source, **{**how, "table": other}), on)
+    else:
+        both = join(first, open_source(other, **how), on)
+    declared = Missing.parse(missing)
+    for name in declared.columns:
+        column(both.columns(), name)
+    return both.with_missing(declared) if declared.declared else both
 
 
 def join(first: Engine, second: Engine, on: str) -> Engine:
@@ -114,11 +131,12 @@ def open_inspection(
     **how: Any,
 ) -> Inspection:
     """A private look at a table for its steward; `how` it is opened, as above."""
+    if join is None and on is None:
+        return inspect(open_source(source, **how), specs, person, where=where, of=of)
+    person, missing = joined_person(join, on, person), how.pop("missing", ())
     table = open_source(source, **how)
-    if join is not None or on is not None:
-        person = joined_person(join, on, person)
-        table = open_join(source, table, join, on or "", **{name: how[name] for name in _BOTH if name in how})
-    return inspect(table, specs, person, where=where, of=of)
+    both = {name: how[name] for name in _BOTH if name in how}
+    return inspect(open_join(source, table, join, person, missing=missing, **both), specs, person, where=where, of=of)
 
 
 def joined_person(join: object, on: str | None, person: str | None) -> str:

@@ -19,6 +19,7 @@ from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.protocol.spec import Spec
+from hubbub.serialization.canonical import Plain
 
 if TYPE_CHECKING:
     import polars
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 UNREADABLE: Final = "unreadable"
+MISSING: Final = "missing"
 """The share of people with a row that cannot be read, above which there is no release."""
 
 JOIN: Final = "join"
@@ -79,7 +81,7 @@ class Release:
     reservation: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
     publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
-    reading: Mapping[str, str] = field(default_factory=dict)  # how the table was read, where that can refuse
+    reading: Mapping[str, Plain] = field(default_factory=dict)  # how the table was read, as declared
 
     @property
     def sheet(self) -> Sheet:
@@ -169,21 +171,6 @@ class Release:
 
 def _rows(number: int) -> str:
     return f"{number:,} row" if number == 1 else f"{number:,} rows"
-
-
-def reading_notes(reading: Mapping[str, str]) -> tuple[str, ...]:
-    """What is to be known about how the table was read, in words.
-
-    Guarantee: says what a neighbour is where rows of two tables were joined.
-    """
-    on = reading.get(JOIN)
-    if on is None:
-        return ()
-    return (
-        f"two tables were joined by {on}: the rows counted are those of the second, each with the columns of its "
-        f"person's row in the first, which are missing where there is none; a person with all their data is one value "
-        f"of {on} in both tables, and has at most one row in the first",
-    )
 
 
 class Publish(Protocol):

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, steps, title
+from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, reading_rules, steps, title
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
-from hubbub.protocol.release import Release, reading_notes
+from hubbub.protocol.release import Release
 from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 
@@ -79,8 +79,8 @@ def assumptions(release: Release) -> str:
         *(f"{column}: {text}" for column, text in description.public),
     }
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
-    more = [*rest, *reading_notes(release.reading), *description.remarks]
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in description.public)
+    granted = [*rest, *reading_rules(release.reading), *description.remarks]
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {
@@ -92,7 +92,7 @@ def assumptions(release: Release) -> str:
         if description.public
         else "",
         "What must look alike": items(map(sentence, neighbours)),
-        "Also taken for granted": items(map(sentence, more)) if more else "Nothing.",
+        "Also taken for granted": items(map(sentence, granted)) if granted else "Nothing.",
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
 

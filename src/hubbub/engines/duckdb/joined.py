@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy as copied
+from dataclasses import replace
 from typing import TypeVar
 
 import duckdb
@@ -52,7 +53,8 @@ class Joined(DuckDB):
 
     def identity(self) -> Identity:
         """What both tables are: a release of the join is one of each."""
-        return self._first.identity().joined(self._second.identity())
+        missing = tuple(self._missing.to_json())
+        return replace(self._first.identity().joined(self._second.identity()), missing=missing)
 
     @contextmanager
     def read_once(self, columns: Sequence[str]) -> Iterator[tuple[DuckDB, list[tuple[str, int]]]]:
@@ -97,7 +99,7 @@ class Joined(DuckDB):
 
         def joined(people: Relation) -> _T:
             with self._registered(self._connection, table):
-                return read(self._relation(self._connection, people.sql, used))
+                return read(self._spelled(self._relation(self._connection, people.sql, used)))
 
         return self._second.read(list(dict.fromkeys(own)), joined)
 

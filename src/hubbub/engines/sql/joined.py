@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from copy import copy as copied
 from dataclasses import replace
 
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.join import ELSEWHERE, KEYS, JoinedColumns, both, joined_columns, partners_query
-from hubbub.engines.sql.database import Database
+from hubbub.engines.sql.database import Database, read_as
 from hubbub.engines.sql.dialect import Field, Form
 from hubbub.engines.sql.queries import part, several
 from hubbub.errors import Refused, WrongUse
@@ -79,6 +80,11 @@ class Joined:
 
     def snapshot(self) -> AbstractContextManager[None]:
         return self._second.snapshot()
+
+    def reading(self, cells: Mapping[str, str]) -> Joined:
+        other = copied(self)
+        other.people = read_as(self.dialect, self.fields, self.people, cells)
+        return other
 
     def identity(self) -> Identity:
         """What both tables are: a release of the join is one of each."""
