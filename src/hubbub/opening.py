@@ -7,13 +7,14 @@ import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.progress import working
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
 from hubbub.protocol.release import MISSING, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
@@ -26,6 +27,7 @@ from hubbub.tables.schema import column
 
 if TYPE_CHECKING:
     from hubbub.kinds.network import Network
+    from hubbub.tables.inspection import Inspection
     from hubbub.voting.formats.ballot_file import BallotFile
 
 LINKS: Final = (
@@ -120,7 +122,7 @@ def open(
     from hubbub.engines.query import RowsMove, is_query, remarks
 
     _check_person_declared(person, rows_are_people)
-    with interruptible():
+    with working("Reading the table"), interruptible():
         engine = opening.open_source(
             source,
             table=table,
@@ -142,7 +144,11 @@ def open(
         check_accepted(spec.bind(engine.columns()), accept_weak)
         return execute(spec, engine, books, dataset, other_people=other_people, reading=reading)
 
-    return Table(engine, person, carry_out, lambda by, **how: opening.inspect(engine, by, person, **how))
+    def inspect(by: Sequence[str], **how: Any) -> Inspection:
+        with working("Looking"), interruptible():
+            return opening.inspect(engine, by, person, **how)
+
+    return Table(engine, person, carry_out, inspect)
 
 
 def _reading(unreadable: Exact, missing: str | Sequence[str]) -> dict[str, Plain]:
@@ -169,7 +175,7 @@ def open_graph(
     from hubbub.engines.links import opened as open_links
     from hubbub.kinds.network import Network
 
-    with interruptible():
+    with working("Reading the network"), interruptible():
         links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source)
