@@ -14,8 +14,7 @@ from hubbub.kinds.histogram.spec import columns
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
-from hubbub.tables.bins import MOST_BINS, declared_size
-from hubbub.tables.columns import axis
+from hubbub.tables.bins import MOST_BINS, axis, declared_size
 from hubbub.tables.privacy_unit import Unit
 from hubbub.tables.unlisted import UNLISTED
 
