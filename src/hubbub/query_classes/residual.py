@@ -6,7 +6,7 @@ what is left when all sums over a column are taken out. With C = I - 11'/n for e
 
 **Privacy.** The residual does not see what C takes out, so it is a function of the integers N_A (C x .. x C) counts + Z,
 which one person moves by a vector of squared length N_A^2 p_A, whoever it is. All tables together are one Gaussian
-release for Lemma C (:mod:`hubbub.guarantees.gaussian`).
+release for Lemma C (:mod:`hubbub.guarantees.accountant.gaussian`).
 
 **Reconstruction.** The table A is the sum over B within A of the residual of B, spread evenly over the bins of A \\ B:
 rational, unbiased, and all tables agree in all sums exactly. Each cell of A has a variance of at most
@@ -35,7 +35,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.guarantees.gaussian import GaussianNoise, least_normal_variance, lemma_c
+from hubbub.guarantees.accountant.gaussian import GaussianNoise, least_normal_variance, lemma_c
 from hubbub.noise.gaussian import LARGEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first_from

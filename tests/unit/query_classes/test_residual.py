@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hubbub.guarantees.gaussian import lemma_c
+from hubbub.guarantees.accountant.gaussian import lemma_c
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import to_text
 from hubbub.query_classes.choice import chosen, parameters, restored
