@@ -34,20 +34,20 @@ class KeptRows:
         return KeptRows(self.people, self.person[rows], tuple(codes[rows] for codes in self.codes))
 
 
-def within_bounds(person: Integers, places: Integers, bounds: ContributionBounds) -> NDArray[np.bool_]:
-    """Which rows still count: in a bin (`places`; -1: none) the first `rows_per_bin` of a person, and of the bins the
+def within_bounds(person: Integers, bins: Integers, bounds: ContributionBounds) -> NDArray[np.bool_]:
+    """Which rows still count: in a bin (numbered by `bins`; -1: none) the first `rows_per_bin` of a person, and of the bins the
     first `distinct` in the order of their first rows.
 
     Guarantee: it looks at the rows of one person alone; afterwards a person is in at most B bins with at most c rows
     in each. Rows of a person stand together.
     """
-    counts = places >= 0
+    counts = bins >= 0
     inside = np.flatnonzero(counts)
     if bounds.rows_per_bin is not None:
-        counts[inside] = _rank(_numbered(person[inside], places[inside])) < bounds.rows_per_bin
+        counts[inside] = _rank(_numbered(person[inside], bins[inside])) < bounds.rows_per_bin
         inside = np.flatnonzero(counts)
     if bounds.distinct is not None and inside.size:
-        pairs = _numbered(person[inside], places[inside])
+        pairs = _numbered(person[inside], bins[inside])
         first = _rank(pairs) == 0
         # The number of each bin among those of its person, in the order of first rows.
         whose = person[inside]
@@ -60,9 +60,9 @@ def within_bounds(person: Integers, places: Integers, bounds: ContributionBounds
     return counts
 
 
-def _numbered(person: Integers, places: Integers) -> Integers:
+def _numbered(person: Integers, bins: Integers) -> Integers:
     """A number for each pair of a person and a bin."""
-    pairs = np.stack([person, places])
+    pairs = np.stack([person, bins])
     return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
