@@ -169,6 +169,7 @@ CASES = {
     "cube, found": Case("cube", {"by": ("town", "age:30"), "crowd": "3", "consistent": True}, declared=False),
     "cube, noise below": Case("cube", {"by": CUBE, "crowd": "5", "epsilon": "0.5", "consistent": True}),
     "cube, levels": Case("cube", {"by": CUBE, "epsilon": "1", "consistent": True, "margins": "town"}),
+    "cube, several rows": Case("cube", {"by": CUBE, "epsilon": "1", "rows_per_person": "2", "distinct": "2"}),
     "cube, sampled": Case("cube", {"by": CUBE, "epsilon": "1", "sample": "0.5"}),
     "records": Case("records", {"columns": "town,age:30", "crowd": "3"}, declared=False),
     "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.kinds.cube.request import cube
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.questions.request import questions
 from hubbub.kinds.statistic.intervals import targets
@@ -30,6 +31,7 @@ from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.protocol.spec import Spec
 from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.schema import ColumnType, Schema
 
 PEOPLE, ROWS = 3, 3
 Row = tuple[int, ...]
@@ -198,6 +200,40 @@ def _law(spec: Statistic, table: Vector, at: int) -> NDArray[np.float64]:
     some = mass[mass > 0]
     law: NDArray[np.float64] = some / some.sum()
     return law
+
+
+@pytest.mark.parametrize("bounds", [{"rows_per_person": 2}, {"rows_per_bin": 1}, {"rows_per_person": 2, "distinct": 1}])
+def test_all_tables_of_a_cube_of_rows_lose_together_what_is_promised_and_no_more(bounds: dict[str, Any]) -> None:
+    """Cells by ward and sex, their sums by ward and by sex: of two rows one person is in one bin of the last margin with
+    both, however few bins there are."""
+    unit = Unit(person="id", **bounds)
+    asked = cube(["ward=a,b", "sex=f"], epsilon=2, unit=unit)
+    spec = asked.bind(Schema({"id": ColumnType.INTEGER, "ward": ColumnType.TEXT, "sex": ColumnType.TEXT}))
+    rates = [rate for rate, many in zip(spec.shares, spec.sizes, strict=True) for _ in range(many)]
+
+    def added(kept: Sequence[Row]) -> Vector:
+        wards = tuple(sum(row[0] == place for row in kept) for place in range(2))
+        return (*wards, *wards, sum(wards))
+
+    persons = [kept_law(person, spec.cells.unit, added) for person in every_person(PLACES)]
+    others = [{(0,) * 5: 1.0}, *persons]
+
+    def density(law: Law) -> NDArray[np.float64]:
+        table = np.zeros((5,) * 5)
+        for vector, p in law.items():
+            table[vector] += p
+        places = np.arange(5)
+        for axis, rate in enumerate(rates):
+            noise = np.exp(-float(rate) * np.abs(places[:, None] - places[None, :]))
+            table = np.moveaxis(np.tensordot(noise, table, axes=(1, axis)), 0, axis)
+        return table
+
+    worst = 0.0
+    for rest in others:
+        without = density(rest)
+        worst = max(worst, *(float(np.abs(np.log(density(both(rest, one)) / without)).max()) for one in persons))
+    assert promised(spec) == 2
+    assert 0.99 * 2 <= worst <= 2 + 1e-9
 
 
 # --- on a secret sample of people ---------------------------------------------------------------------------------
