@@ -52,6 +52,7 @@ from hubbub.report import report as page_of
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import chart_of
 from hubbub.serialization import manifest
+from hubbub.serialization.canonical import Plain
 
 _STOPPED_FREE: Final = "nothing published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing published, but noise was drawn already, so it counts as spent"
@@ -65,7 +66,7 @@ def execute(
     dataset: str | None,
     *,
     other_people: bool = False,
-    reading: Mapping[str, str] = MappingProxyType({}),
+    reading: Mapping[str, Plain] = MappingProxyType({}),
 ) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
@@ -74,7 +75,7 @@ def execute(
     under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
     the place is given up; that is free only if no noise was drawn, and no rows were chosen in secret either unless
     it was an interrupt that stopped the count, which knows nothing of the choice. `reading` is how the table is read, as
-    far as it decides whether there is a release at all; the certificate says it.
+    declared; the certificate says it.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")

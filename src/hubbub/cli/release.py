@@ -47,7 +47,9 @@ _FIRST_RELEASE: Final = (
 )
 EXAMPLE: Final = "millbrook"  # an invented network
 _TABLE: Final = options_of(open_table)
-FORM: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
+FORM: Final = tuple(
+    option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
+)
 """How a file is read, the same wherever one is."""
 _ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),

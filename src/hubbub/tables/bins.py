@@ -231,8 +231,8 @@ def _values(column: str, text: str) -> Values:
         raise WrongUse(f"the values of {column} are listed twice somewhere; list each once")
     if any(value.startswith("missing=") for value in listed):
         raise WrongUse(
-            f"missing=... is no value of {column}, and other spellings of a missing value cannot be declared; list the "
-            "spelling as a value of its own, like NA, or leave those cells empty"
+            f"missing=... is no value of {column}; how a missing cell is spelled is said beside the bins, like "
+            "`missing=NA,?`"
         )
     if other and OTHER in listed:
         raise WrongUse(f"{column} has two bins labelled other, the listed value and all the rest; leave one out")

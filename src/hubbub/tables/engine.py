@@ -16,6 +16,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.identity import Identity
@@ -209,6 +210,10 @@ class Engine(Protocol):
 
     def identity(self) -> Identity:
         """What the table is, whatever it is called. Private: it stays in the ledger."""
+        ...
+
+    def with_missing(self, missing: Missing) -> Self:
+        """The same table, where cells that are spelled so are missing. It keeps its columns and its rows."""
         ...
 
     def observing_ids(self, observer: IdObserver) -> Self:

@@ -20,7 +20,7 @@ from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
 from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
-from hubbub.engines.duckdb.condition_sql import holds
+from hubbub.engines.duckdb.condition_sql import holds, spelled
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
@@ -34,6 +34,7 @@ from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import (
     NO_ID,
     ONE_ROW_EACH,
@@ -99,6 +100,7 @@ class DuckDB:
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
         self._observer: IdObserver | None = None
+        self._given, self._missing = relation, Missing()
         self._full_relation = relation_of(connection, relation)
         self._columns = self._full_relation.columns
         self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
@@ -108,10 +110,30 @@ class DuckDB:
 
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
+        missing = tuple(self._missing.to_json())
         if self._catalog:
             query = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
-            return of_relation(query, self._full_relation.sql, self._catalog)
-        return of_files(self._files)
+            return replace(of_relation(query, self._given, self._catalog), missing=missing)
+        return replace(of_files(self._files), missing=missing)
+
+    def with_missing(self, missing: Missing) -> DuckDB:
+        """The same table, where cells that are spelled so are missing."""
+        other = copied(self)
+        other._missing = missing
+        other._full_relation = other._spelled(self._full_relation)
+        return other
+
+    def _spelled(self, people: Relation) -> Relation:
+        """With what is spelled like a missing cell missing."""
+        tests = {name: spelled(each, self._missing.of_column(name)) for name, each in people.columns.items()}
+        cells = ", ".join(
+            f"CASE WHEN {test} THEN NULL ELSE {identifier(name)} END AS {identifier(name)}"
+            for name, test in tests.items()
+            if test is not None
+        )
+        return (
+            replace(people, sql=f"(SELECT * REPLACE ({cells}) FROM {people.sql}) AS hubbub_read") if cells else people
+        )
 
     def observing_ids(self, observer: IdObserver) -> DuckDB:
         """The same table, which tells who is in it before it counts."""
@@ -422,7 +444,7 @@ class DuckDB:
     def _mended(self, used: Sequence[str]) -> Relation:
         assert self._mend is not None
         try:
-            return relation_of(self._connection, self._mend(used))
+            return self._spelled(relation_of(self._connection, self._mend(used)))
         except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)

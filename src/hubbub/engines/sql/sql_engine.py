@@ -31,6 +31,7 @@ from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.contribution import MOST_ROWS, ContributionBounds
 from hubbub.tables.engine import (
     NO_ID,
@@ -62,7 +63,7 @@ class Portable:
     """A table of people in a database."""
 
     def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
-        self._database, self._allowed = database, unreadable
+        self._database, self._allowed, self._missing = database, unreadable, Missing()
         self._fields = {field.name: field for field in database.fields}
         if len(self._fields) < len(database.fields):
             raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
@@ -73,7 +74,21 @@ class Portable:
 
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
-        return self._database.identity()
+        return replace(self._database.identity(), missing=tuple(self._missing.to_json()))
+
+    def with_missing(self, missing: Missing) -> Portable:
+        """The same table, where cells that are spelled so are missing."""
+        tests = {
+            name: leaves.spelled(self._dialect, field, missing.of_column(name)) for name, field in self._fields.items()
+        }
+        cells = {
+            name: f"CASE WHEN {test} THEN NULL ELSE {self._dialect.name(name)} END"
+            for name, test in tests.items()
+            if test is not None
+        }
+        other = copied(self)
+        other._database, other._missing = self._database.reading(cells) if cells else self._database, missing
+        return other
 
     def observing_ids(self, observer: IdObserver) -> Portable:
         """The same table, which tells who is in it before it counts."""
