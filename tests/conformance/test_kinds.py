@@ -127,6 +127,7 @@ REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions":
 QUARTERS = {"columns": "age,id", "box": "0..96,0..100", "grid": None, "quadtree": "0,2", "lattice": "1,1"}
 DOMAIN, AGES = ("town=Bath,York,Wells", "age:0..90:30"), ("age:0..90:15",)
 FLAT, SMALL = {"method": "histogram"}, "small-database"
+GAUSSIAN = {"epsilon": "1", "delta": "1e-6"}
 PUBLIC = {"epsilon": "1", "people": "41"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 # Each pair moves what is counted as far as one vertex (or edge) can: a hub for four who stood alone, a friend for all
@@ -189,6 +190,26 @@ CASES = {
     ),
     "queries, small": Case(
         "queries", {"columns": AGES, "class": "intervals", **PUBLIC, "method": SMALL}, FEWER, OTHERS
+    ),
+    "queries, residual": Case(
+        "queries", {"columns": DOMAIN, "class": "conjunctions:2", **GAUSSIAN, "method": "residual"}
+    ),
+    "queries, residual of so many": Case(
+        "queries",
+        {
+            "columns": DOMAIN,
+            "class": "marginals:2",
+            **GAUSSIAN,
+            "people": "41",
+            "method": "residual",
+            "least": "largest",
+        },
+        FEWER,
+        OTHERS,
+        distance=2,
+    ),
+    "queries, split tables": Case(
+        "queries", {"columns": DOMAIN, "class": "marginals:1", "epsilon": "1", "method": "split-tables"}
     ),
     "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
     "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **KNOWN}, FEWER, OTHERS),

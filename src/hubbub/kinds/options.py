@@ -130,6 +130,7 @@ class QueriesOptions(Confirmed, total=False):
     rows: Exact | None
     people: Exact | None
     method: str | None
+    least: str | None
     coverage: Exact
 
 
