@@ -18,7 +18,7 @@ from hubbub.studio.forms.suggestions import (
     NUMBERS,
     WORDS,
     Suggestion,
-    looks_like_a_person,
+    reads_as_person,
     suggested,
 )
 from hubbub.tables.bins import UNITS
@@ -127,7 +127,7 @@ class Column:
 
 def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[Column, ...]:
     """Every column of a table. One whose fields were not shown yet has what is suggested; a missing value is a bin."""
-    labels = shown_names(tuple(schema))
+    labels = display_names(tuple(schema))
     found = []
     for number, (name, holds) in enumerate(schema.items()):
         suggestion = _suggested(name, holds)
@@ -144,7 +144,7 @@ def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[
                 used=bool(form.get(f"by{number}-use")),
                 given=given,
                 suggestion=suggestion,
-                person=looks_like_a_person(name),
+                person=reads_as_person(name),
             )
         )
     return tuple(found)
@@ -159,20 +159,20 @@ def first_of(suggestion: Suggestion) -> dict[str, str]:
     return {"cells": suggestion.cells, "null": "on", "other": other, **suggestion.bins}
 
 
-def shown_names(names: Sequence[str]) -> tuple[str, ...]:
+def display_names(names: Sequence[str]) -> tuple[str, ...]:
     """How columns are called on a page: of several with one name the first has it, the others have their number.
 
-    >>> shown_names(["id", "town#1", "Town#2", "a#1"])
+    >>> display_names(["id", "town#1", "Town#2", "a#1"])
     ('id', 'town', 'Town#2', 'a#1')
     """
     known = {name.lower() for name in names}
 
-    def shown(name: str) -> str:
+    def displayed(name: str) -> str:
         bare = name.removesuffix("#1")
         first = bare != name and f"{bare}#2".lower() in known and bare.lower() not in known
         return bare if first else name
 
-    return tuple(map(shown, names))
+    return tuple(map(displayed, names))
 
 
 def chosen(found: Sequence[Column]) -> tuple[Column, ...]:

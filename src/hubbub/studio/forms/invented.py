@@ -44,7 +44,7 @@ class Tried:
     width: str
     people: int
     numbers: int
-    shown: int
+    visible: int
 
 
 def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnType], people: str, shape: str) -> Tried:
@@ -74,7 +74,7 @@ def table(options: Mapping[str, Any], schema: Mapping[str, ColumnType], many: in
         if column in cells or column not in schema:
             continue
         ends = _ends(weights, len(values))
-        cells[column] = [values[_place(ends, _spread(i, turn))] for i in range(many)]
+        cells[column] = [values[_index(ends, _spread(i, turn))] for i in range(many)]
     if (person := options.get("person")) is not None:
         cells[person] = list(range(many))
     if not cells:
@@ -150,7 +150,7 @@ def _ends(shape: str, many: int) -> list[float]:
     return [end / total for end in ends]
 
 
-def _place(ends: list[float], at: float) -> int:
+def _index(ends: list[float], at: float) -> int:
     from bisect import bisect_right
 
     return min(bisect_right(ends, at), len(ends) - 1)

@@ -100,10 +100,10 @@ def suggested(name: str, holds: ColumnType, today: date | None = None) -> Sugges
     return Suggestion(cells)
 
 
-def looks_like_a_person(name: str) -> bool:
+def reads_as_person(name: str) -> bool:
     """Whether a column's name reads as if it said who a row is about.
 
-    >>> looks_like_a_person("patient_nbr"), looks_like_a_person("town"), looks_like_a_person("id")
+    >>> reads_as_person("patient_nbr"), reads_as_person("town"), reads_as_person("id")
     (True, False, True)
     """
     return bool(set(_PERSON) & set(words_in(name)))
