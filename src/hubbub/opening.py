@@ -14,6 +14,7 @@ from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.progress import working
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
 from hubbub.protocol.release import JOIN, MISSING, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
@@ -27,6 +28,7 @@ from hubbub.tables.schema import column
 
 if TYPE_CHECKING:
     from hubbub.kinds.network import Network
+    from hubbub.tables.inspection import Inspection
     from hubbub.voting.formats.ballot_file import BallotFile
 
 LINKS: Final = (
@@ -141,7 +143,7 @@ def open(
             raise WrongUse("in a join a person is whoever the tables are joined by; leave out `rows_are_people`")
         person = opening.joined_person(join, on, person)
     _check_person_declared(person, rows_are_people)
-    with interruptible():
+    with working("Reading the table"), interruptible():
         engine = opening.open_source(
             source,
             table=table,
@@ -164,15 +166,19 @@ def open(
             check_accepted(spec.bind(data.columns()), accept_weak)
             return execute(spec, data, books, dataset, other_people=other_people, reading=reading)
 
+        def inspect(by: Sequence[str], **how: Any) -> Inspection:
+            with working("Looking"), interruptible():
+                return opening.inspect(data, by, person, **how)
+
         def joined(other: object, by: str | None, how: Mapping[str, Any]) -> Table:
             if person is None:
                 raise WrongUse("a join is of people by a column of both tables; open the first with `person=COLUMN`")
             key = opening.joined_person(other, by or person, person)
-            with interruptible():
+            with working("Reading the table"), interruptible():
                 both = opening.open_join(source, data, other, key, unreadable=unreadable, missing=missing, **how)
             return opened(both, {**reading, JOIN: key})
 
-        return Table(data, person, carry_out, lambda by, **how: opening.inspect(data, by, person, **how), joined)
+        return Table(data, person, carry_out, inspect, joined)
 
     found = opened(engine, _reading(unreadable, missing))
     return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
@@ -202,7 +208,7 @@ def open_graph(
     from hubbub.engines.links import opened as open_links
     from hubbub.kinds.network import Network
 
-    with interruptible():
+    with working("Reading the network"), interruptible():
         links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source)

@@ -31,6 +31,7 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
+from hubbub.progress import working
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
 from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
@@ -100,11 +101,14 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
 
     Guarantee: what readers see is a function of what mechanisms drew: `present` is given the measurement alone.
     """
-    if isinstance(spec, MaybeDistributed) and spec.is_distributed:
-        return cast(Result, spec.prepare(data, source))
-    if isinstance(spec, RunsCustom):
-        return spec.run_custom(data, source)
-    return spec.present(spec.measure(data, source))
+    with working("Counting"):
+        if isinstance(spec, MaybeDistributed) and spec.is_distributed:
+            return cast(Result, spec.prepare(data, source))
+        if isinstance(spec, RunsCustom):
+            return spec.run_custom(data, source)
+        measured = spec.measure(data, source)
+    with working("Working out the numbers"):
+        return spec.present(measured)
 
 
 def run(spec: Spec, data: Any, source: Source) -> Release:
@@ -122,7 +126,8 @@ class _Publisher:
         return save(release, folder, **how)
 
     def plot(self, release: Release) -> Chart:
-        return chart_of(release)
+        with working("Drawing"):
+            return chart_of(release)
 
 
 def save(
@@ -180,14 +185,16 @@ def stage(
         abandon_on_failure(ledger, reservation, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
         opened(out, reservation) as staged,
     ):
-        digests = _parts(release, staged)
-        for sheet in () if digests else release.result.sheets():
-            name = f"{sheet.name}.{form}"
-            staged.add(name, partial(write, sheet, form))
-            digests[name] = sha256(staged.path(name))
+        with working("Writing the parts"):
+            digests = _parts(release, staged)
+        with working("Writing the numbers"):
+            for sheet in () if digests else release.result.sheets():
+                name = f"{sheet.name}.{form}"
+                staged.add(name, partial(write, sheet, form))
+                digests[name] = sha256(staged.path(name))
         staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
         if report:
-            with suppress(Exception):  # numbers without a page are better than none
+            with working("Drawing the report"), suppress(Exception):  # numbers without a page are better than none
                 digests[REPORT] = _page(release, staged, digests, heading)
                 staged.draft(draft(release, digests, reservation))
         staged.sign(ledger)

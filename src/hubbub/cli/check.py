@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text, waiting
+from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
+from hubbub.progress import working
 
 if TYPE_CHECKING:
     from hubbub.tables.inspection import Cells, Inspection, Partners, Persons
@@ -104,7 +105,7 @@ def check(
     if unused:
         print_text(f"Note: a look has no use for {', '.join(unused)}; the release will.")
     try:
-        with waiting("Looking"), interruptible():
+        with working("Looking"), interruptible():
             found = open_inspection(file, by, person, where=where, of=of, join=join, on=on, **how)
     except (WrongUse, Refused):
         if not as_json:

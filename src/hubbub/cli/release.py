@@ -24,7 +24,6 @@ from hubbub.cli import (
     print_json,
     print_text,
     verdict,
-    waiting,
     yes_option,
 )
 from hubbub.cli.dry_run import answer as dry_run_answer
@@ -216,10 +215,9 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             print_text(ahead)
-        with waiting("Counting"):
-            with _unpublished():
-                done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-            written = save(done, out, form=form, replace=replace, heading=said)
+        with _unpublished():
+            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+        written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
 

@@ -98,6 +98,10 @@ class CubeOptions(Confirmed, total=False):
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
     at_delta: Exact
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     coverage: Exact
     unlisted: Exact | None
 

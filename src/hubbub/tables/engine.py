@@ -20,6 +20,7 @@ from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.identity import Identity
+from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import IdObserver
 
@@ -135,6 +136,15 @@ class ExactCounts:
     sums: tuple[int, ...] | None = None
 
 
+def rows_of_one(questions: Sequence[CountQuery]) -> tuple[str, int | None]:
+    """The column of people, and how many rows of a person are kept, which questions about the same rows agree in."""
+    first = questions[0]
+    most = {None if each.bounds is None else each.bounds.rows_per_person for each in questions}
+    if first.person is None or len(most) > 1 or any(each.repeats is not MultiRowPolicy.BOUNDED for each in questions):
+        raise WrongUse("questions about the same rows of a person bound them alike; say so, or ask them apart")
+    return first.person, most.pop()
+
+
 def of_any_row(question: CountQuery, people: int, met: int) -> ExactCounts:
     """What a question with ANY_ROW counts, of so many people of whom so many meet the condition."""
     if question.measure is not None:
@@ -228,4 +238,11 @@ class Engine(Protocol):
         """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
         one row of each person (the same one for all of them, if `source` has to choose it), with declared bins, and
         measures by value."""
+        ...
+
+    def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
+        """The rows that are kept of each person, BOUNDED alike by all questions, in one reading, with where each question
+        counts them: declared bins, and measures by value. Of their bounds the rows of a person alone are looked at; the
+        others follow (:func:`hubbub.tables.kept_rows.within_bounds`). With `people`, a table of another number of them
+        is refused before a row is chosen."""
         ...

@@ -15,6 +15,7 @@ from hubbub.certificate.explanation import explain_release
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger import trust
+from hubbub.progress import working
 from hubbub.protocol.release import Release
 from hubbub.verification import Checked, load
 from hubbub.verification import verify as check
@@ -32,7 +33,7 @@ def verify(
 
     `release` is the published file, if it is not beside the certificate, and `official` the official record of an
     election, where ballots were published beside one; `key` who must have signed, as a trusted
-    name, a key or a file with it; `dataset` which dataset it must be about. Look at `passed`, `whole` and `verdict`.
+    name, a key or a file with it; `dataset` which dataset it must be about. Look at `passed`, `complete` and `verdict`.
 
     Guarantee: that of :func:`hubbub.verification.verify`.
     """
@@ -40,15 +41,16 @@ def verify(
     whose = None if key is None else trust.key_of(key)
     file = None if release is None else Path(release)
     record = None if official is None else Path(official)
-    return check(
-        load(path),
-        folder=path.parent,
-        release=file,
-        official=record,
-        key=whose,
-        dataset=dataset,
-        known=trust.signer,
-    )
+    with working("Checking"):
+        return check(
+            load(path),
+            folder=path.parent,
+            release=file,
+            official=record,
+            key=whose,
+            dataset=dataset,
+            known=trust.signer,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,8 @@ def explain(what: Release | str | os.PathLike[str]) -> Explained:
         return Explained(
             about=where, text=explain_release(what.spec, what.promises, what.reading), promises=what.promises
         )
-    done = check(load(Path(what)))
+    with working("Checking"):
+        done = check(load(Path(what)))
     if not done.passed or done.spec is None or done.certificate is None:
         wrong = done.checks[-1]
         raise CheckFailed(f"the certificate does not hold, so it is not explained: {wrong.what}: {wrong.found}")

@@ -32,6 +32,7 @@ from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.cell_format import Missing
+from hubbub.tables.contribution import MOST_ROWS, ContributionBounds
 from hubbub.tables.engine import (
     NO_ID,
     ONE_ROW_EACH,
@@ -44,8 +45,10 @@ from hubbub.tables.engine import (
     Joint,
     MultiRowPolicy,
     of_any_row,
+    rows_of_one,
 )
 from hubbub.tables.identity import Identity
+from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import IdObserver
@@ -141,30 +144,8 @@ class Portable:
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         """The database counts groups of all that the questions look at; their places are read off here."""
-        person, columns = questions[0].person, self.columns()
-        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
-        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
-        if person is not None:
-            known(columns, person)
-        for rule in rules:
-            if isinstance(rule, Measure):
-                rule.resolved(columns)
-            else:
-                condition.resolved(rule, columns)
-        parts = self._parts(axes)
-        bins = dict(zip(axes, self._bins(axes), strict=True))
-        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
-        about = tuple(
-            replace(
-                each,
-                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
-                person=None,
-                repeats=MultiRowPolicy.REFUSE,
-                where=None if each.where is None else here[each.where],
-                measure=None if each.measure is None else here[each.measure],
-            )
-            for each in questions
-        )
+        person, parts = questions[0].person, dict[str, Part]()
+        axes, rules, about = self._handed_over(questions, parts)
         chooses = questions[0].repeats is MultiRowPolicy.ONE_ROW
         with self._snapshot():
             if chooses:
@@ -178,6 +159,61 @@ class Portable:
             allowed = Fraction(1) if chooses else self._allowed
             found = self._groups(questions[0], parts, source)
             return groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
+
+    def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
+        """The database keeps the rows of each person; where the questions count them is read off here."""
+        (person, most), parts = rows_of_one(questions), dict[str, Part]()
+        axes, rules, about = self._handed_over(questions, parts)
+        who = queries.part(self._dialect, self._fields[person])
+        with self._database.snapshot():
+            self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
+            self._report_chosen(who)
+            if people is not None:
+                self._check_number(who, people)
+            sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
+            forms = {name: part.form for name, part in every.items()}
+            table = self._database.fetch(sql, forms, key=_drawn(source))
+        all_rows = ContributionBounds(rows_per_person=MOST_ROWS)
+        here = tuple(replace(each, person="who", repeats=MultiRowPolicy.BOUNDED, bounds=all_rows) for each in about)
+        return groups.registered(table, every).kept_rows(here, source)
+
+    def _check_number(self, who: Part, declared: int) -> None:
+        """Refuse a table of another number of people than was declared, before a row is chosen."""
+        rows = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
+        if numbers(rows.column("n"))[0] != declared:
+            raise Refused(OTHER_NUMBER)
+
+    def _handed_over(
+        self, questions: Sequence[CountQuery], parts: dict[str, Part]
+    ) -> tuple[tuple[Countable, ...], list[Measure | condition.Condition], tuple[CountQuery, ...]]:
+        """All axes, all conditions and measures, and the questions about what is handed over, which becomes `parts`."""
+        columns = self.columns()
+        person = questions[0].person
+        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
+        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
+        if person is not None:
+            known(columns, person)
+        for rule in rules:
+            if isinstance(rule, Measure):
+                rule.resolved(columns)
+            else:
+                condition.resolved(rule, columns)
+        parts.update(self._parts(axes))
+        bins = dict(zip(axes, self._bins(axes), strict=True))
+        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
+        about = tuple(
+            replace(
+                each,
+                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
+                person=None,
+                repeats=MultiRowPolicy.REFUSE,
+                bounds=None,
+                where=None if each.where is None else here[each.where],
+                measure=None if each.measure is None else here[each.measure],
+            )
+            for each in questions
+        )
+        return axes, rules, about
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
@@ -313,9 +349,7 @@ class Portable:
             return self._once(sql, forms, key=_drawn(source))
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
         if question.people is not None:
-            rows = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
-            if numbers(rows.column("n"))[0] != question.people:
-                raise Refused(OTHER_NUMBER)
+            self._check_number(who, question.people)
         return self._once(sql, forms, key=_drawn(source))
 
     def _every_row(self, question: CountQuery, source: Source) -> ExactCounts:
