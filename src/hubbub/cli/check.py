@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text, waiting
+from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
+from hubbub.progress import working
 
 if TYPE_CHECKING:
     from hubbub.tables.inspection import Cells, Inspection, Persons
@@ -93,14 +94,14 @@ def check(
     """
     from hubbub.engines.opening import open_inspection
 
-    how = {name: words.pop(name) for name in (*_CSV, "table")}
+    how = {name: words.pop(name) for name in (*_CSV, "table", "missing")}
     if person is not None and rows_are_people:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
     unused = sorted(f"--{name.replace('_', '-')}" for name, value in words.items() if value)
     if unused:
         print_text(f"Note: a look has no use for {', '.join(unused)}; the release will.")
     try:
-        with waiting("Looking"), interruptible():
+        with working("Looking"), interruptible():
             found = open_inspection(file, by, person, where=where, of=of, **how)
     except (WrongUse, Refused):
         if not as_json:
@@ -182,6 +183,13 @@ def _sentences(found: Inspection) -> Iterator[str]:
         who = "rows" if found.persons is None else "people"
         yield f"{found.met:,} {who} meet the condition."
     yield from map(display, found.misses())
+    spelled = [cells.missing_option() for cells in _examined(found) if cells.spelled]
+    if spelled:
+        yield f"If they are missing, declare it: {' '.join(f'--missing {shlex.quote(each)}' for each in spelled)}"
+
+
+def _examined(found: Inspection) -> tuple[Cells, ...]:
+    return found.columns if found.measured is None else (*found.columns, found.measured)
 
 
 def _of_people(persons: Persons) -> Iterator[str]:
@@ -285,7 +293,11 @@ def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ..
 
     parts = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]
     for name, value in how.items():
-        parts += [f"--{name.replace('_', '-')}", value] if value is not None else []
+        for each in value if isinstance(value, tuple) else () if value is None else (value,):
+            parts += [f"--{name.replace('_', '-')}", each]
+    for cells in _examined(found):
+        if cells.unreadable and cells.spelled:
+            parts += ["--missing", cells.missing_option()]
     if is_address(file) and " " in (how["table"] or ""):
         parts += ["--dataset", "people"]  # a query has no name of its own
     parts += ["--person", person] if person else ["--rows-are-people"]

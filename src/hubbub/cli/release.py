@@ -24,7 +24,6 @@ from hubbub.cli import (
     print_json,
     print_text,
     verdict,
-    waiting,
     yes_option,
 )
 from hubbub.cli.dry_run import answer as dry_run_answer
@@ -47,7 +46,9 @@ _FIRST_RELEASE: Final = (
 )
 EXAMPLE: Final = "millbrook"  # an invented network
 _TABLE: Final = options_of(open_table)
-FORM: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
+FORM: Final = tuple(
+    option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
+)
 """How a file is read, the same wherever one is."""
 _ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
@@ -214,10 +215,9 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             print_text(ahead)
-        with waiting("Counting"):
-            with _unpublished():
-                done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-            written = save(done, out, form=form, replace=replace, heading=said)
+        with _unpublished():
+            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+        written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
 

@@ -11,7 +11,7 @@ from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.duckdb import duckdb_engine
 from hubbub.engines.duckdb.inspection import inspect_table
 from hubbub.engines.files import files, frames
-from hubbub.engines.files.csv_form import form
+from hubbub.engines.files.csv_form import Form, form
 from hubbub.engines.spark import spark_engine
 from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
@@ -19,9 +19,11 @@ from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import Engine
 from hubbub.tables.inspection import Inspection
+from hubbub.tables.schema import column
 
 
 def open_source(
@@ -32,11 +34,18 @@ def open_source(
     encoding: str | None = None,
     no_header: str | None = None,
     unreadable: Exact = 1,
+    missing: str | Sequence[str] = (),
 ) -> Engine:
     """The table in a file, at an address, a frame, a relation, a connection or a session; how a CSV is written, if not
-    as usual."""
-    share = _share(unreadable)
-    how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
+    as usual, and how missing cells are spelled."""
+    declared = Missing.parse(missing)
+    engine = _open(source, table, form(delimiter=delimiter, encoding=encoding, no_header=no_header), _share(unreadable))
+    for name in declared.columns:
+        column(engine.columns(), name)
+    return engine.with_missing(declared) if declared.declared else engine
+
+
+def _open(source: object, table: str | None, how: Form, share: Fraction) -> Engine:
     if how.is_declared and not (isinstance(source, str | os.PathLike) and not is_address(source)):
         raise WrongUse("`delimiter`, `encoding` and `no_header` are about CSV files; leave them out")
     if not is_text(table or ""):

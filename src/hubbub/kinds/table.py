@@ -179,6 +179,10 @@ class Table:
         coverage: Exact = "0.95",
         one_row_per_person: bool = False,
         expected_rows: bool = False,
+        rows_per_person: Exact | None = None,
+        distinct: Exact | None = None,
+        rows_per_bin: Exact | None = None,
+        rows_called: str | None = None,
         accept_weak: bool = False,
     ) -> SampledPeople:
         """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
@@ -187,12 +191,21 @@ class Table:
         releases all questions of the block together, as one release with one entry in the ledger, when the block ends:
         ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
         each question says its `epsilon` inside the sample. `one_row_per_person` keeps one row of a person with several,
-        the same one for all questions.
+        the same one for all questions; `rows_per_person` (with `distinct` and `rows_per_bin`) several, so that counts,
+        shares and means are of rows.
 
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
         private with respect to `rows` random people; else as :meth:`histogram`.
         """
-        unit = of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
+        unit = of_numbers(
+            self.person,
+            one_row_per_person=one_row_per_person,
+            expected_rows=expected_rows,
+            distinct=distinct,
+            rows_per_person=rows_per_person,
+            rows_per_bin=rows_per_bin,
+            rows_called=rows_called,
+        )
         return SampledPeople(
             partial(self.publish, accept_weak=accept_weak),
             unit,

@@ -5,7 +5,9 @@ Private, like the table: it stays in the ledger, and no certificate names it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from hubbub.serialization.exact_json import UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +28,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame."""
+    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame. `missing` is
+    how missing cells are spelled, as declared: the same table, with other people in its bins."""
 
     parts: tuple[Part, ...] = ()
+    missing: tuple[str, ...] = field(default=(), metadata=UNSAID)
 
     def marks(self) -> tuple[str, ...]:
         """Words by which the ledger knows it again."""
@@ -39,8 +43,9 @@ class Identity:
         return tuple(dict.fromkeys(word for part in self.parts for word in _overlap_marks(part)))
 
     def content(self) -> list[str]:
-        """The same for two tables only if they are the same bytes, not touched in between."""
-        return sorted(f"{part.digest} {part.changed} {' '.join(part.tables)}" for part in self.parts)
+        """The same for two tables only if they are the same bytes, not touched in between and read in the same way."""
+        read = [f"missing {each}" for each in self.missing] if self.parts else []
+        return sorted(f"{part.digest} {part.changed} {' '.join(part.tables)}" for part in self.parts) + read
 
 
 def _marks(part: Part) -> list[str]:

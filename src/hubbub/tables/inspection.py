@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.numeric.binomial import at_least
 from hubbub.numeric.exact import ball
+from hubbub.tables.cell_format import Missing
 
 MOST_BINS_OF_A_PERSON: Final = 2**31
 FEW: Final = 20  # values that are named
@@ -30,7 +31,7 @@ class Cells:
 
     `shapes` say how unreadable cells look, letters and digits masked; `reads` is a way in which nearly all can be read.
     `nearly` has the listed values that other cells differ from in capitals or blanks alone, with how many do; `unused`
-    the listed values that no cell has.
+    the listed values that no cell has. `spelled` has spellings that often mean a missing cell, with how many there are.
     """
 
     column: str
@@ -43,6 +44,11 @@ class Cells:
     values: int | None = None  # about how many there are
     nearly: tuple[tuple[str, int], ...] = ()
     unused: tuple[str, ...] = ()
+    spelled: tuple[tuple[str, int], ...] = ()
+
+    def missing_option(self) -> str:
+        """What declares them missing, in this column."""
+        return Missing(((self.column, tuple(text for text, _ in self.spelled)),)).to_json()[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +132,8 @@ class Inspection:
         found: list[str] = []
         for cells in self.columns:
             found += _misses(cells, self.rows)
+        if self.measured is not None:
+            found += _misses(replace(self.measured, spec=None), self.rows)
         if self.measured is not None and (readable := self._readable(self.measured)):
             cells = self.measured
             if cells.outside == readable:
@@ -177,6 +185,12 @@ def _kept_json(name: str, what: str, kept: Kept) -> dict[str, Any]:
 
 
 def _misses(cells: Cells, rows: int) -> list[str]:
+    spelled = ", ".join(f"{text} ({many:,})" for text, many in cells.spelled)
+    blank = [f"{cells.column}: some cells read {spelled}, which often means that they are missing."]
+    return [*(blank if cells.spelled else []), *_bins_missed(cells, rows)]
+
+
+def _bins_missed(cells: Cells, rows: int) -> list[str]:
     if cells.spec is None:
         return []
     found = [

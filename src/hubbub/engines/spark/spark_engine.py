@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy as copied
 from fractions import Fraction
 from itertools import count
 from logging import LogRecord
@@ -29,7 +30,7 @@ from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.spark.spark_address import session_at
 from hubbub.engines.spark.spark_arrow import as_arrow, received
 from hubbub.engines.spark.spark_publish import FarCounts
-from hubbub.engines.sql.database import CountRequest
+from hubbub.engines.sql.database import CountRequest, read_as
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.queries import hashed, order, picked
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
@@ -241,7 +242,7 @@ class _Frame:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
         self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows_utf8(self._session))
-        self.people = f"hubbub_people_{_own()}"
+        self.people = self._view = f"hubbub_people_{_own()}"
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -269,7 +270,7 @@ class _Frame:
     ) -> Iterator[Any]:
         """The answer as a frame, which can be worked with as long as the views that it looks at are there."""
         own = _own()
-        views: dict[str, Any] = {self.people: self._frame}
+        views: dict[str, Any] = {self._view: self._frame}
         try:
             if key is not None:
                 views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(key,)], "word string"))
@@ -313,6 +314,11 @@ class _Frame:
         rows = list(zip(*(column.to_pylist() for column in lookup.columns), strict=True))
         sent = self._session.createDataFrame(rows, schema)
         return _everywhere(sent) if lookup.num_rows <= _SMALL else sent
+
+    def reading(self, cells: Mapping[str, str]) -> _Frame:
+        other = copied(self)
+        other.people = read_as(self.dialect, self.fields, self.people, cells)
+        return other
 
     def identity(self) -> Identity:
         """The files that are read, as far as Spark tells; a frame made of something else has no identity."""

@@ -19,7 +19,7 @@ w H_g'(B||A) with w <= p, as in :mod:`hubbub.sampling.sampled_crowd`, and below 
 
 **One after the other.** Given what came before, each release is made from its coin by some map; so all of them together
 are made from all the coins, whatever was asked, and why. That needs each coin to be known beforehand: where an epsilon
-is itself chosen after seeing earlier results, :mod:`hubbub.guarantees.odometer` says what holds.
+is itself chosen after seeing earlier results, :mod:`hubbub.guarantees.accountant.odometer` says what holds.
 """
 
 from __future__ import annotations

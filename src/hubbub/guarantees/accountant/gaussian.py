@@ -31,7 +31,7 @@ from typing import Final
 from flint import arb, fmpz_poly
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.privacy_loss import LossLaw, RandomizedResponsePair, laws
+from hubbub.guarantees.accountant.privacy_loss import LossLaw, RandomizedResponsePair, laws
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import INFINITY, Loss, ball, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import gaussian_delta, masses, normal, ripple, tail

@@ -1,6 +1,6 @@
 """What releases lose together when each, its epsilon too, may be chosen after seeing the earlier ones.
 
-:mod:`hubbub.guarantees.privacy_loss` needs the epsilons beforehand: somebody who asks for a larger one only where the
+:mod:`hubbub.guarantees.accountant.privacy_loss` needs the epsilons beforehand: somebody who asks for a larger one only where the
 first answers were telling is not covered (a witness is among the tests). The sum of the epsilons holds for whatever was
 chosen. Between the two stands this bound (after Rogers, Roth, Ullman, Vadhan, Privacy odometers and filters, NeurIPS
 2016; Feldman, Zrnic, Individual privacy accounting via a Renyi filter, NeurIPS 2021; the form here is proved here).
@@ -35,7 +35,7 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
 from hubbub.numeric.exact import Loss, ball, precision, rounded, upper
 
 EXPONENTS: Final = tuple(Fraction(2) ** i * half for i in range(-2, 12) for half in (Fraction(1), Fraction(3, 2)))

@@ -11,13 +11,13 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.accountant.odometer import epsilon_of, epsilon_so_far
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.indistinguishability import total_delta
 from hubbub.guarantees.neighbours import one_relation
-from hubbub.guarantees.odometer import epsilon_of, epsilon_so_far
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import INFINITY, Infinite, Loss
 
 KOV: Final = "Kairouz, Oh, Viswanath, The composition theorem for differential privacy, ICML 2015"
@@ -47,7 +47,7 @@ def differential_beforehand(
     Guarantee: if M_j is (epsilon_j, delta_j)-DP, all under the same neighbours and on a fresh sample of rate `rates`[j]
     (1: on everybody; less, under add/remove), then publishing all of them is (epsilon, `at_delta`)-DP, with the epsilon
     of the exact convolution of their losses, rounded up, and never above the sum
-    (:mod:`hubbub.guarantees.privacy_loss`).
+    (:mod:`hubbub.guarantees.accountant.privacy_loss`).
     """
     given, pairs = _given(derivations, rates, BEFOREHAND)
     epsilon = composed_epsilon(pairs, at_delta)
@@ -64,7 +64,7 @@ def differential_so_far(
     Guarantee: if M_j is (epsilon_j, delta_j)-DP given what came before, all under the same neighbours and on a fresh
     sample of rate `rates`[j], then P(Y) <= E_Q[e^epsilon; Y] + delta for every event Y of all that was published, P and
     Q being its laws on neighbouring tables, epsilon the number here, which depends on the releases that were made, and
-    delta = `at_delta` + sum of delta_j (:mod:`hubbub.guarantees.odometer`). In particular all releases that a cap on
+    delta = `at_delta` + sum of delta_j (:mod:`hubbub.guarantees.accountant.odometer`). In particular all releases that a cap on
     this number admits are (cap, delta)-DP together.
     """
     given, pairs = _given(derivations, rates, SO_FAR)
@@ -80,7 +80,7 @@ def differential_of_sums(
     """The same from sums that were carried along, where each premise may stand for many releases.
 
     Guarantee: as :func:`differential_so_far`, if `grown` and `basic` are the sums over all releases of their
-    :func:`~hubbub.guarantees.odometer.growths` and of their largest losses, and each premise has the sum of the deltas
+    :func:`~hubbub.guarantees.accountant.odometer.growths` and of their largest losses, and each premise has the sum of the deltas
     of those it stands for.
     """
     given = [premise.concluding(DifferentialPrivacy, SO_FAR) for premise in derivations]

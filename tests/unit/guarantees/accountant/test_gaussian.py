@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.gaussian import (
+from hubbub.guarantees.accountant.gaussian import (
     GaussianNoise,
     by_ones,
     delta_of,
@@ -22,7 +22,7 @@ from hubbub.guarantees.gaussian import (
     pair_law,
     zcdp_delta,
 )
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import Infinite
 
 MILLIONTH, BILLIONTH = Fraction(1, 10**6), Fraction(1, 10**9)

@@ -10,8 +10,8 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.guarantees.odometer import EXPONENTS, epsilon_so_far, growths
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
+from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, growths
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 
 DELTA = Fraction(1, 20)
 Path = tuple[tuple[RandomizedResponsePair, int], ...]  # what was released, and on which side each coin fell

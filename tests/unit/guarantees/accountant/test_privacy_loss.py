@@ -15,10 +15,10 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.subsample import Subsampled
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.advanced_composition import FIXED, differential_beforehand, differential_so_far
+from hubbub.guarantees.accountant.advanced_composition import FIXED, differential_beforehand, differential_so_far
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon, laws
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import stated
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon, laws
 from hubbub.numeric.exact import INFINITY, ball, exp, lower, upper
 
 TINY, HALF = Fraction(1, 10**60), Fraction(1, 2)
