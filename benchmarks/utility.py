@@ -48,6 +48,14 @@ COLUMNS: Final = (
     "native_country",
 )
 SIZES: Final = (9, 16, 7, 15, 6, 5, 2, 42)
+PEOPLE: Final = 40_000
+RUNS: Final = 20
+TOTALS: Final = ((2_000, 0.135), (10_000, 0.045), (100_000, 0.0074))  # people, and the error that the theory has
+BINS: Final = 1024
+MADE_UP: Final = (
+    (500_000, (10,) * 6, "6 columns of 10"),
+    (1_000_000, (2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8), "12 columns of 2 to 8"),
+)
 PATIENCE: Final = 1500  # seconds for one run of a peer
 
 Numbers = NDArray[np.float64]
@@ -68,8 +76,8 @@ class Task:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--adult", nargs="+", type=Path, default=[])
-    parser.add_argument("--people", type=int, default=40_000)
-    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--people", type=int, default=PEOPLE)
+    parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--synthesizers", action="store_true", help="MST, AIM and MWEM too: minutes each")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
@@ -78,7 +86,7 @@ def main() -> None:
         (f"Visits of {given.people:,} made-up patients", events(given.people, given.runs)),
         ("Totals with heavy tails", heavy_tails()),
         ("Standard deviations", deviations()),
-        ("Ranges of 1,024 bins", ranges()),
+        (f"Ranges of {BINS:,} bins", ranges()),
         ("Regions and counties", hierarchy()),
         *((f"Marginals: {name}", marginals(codes, given)) for name, codes in tables(given.adult)),
     ):
@@ -332,7 +340,7 @@ def heavy_tails() -> Iterator[Task]:
     def theirs(total: float) -> Numbers:
         return opendp_laplace(np.array([total]), 100_000, 1) / total
 
-    for people, proved in ((2_000, 0.135), (10_000, 0.045), (100_000, 0.0074)):
+    for people, proved in TOTALS:
         drawn = np.exp(np.random.default_rng(people).normal(3, 1.2, people))
         values = np.minimum(drawn, 100_000).round().astype(np.int64)
         rows, total = pa.table({"value": values}), float(values.sum())
@@ -380,11 +388,11 @@ def ranges() -> Iterator[Task]:
     """All ranges that start or end at one of 64 marks."""
     from hubbub.kinds.queries.request import KIND as QUERIES
 
-    bins, people = 1024, 200_000
+    bins, people = BINS, 200_000
     values = np.minimum(np.random.default_rng(3).geometric(0.004, people) - 1, bins - 1)
     rows = pa.table({"value": values})
     counts = np.bincount(values, minlength=bins).astype(np.float64)
-    marks = list(combinations(range(0, bins + 1, 16), 2))
+    marks = list(combinations(range(0, bins + 1, max(1, bins // 64)), 2))
     upto = np.concatenate([[0.0], np.cumsum(counts)])
     truth = np.array([upto[j] - upto[i] for i, j in marks])
 
@@ -443,8 +451,8 @@ def hierarchy() -> Iterator[Task]:
 def tables(adult: list[Path]) -> Iterator[tuple[str, pa.Table]]:
     """Codes of people in columns: the census table, or made-up people of its shape, and two larger ones."""
     yield ("the census table Adult", census(adult)) if adult else ("48,842 made-up people", made_up(48_842, SIZES))
-    yield "500,000 made-up people, 6 columns of 10", made_up(500_000, (10,) * 6)
-    yield "1,000,000 made-up people, 12 columns of 2 to 8", made_up(1_000_000, (2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8))
+    for people, sizes, words in MADE_UP:
+        yield f"{people:,} made-up people, {words}", made_up(people, sizes)
 
 
 def census(files: list[Path]) -> pa.Table:
@@ -496,7 +504,7 @@ def marginals(codes: pa.Table, given: argparse.Namespace) -> Iterator[Task]:
             truth,
             {
                 "Hubbub": partial(answers, codes, sizes, {**asked, "delta": delta}),
-                "Hubbub, no delta": partial(answers, codes, sizes, asked),
+                "Hubbub, no delta": partial(answers, codes, sizes, {**asked, "method": "split-tables"}),
                 "OpenDP, Laplace on each table": partial(opendp_laplace, truth, number, float(epsilon)),
                 "OpenDP, Gaussian on each table": partial(
                     opendp_gaussian, truth, sqrt(number), float(epsilon), float(delta)
