@@ -165,7 +165,7 @@ class DuckDB:
             return self._doubtful(self._doubting()).kept_rows(questions, source, people)
         bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
         used = self._used(*bound)
-        return self._read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
+        return self.read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
 
     def _kept_rows(
         self,
