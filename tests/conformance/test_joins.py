@@ -4,6 +4,7 @@ columns of its person's row of the first. What is right is worked out in plain P
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,11 @@ def test_two_rows_of_a_person_in_the_first_table_are_refused_before_anything_is_
         assert str(refused.value) == KEYS
     with pytest.raises(Refused, match="first table of a join"):
         engine.unlisted((parse("sex=F"),), "id")
+    rows = CountQuery(axes=resolved((parse("sex=F"),), engine.columns()), person="id", **EVERY)
+    with pytest.raises(Refused, match="first table of a join"):
+        engine.kept_rows((rows,), source)
+    with pytest.raises(Refused, match="first table of a join"):
+        engine.joint_count((replace(rows, repeats=MultiRowPolicy.ONE_ROW, bounds=None),), source)
     found = inspect(engine, ("sex=F",), "id")
     assert found.partners is not None
     assert not found.partners.can_join

@@ -104,8 +104,7 @@ def join(first: Engine, second: Engine, on: str) -> Engine:
         raise WrongUse(ONCE)
     if (frames_joined := spark_engine.join_frames(first, second, on)) is not None:
         return frames_joined
-    database = JoinedInDatabase(first.database, second.database, on)
-    return Portable(database, unreadable=second.allowed, check=database.check_keys)
+    return Portable(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed)
 
 
 def _is_path(source: object) -> bool:
@@ -171,8 +170,7 @@ def inspect(
 def _met_in_database(table: Engine) -> Partners | None:
     if not isinstance(table, Portable) or not isinstance(table.database, JoinedInDatabase | spark_engine.Joined):
         return None
-    with table.database.snapshot():
-        return table.database.partners()
+    return table.database.partners()
 
 
 def _share(value: Exact) -> Fraction:

@@ -405,9 +405,11 @@ class Joined(_Frame):
         made = other.join(one, on=[_ID], how="left").select(*cells).toDF(*names.first, *names.second)
         super().__init__(made, lambda: first.identity().joined(second.identity()))
 
-    def check_keys(self) -> None:
-        """Refuse if somebody has several rows in the first frame, or a row there nobody."""
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Begins with the refusal of a first frame in which somebody has several rows, or a row nobody."""
         check_keys(self._first, self._first, self._on)
+        yield
 
     def partners(self) -> Partners:
         """How the two frames meet; for the steward alone."""
@@ -428,8 +430,7 @@ def join_frames(first: Portable, second: Portable, on: str) -> Portable | None:
     """A join of two frames of Spark's; None if one of the tables is none."""
     if not isinstance(first.database, _Frame) or not isinstance(second.database, _Frame):
         return None
-    database = Joined(first.database, second.database, on)
-    return Portable(database, unreadable=second.allowed, check=database.check_keys)
+    return Portable(Joined(first.database, second.database, on), unreadable=second.allowed)
 
 
 def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from copy import copy as copied
 from dataclasses import replace
 
@@ -25,7 +25,8 @@ NUMBERS = {f"p{i}": Form.INTEGER for i in range(6)}
 class Joined:
     """Rows of the second table with the columns of their person's row of the first, asked by the second's connection.
 
-    Guarantee: as :mod:`hubbub.engines.join` has it, where `check_keys` was called in the same snapshot.
+    Guarantee: as :mod:`hubbub.engines.join` has it: whatever is asked is asked inside a snapshot, and one begins with
+    the refusal of a first table in which somebody has several rows, or a row nobody.
     """
 
     def __init__(self, first: Database, second: Database, on: str) -> None:
@@ -45,14 +46,11 @@ class Joined:
         met = " LEFT JOIN ".join(tables) + " ON hubbub_s.hubbub_id = hubbub_f.hubbub_id"
         self.people = f"(SELECT {', '.join(cells)} FROM {met}) AS hubbub_people"
 
-    def check_keys(self) -> None:
-        """Refuse if somebody has several rows in the first table, or a row there nobody."""
-        check_keys(self._second, self._first, self._on)
-
     def partners(self) -> Partners:
         """How the two tables meet; for the steward alone."""
         first, second = (f"SELECT {self._key(each)} AS who FROM {each.people}" for each in (self._first, self._second))
-        return met(self._second.fetch(partners_query(both(first, second)), NUMBERS), self._on)
+        with self._second.snapshot():
+            return met(self._second.fetch(partners_query(both(first, second)), NUMBERS), self._on)
 
     def _key(self, table: Database) -> str:
         field = next(each for each in table.fields if each.name == self._on)
@@ -78,8 +76,11 @@ class Joined:
     ) -> Iterator[pa.RecordBatch]:
         return self._second.stream(sql, forms, key=key, lookups=lookups)
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        return self._second.snapshot()
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._second.snapshot():
+            check_keys(self._second, self._first, self._on)
+            yield
 
     def reading(self, cells: Mapping[str, str]) -> Joined:
         other = copied(self)

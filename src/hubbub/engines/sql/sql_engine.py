@@ -6,7 +6,7 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy as copied
 from dataclasses import replace
@@ -62,11 +62,8 @@ UNCOUNTABLE = (
 class Portable:
     """A table of people in a database."""
 
-    def __init__(
-        self, database: Database, *, unreadable: Fraction = Fraction(1), check: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
         self._database, self._allowed, self._missing = database, unreadable, Missing()
-        self._check = check  # what must hold before anything is counted, or is refused
         self._fields = {field.name: field for field in database.fields}
         if len(self._fields) < len(database.fields):
             raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
@@ -108,7 +105,7 @@ class Portable:
                 rule.resolved(self.columns())
             elif rule is not None:
                 condition.resolved(rule, self.columns())
-        with self._snapshot():
+        with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
     @property
@@ -121,17 +118,10 @@ class Portable:
         """The share of people who may have a row that cannot be read."""
         return self._allowed
 
-    @contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        """One state of the table, in which what must hold does."""
-        with self._database.snapshot():
-            self._check()
-            yield
-
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
         axes = resolved(axes, self.columns())
         who = None if person is None else queries.part(self._dialect, self._fields[person])
-        with self._snapshot():
+        with self._database.snapshot():
             return unlisted(self._database, self._fields, axes, self._parts(axes), who)
 
     @contextmanager
@@ -147,7 +137,7 @@ class Portable:
         person, parts = questions[0].person, dict[str, Part]()
         axes, rules, about = self._handed_over(questions, parts)
         chooses = questions[0].repeats is MultiRowPolicy.ONE_ROW
-        with self._snapshot():
+        with self._database.snapshot():
             if chooses:
                 self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
             if person is not None:
@@ -220,7 +210,7 @@ class Portable:
         for name in (*columns, *([] if person is None else [person])):
             known(self.columns(), name)
         parts = {f"g{i}": queries.part(self._dialect, self._fields[name]) for i, name in enumerate(columns)}
-        with self._snapshot():
+        with self._database.snapshot():
             if person is not None:
                 self._one_row_each(queries.part(self._dialect, self._fields[person]))
             found = ranks.chosen_rows(self._database, parts, chosen)
@@ -268,9 +258,9 @@ class Portable:
         far = getattr(self._database, "far", None)
         if far is None:
             raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
-        self._check()
         question = replace(question, axes=resolved(question.axes, self.columns()))
-        self._readable(question, source)
+        with self._database.snapshot():
+            self._readable(question, source)
         axes, parts = question.axes, self._parts(question.axes)
         bins, numbered = self._bins(axes), all(map(self._in_database, axes))
         lookups: dict[int, pa.Table] = {}
