@@ -12,12 +12,11 @@ from copy import copy as copied
 from dataclasses import replace
 from typing import TypeVar
 
-import duckdb
 import pyarrow as pa
 
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.connection import TROUBLE, Relation, relation_of
-from hubbub.engines.duckdb.duckdb_engine import DuckDB
+from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB
 from hubbub.engines.join import both, joined_columns, partners_query
 from hubbub.tables.identity import Identity
 from hubbub.tables.inspection import Partners
@@ -85,7 +84,7 @@ class Joined(DuckDB):
 
         return self._second.read([self._joined.on], met)
 
-    def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
+    def _doubtful(self, connection: Connection) -> DuckDB:
         other = copied(self)
         other._second = self._second._doubtful(connection)
         other._connection, other._doubting, other._unread = connection, None, other._second._unread
@@ -109,7 +108,7 @@ class Joined(DuckDB):
             self._partners = columns, self._first.one_row_each([self._joined.on, *columns], self._joined.on)
         return self._partners[1]
 
-    def _relation(self, connection: duckdb.DuckDBPyConnection, second: str, used: Sequence[str]) -> Relation:
+    def _relation(self, connection: Connection, second: str, used: Sequence[str]) -> Relation:
         """What stands after FROM. Ids are compared as they are written, whatever a column prefers."""
         joined, key = self._joined, identifier(self._joined.on)
         cells = [f"hubbub_s.{identifier(joined.second[n])} AS {identifier(n)}" for n in used if n in joined.second]
@@ -120,7 +119,7 @@ class Joined(DuckDB):
         return relation_of(connection, sql)
 
     @contextmanager
-    def _registered(self, connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Iterator[None]:
+    def _registered(self, connection: Connection, table: pa.Table) -> Iterator[None]:
         connection.register(_PARTNERS, table)
         try:
             yield
