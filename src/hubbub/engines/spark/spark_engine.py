@@ -33,7 +33,7 @@ from hubbub.engines.spark.spark_arrow import as_arrow, received
 from hubbub.engines.spark.spark_publish import FarCounts
 from hubbub.engines.sql.database import CountRequest, read_as
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
-from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, met
+from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
 from hubbub.engines.sql.queries import hashed, order, part, picked
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
@@ -418,7 +418,7 @@ class Joined(_Frame):
             for each, a, b in ((self._first, 1, 0), (self._second, 0, 1))
         )
         rows = _Frame(one.unionAll(other))
-        return met(
+        return partners_in(
             rows.fetch(partners_query(f"SELECT c0 AS who, c1 AS a, c2 AS b FROM {rows.people}"), NUMBERS), self._on
         )
 

@@ -43,14 +43,14 @@ class Joined:
             f"(SELECT t.*, {key} AS hubbub_id FROM (SELECT * FROM {each.people}) AS t) AS hubbub_{which}"
             for each, key, which in ((second, self._key(second), "s"), (first, self._key(first), "f"))
         )
-        met = " LEFT JOIN ".join(tables) + " ON hubbub_s.hubbub_id = hubbub_f.hubbub_id"
-        self.people = f"(SELECT {', '.join(cells)} FROM {met}) AS hubbub_people"
+        joined = " LEFT JOIN ".join(tables) + " ON hubbub_s.hubbub_id = hubbub_f.hubbub_id"
+        self.people = f"(SELECT {', '.join(cells)} FROM {joined}) AS hubbub_people"
 
     def partners(self) -> Partners:
         """How the two tables meet; for the steward alone."""
         first, second = (f"SELECT {self._key(each)} AS who FROM {each.people}" for each in (self._first, self._second))
         with self._second.snapshot():
-            return met(self._second.fetch(partners_query(both(first, second)), NUMBERS), self._on)
+            return partners_in(self._second.fetch(partners_query(both(first, second)), NUMBERS), self._on)
 
     def _key(self, table: Database) -> str:
         field = next(each for each in table.fields if each.name == self._on)
@@ -106,15 +106,15 @@ def fields_of(names: JoinedColumns, first: Database, second: Database) -> tuple[
     )
 
 
-def check_keys(asked: Database, first: Database, on: str) -> None:
-    """Refuse if somebody has several rows in the first table, or a row there nobody; `asked` can read it."""
+def check_keys(reader: Database, first: Database, on: str) -> None:
+    """Refuse if somebody has several rows in the first table, or a row there nobody; `reader` can read it."""
     who = part(first.dialect, next(each for each in first.fields if each.name == on))
-    found = asked.fetch(several(who, first.people), {"n": Form.INTEGER})
+    found = reader.fetch(several(who, first.people), {"n": Form.INTEGER})
     if numbers(found.column("n"))[0]:
         raise Refused(KEYS)
 
 
-def met(found: pa.Table, on: str) -> Partners:
+def partners_in(found: pa.Table, on: str) -> Partners:
     """What :func:`hubbub.engines.join.partners_query` says."""
     counts = (int(numbers(found.column(name))[0]) for name in NUMBERS)
     return Partners(on, *counts)
