@@ -31,7 +31,7 @@ def _elsewhere(by: Sequence[str], **how: str | None) -> Inspection:
     raise WrongUse("an inspection needs a table that was opened by hubbub.open; open it so")
 
 
-def _alone(other: object, on: str | None, how: Mapping[str, Any]) -> Table:
+def _not_opened(other: object, on: str | None, how: Mapping[str, Any]) -> Table:
     raise WrongUse("a join needs a table that was opened by hubbub.open; open it so")
 
 
@@ -46,7 +46,7 @@ class Table:
     person: str | None
     publish: Publish
     inspect: Callable[..., Inspection] = _elsewhere
-    joined: Callable[[object, str | None, Mapping[str, Any]], Table] = _alone
+    joined: Callable[[object, str | None, Mapping[str, Any]], Table] = _not_opened
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
