@@ -98,6 +98,10 @@ class CubeOptions(Confirmed, total=False):
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
     at_delta: Exact
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     coverage: Exact
     unlisted: Exact | None
 
@@ -126,6 +130,7 @@ class QueriesOptions(Confirmed, total=False):
     rows: Exact | None
     people: Exact | None
     method: str | None
+    least: str | None
     coverage: Exact
 
 

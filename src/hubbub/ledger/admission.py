@@ -19,7 +19,9 @@ from fractions import Fraction
 
 from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
-from hubbub.guarantees import advanced_composition, composition, odometer
+from hubbub.guarantees import composition
+from hubbub.guarantees.accountant import advanced_composition, odometer
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
     CrowdBlending,
@@ -34,7 +36,6 @@ from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.guarantees.implications import add_remove_to_replace
 from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, to_text
 

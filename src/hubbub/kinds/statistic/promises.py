@@ -232,6 +232,19 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
     return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
 
 
+def of_one_replaced(spec: Statistic, rate: Fraction) -> Derivation:
+    """The mechanism on people who were drawn, one of them replaced by another.
+
+    Guarantee: of one row of each person, as :func:`differential`; of several, as
+    :func:`hubbub.kinds.histogram.promises.several_rows`: with rows that are in no bin both people have equally many,
+    and one after the other is replaced.
+    """
+    if not spec.unit.counts_rows:
+        return differential(spec, rate, Neighbours.REPLACE)
+    own = differential(spec, rate / spec.moved, Neighbours.REPLACE)
+    return several_rows(own, spec.unit, spec.bins)
+
+
 # --- as well as K random people -----------------------------------------------------------------------------------
 
 
@@ -247,7 +260,7 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
     if isinstance(reached, Infinite) or reached > knowledge.epsilon:
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    inner = differential(spec, rate, Neighbours.REPLACE)
+    inner = of_one_replaced(spec, rate)
     names = texts(k=k, n=n, rate=rate)
     used = (SYMMETRIC, SECRET, declared(knowledge))
     knows = Derivation(

@@ -64,7 +64,7 @@ def statistic(
         raise WrongUse(f"say what the {name} is of, with its range and step: `of=salary:0..300000:100`")
     if of is not None and name in ("count", "fraction"):
         raise WrongUse(f"a {name} is of people and measures nothing; drop `of`, or ask for a mean")
-    one = not axes and name in ("count", "fraction")
+    one = not axes and name in ("count", "fraction") and not (unit or Unit()).counts_rows
     protection = protected(
         one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
     )

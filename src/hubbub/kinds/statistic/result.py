@@ -73,7 +73,7 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
-    if spec.measured is None and spec.unit.counts_rows:
+    if spec.measured is None and spec.unit.counts_rows and not spec.sampled:
         return (spec.unit.rows_column,)
     if spec.measured is None:
         return ("sampled" if spec.sampled else "count",)
@@ -105,8 +105,8 @@ def slack(spec: Statistic) -> Fraction:
     """How far an end may be from one that is worked out elsewhere: the laws of samples are sums of floats, which
     machines round differently. One person in a million."""
     knowledge = spec.protection
-    exact = spec.measured is None or spec.has_single_unknown
-    if not exact or not isinstance(knowledge, Knowledge) or knowledge.route is Route.EXACT:
+    by_law = (spec.measured is None or spec.has_single_unknown) and not spec.unit.counts_rows
+    if not by_law or not isinstance(knowledge, Knowledge) or knowledge.route is Route.EXACT:
         return Fraction(0)
     people = Fraction(knowledge.people // _SMALLEST_SHARE)
     return people if spec.measured is None else people / knowledge.people

@@ -156,9 +156,14 @@ class Statistic(Spec):
             case Noise(epsilon=epsilon):
                 return epsilon / self.moved
             case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
-                return knowledge.rate / 2  # a row that is replaced costs twice what one costs that comes or goes
+                return knowledge.rate / (2 * self.moved)  # one who is replaced costs twice what one costs who comes
             case Knowledge(rate=rate):
                 return rate
+
+    @property
+    def most_in_a_bin(self) -> int:
+        """How many rows of a person count in one bin at most."""
+        return self.unit.moved(1)
 
     @property
     def sum_rate(self) -> Fraction | None:
@@ -259,14 +264,14 @@ class Count(Statistic):
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
-        if isinstance(self.protection, Knowledge) and not self.axes and self.where is None:
+        if isinstance(self.protection, Knowledge) and self.has_single_unknown and self.where is None:
             raise WrongUse(
                 "how many people there are is public here; count those `where` something holds, or `by` bins"
             )
 
     @property
     def has_single_unknown(self) -> bool:
-        return not self.axes
+        return not self.axes and not self.unit.counts_rows
 
     @property
     def channel(self) -> Channel | None:
@@ -304,7 +309,7 @@ class Share(Statistic):
 
     @property
     def has_single_unknown(self) -> bool:
-        return not self.axes
+        return not self.axes and not self.unit.counts_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,10 +406,16 @@ def _check_any_row(spec: Statistic) -> None:
 
 def _check_several(spec: Statistic) -> None:
     """Refuse what is not known to be private where several rows or bins of a person count."""
-    if not isinstance(spec.protection, Noise):
+    sampled = isinstance(spec.protection, Knowledge) and spec.sampled and spec.unit.counts_rows
+    if not isinstance(spec.protection, Noise) and not sampled:
         raise WrongUse(
             "several rows of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
             "person (`one_row_per_person=True`)"
+        )
+    if sampled and spec.ranked is not None:
+        raise WrongUse(
+            "a quantile of several rows of a person has no interval known from a sample of people; use `epsilon=E` "
+            "alone, or ask for a mean"
         )
     if spec.discovered:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")

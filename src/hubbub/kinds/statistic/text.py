@@ -264,9 +264,14 @@ def split(spec: Statistic) -> str:
 
 def _split_of_rows(spec: Statistic) -> str:
     """Where epsilon goes, where several rows or bins of a person count."""
-    assert isinstance(spec.protection, Noise)
     loss = spec.unit_loss
     assert loss is not None
+    if isinstance(spec.protection, Knowledge):
+        return (
+            f"inside the sample epsilon = {short(spec.protection.rate, 6)} is for one person replaced with all "
+            f"{spec.unit.rows}, at most {spec.moved:,}, and {short(loss, 6)} for each that comes or goes"
+        )
+    assert isinstance(spec.protection, Noise)
     if spec.weighted_by is not None:
         high = to_text(spec.weighted_by.high)
         return f"epsilon = {short(spec.protection.epsilon, 6)} is for somebody with the largest weight, {high}"
