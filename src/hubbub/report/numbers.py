@@ -83,10 +83,10 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     if len(rows) > FOLDED + FEW_MORE:
         listed = f"all {total:,} rows" if whole else f"the first {first:,} of {total:,} rows"
         body = f"{start}{chr(10).join(rows[FOLDED:])}\n</tbody>\n</table>"
-        short = "rows short" if len(rows) <= PRINTED else "rows"
+        look = "rows short" if len(rows) <= PRINTED else "rows"
         parts.append(
-            f'<details class="{short}"><summary>Show {listed}</summary>\n{body}\n</details>\n'
-            f'<p class="{short} printed">These are the first {FOLDED} of {total:,} rows; the file of the release has all.</p>'
+            f'<details class="{look}"><summary>Show {listed}</summary>\n{body}\n</details>\n'
+            f'<p class="{look} printed">These are the first {FOLDED} of {total:,} rows; the file of the release has all.</p>'
         )
     else:
         parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
