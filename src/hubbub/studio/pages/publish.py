@@ -181,9 +181,9 @@ def _example_questions(columns: tuple[bins.Column, ...], size: str) -> str:
     if number is not None:
         low, high = number.suggestion.bins["low"], number.suggestion.bins["high"]
         of = f"{bins.quoted(number.name)}:{low}..{high}:1".replace('"', '\\"')
-        lines += ["[[question]]", f'name = "mean {number.number}"', 'kind = "mean"', f'of = "{of}"']
+        lines += ["[[question]]", 'name = "average"', 'kind = "mean"', f'of = "{of}"']
     else:
-        lines += ["[[question]]", 'name = "first"', 'kind = "count"', 'where = ""']
+        lines += ["[[question]]", 'name = "first"', 'kind = "count"', 'where = "COLUMN = value"']
     return "\n".join((*lines, ""))
 
 
