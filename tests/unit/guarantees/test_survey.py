@@ -102,7 +102,7 @@ def test_the_ledger_adds_the_losses_of_a_survey_inside(tmp_path: Path, monkeypat
     survey = PoissonSurvey(weight="w", largest=Fraction(20), step=Fraction(1, 2))
     first = people.count(where="age >= 65", epsilon="2", **weights)
     alone = [step for step in first.promises if "population" in str(step.people)]
-    assert [step.conclusion.epsilon for step in alone] == [survey.population_loss(Fraction(2))]  # type: ignore[attr-defined]
+    assert [step.conclusion.epsilon for step in alone] == [survey.population_loss(Fraction(2))]  # type: ignore[union-attr]
     people.mean("age:0..90:1", epsilon="1", **weights)
     people.fraction(where="age >= 65", epsilon="1", **weights)
     totals = Ledger().account("survey").totals
