@@ -11,7 +11,7 @@ import time
 from fractions import Fraction
 from typing import Any, Final
 
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 
 DELTA: Final = Fraction(1, 10**9)
 CASES: Final = ((50, "0.1", "1"), (500, "0.1", "1"), (50, "1", "0.1"), (500, "0.1", "0.1"), (1000, "0.01", "0.1"))

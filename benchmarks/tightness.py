@@ -16,10 +16,10 @@ from hubbub.channels.custom_curve import own_delta_at
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
+from hubbub.guarantees.accountant.odometer import epsilon_so_far
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, DistributionalPrivacy
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.odometer import epsilon_so_far
-from hubbub.guarantees.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.exact import Infinite, lower, to_float, upper

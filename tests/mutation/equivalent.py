@@ -19,7 +19,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {
         "60 becomes 61",
     ): "long sums are rounded up to so many digits, and one more is as right",
     (
-        "guarantees/odometer.py",
+        "guarantees/accountant/odometer.py",
         "_KEPT: Final = 24  # digits of a growth",
         "24 becomes 25",
     ): "a growth is rounded up to so many digits, and one more is as right",

@@ -13,7 +13,7 @@ from hubbub.certificate.certificate import about
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees import composition as c
 from hubbub.guarantees import implications as i
-from hubbub.guarantees.advanced_composition import differential_beforehand, differential_so_far
+from hubbub.guarantees.accountant.advanced_composition import differential_beforehand, differential_so_far
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     DifferentialPrivacy,

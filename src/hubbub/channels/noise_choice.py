@@ -15,7 +15,7 @@ from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
-from hubbub.guarantees.gaussian import least_variance
+from hubbub.guarantees.accountant.gaussian import least_variance
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, exp, precision, upper
 

@@ -15,7 +15,12 @@ import pytest
 
 from hubbub import channels, guarantees, sampling
 from hubbub.errors import HubbubError, Refused
-from hubbub.guarantees.advanced_composition import differential_beforehand, differential_of_sums, differential_so_far
+from hubbub.guarantees.accountant.advanced_composition import (
+    differential_beforehand,
+    differential_of_sums,
+    differential_so_far,
+)
+from hubbub.guarantees.accountant.odometer import EXPONENTS
 from hubbub.guarantees.composition import differential
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
@@ -36,7 +41,6 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import TO_REPLACE, Derivation, Theorem, stated
 from hubbub.guarantees.neighbours import check_number, one_relation
-from hubbub.guarantees.odometer import EXPONENTS
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.weakening import weaken
 from hubbub.ledger.admission import Entered, Total, Totals, totals

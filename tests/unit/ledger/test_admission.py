@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import Refused
-from hubbub.guarantees.advanced_composition import FIXED
+from hubbub.guarantees.accountant.advanced_composition import FIXED
 from hubbub.guarantees.composition import EXACT_CROWDS
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (

@@ -24,10 +24,10 @@ from hubbub.channels.protocol import (
     noise_rate,
 )
 from hubbub.errors import WrongUse
+from hubbub.guarantees.accountant.gaussian import by_ones, delta_of, least_variance
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
-from hubbub.guarantees.gaussian import by_ones, delta_of, least_variance
 from hubbub.noise.gaussian import LARGEST, SMALLEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, ball, exp, positive, precision, rounded, upper

@@ -1,0 +1,97 @@
+"""Releases whose epsilons are chosen on the way: the theorem against every strategy of a small game, summed exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, growths
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
+
+DELTA = Fraction(1, 20)
+Path = tuple[tuple[RandomizedResponsePair, int], ...]  # what was released, and on which side each coin fell
+Strategy = Callable[[Path], RandomizedResponsePair | None]
+
+
+@cache
+def sides(coin: RandomizedResponsePair, way: int) -> list[tuple[float, float]]:
+    return [(float(loss.mid()), float(mass.mid())) for loss, mass in coin.ways()[way]]
+
+
+def excess(strategy: Strategy, says: Callable[[list[RandomizedResponsePair]], Fraction], way: int) -> float:
+    """E (1 - e^(what the ledger says - loss))_+ : the delta that is really needed."""
+
+    def walk(path: Path, loss: float, mass: float) -> float:
+        coin = strategy(path)
+        if coin is None:
+            said = float(says([each for each, _ in path])) if path else 0.0
+            return mass * max(1 - math.exp(said - loss), 0.0)
+        return sum(
+            walk((*path, (coin, i)), loss + more, mass * weight) for i, (more, weight) in enumerate(sides(coin, way))
+        )
+
+    return walk((), 0.0, 1.0)
+
+
+losses = st.sampled_from([Fraction(text) for text in ("0.1", "0.5", "1", "2", "4")])
+choices = st.one_of(
+    st.none(), st.builds(RandomizedResponsePair, epsilon=losses, rate=st.sampled_from([Fraction(1), Fraction(1, 4)]))
+)
+
+
+def by_tree(tree: list[RandomizedResponsePair | None]) -> Strategy:
+    """The strategy that a tree says: its root, then the choices after either side, and so on."""
+
+    def strategy(path: Path) -> RandomizedResponsePair | None:
+        place = 1
+        for _, side in path:
+            place = 2 * place + side
+        return tree[place - 1] if place <= len(tree) else None
+
+    return strategy
+
+
+@cache
+def so_far(coins: tuple[RandomizedResponsePair, ...]) -> Fraction:
+    found = epsilon_so_far(coins, DELTA)
+    assert isinstance(found, Fraction)
+    return found
+
+
+@given(tree=st.lists(choices, min_size=15, max_size=15), way=st.sampled_from([0, 1]))
+@settings(max_examples=150, deadline=None)
+def test_whoever_chooses_on_the_way_is_covered(tree: list[RandomizedResponsePair | None], way: int) -> None:
+    assert excess(by_tree(tree), lambda coins: so_far(tuple(coins)), way) <= float(DELTA) * (1 + 1e-9)
+
+
+LOOKS_FIRST = "1/2 1/5 4 1/5 1/5 - 1 2 1/5 1/5 4 2 4 4 -"
+"""The next epsilon for each way the coins may have fallen, level by level; a dash ends it."""
+
+
+def test_the_exact_curve_of_what_was_chosen_does_not_cover_them() -> None:
+    """Why a ledger must not state it: the witness."""
+    tree = [None if text == "-" else RandomizedResponsePair(epsilon=Fraction(text)) for text in LOOKS_FIRST.split()]
+
+    def says(coins: list[RandomizedResponsePair]) -> Fraction:
+        found = composed_epsilon(coins, DELTA)
+        assert isinstance(found, Fraction)
+        return found
+
+    assert excess(by_tree(tree), says, 0) > 1.15 * float(DELTA)
+    assert excess(by_tree(tree), lambda coins: so_far(tuple(coins)), 0) <= float(DELTA)
+
+
+def test_a_huge_loss_is_added_up_like_any_other() -> None:
+    """e^(a loss) is beyond what a ball can hold: what is then added is at most what the largest loss adds."""
+    for epsilon in (100, 200, 1000, 10**6):
+        for coin in (
+            RandomizedResponsePair(epsilon=Fraction(epsilon)),
+            RandomizedResponsePair(epsilon=Fraction(epsilon), rate=Fraction(1, 2)),
+        ):
+            for a, grown in zip(EXPONENTS, growths(coin), strict=True):
+                assert a * (epsilon - 2) - 1 < grown <= a * coin.most * (1 + Fraction(1, 10**20))
