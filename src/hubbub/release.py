@@ -49,7 +49,9 @@ from hubbub.publication.staging import (
     opened,
     publish,
 )
+from hubbub.publication.workbook import WORKBOOK, fits, write_workbook
 from hubbub.report import report as page_of
+from hubbub.report.about import about
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import chart_of
 from hubbub.serialization import manifest
@@ -139,7 +141,7 @@ def save(
     replace: bool = False,
     heading: Heading = NO_HEADING,
 ) -> dict[str, str]:
-    """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
+    """Write the release as CSV, as Parquet, or as CSV with an Excel workbook beside it (xlsx), its report and its certificate into a folder; returns where they are. One
     that others write (`parts`) is made now, in Parquet.
 
     A release that is in the folder already stays, unless it is to be replaced; then its files go, if this ledger
@@ -185,14 +187,19 @@ def stage(
         abandon_on_failure(ledger, reservation, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
         opened(out, reservation) as staged,
     ):
+        record = "csv" if form == "xlsx" else form  # the file of record
         with working("Writing the parts"):
             digests = _parts(release, staged)
         with working("Writing the numbers"):
             for sheet in () if digests else release.result.sheets():
-                name = f"{sheet.name}.{form}"
-                staged.add(name, partial(write, sheet, form))
+                name = f"{sheet.name}.{record}"
+                staged.add(name, partial(write, sheet, record))
                 digests[name] = sha256(staged.path(name))
         staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
+        if form == "xlsx" and manifest.NAME not in digests and fits(release.result.sheets()):
+            with working("Writing the workbook"):
+                digests[WORKBOOK] = _workbook(release, staged, digests, heading)
+                staged.draft(draft(release, digests, reservation))
         if report:
             with working("Drawing the report"), suppress(Exception):  # numbers without a page are better than none
                 digests[REPORT] = _page(release, staged, digests, heading)
@@ -209,6 +216,13 @@ def _parts(release: Release, staged: Staged) -> dict[str, str]:
         durable.settle_folder(staged.hidden / manifest.FOLDER)
         staged.add(manifest.NAME, lambda out: out.write(manifest.written(parts)))
     return {manifest.NAME: sha256(staged.path(manifest.NAME))} if parts else {}
+
+
+def _workbook(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:
+    """The sheets once more, for spreadsheets, with what is promised beside them; returns its digest."""
+    words = about(release, {"release": next(iter(digests)), "certificate": CERTIFICATE}, heading)
+    staged.add(WORKBOOK, partial(write_workbook, release.result.sheets(), words))
+    return sha256(staged.path(WORKBOOK))
 
 
 def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:

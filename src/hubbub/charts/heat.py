@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from hubbub.charts.language import localized, say
 from hubbub.charts.style import TINTS, WIDTHS
 from hubbub.charts.svg import LINE, TEXT, Bar, ChartLabels, Panel, drawn, plain, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Cell, Heat
@@ -94,18 +95,21 @@ def _cell(
 
 
 def _label(cell: Cell | None) -> str:
-    return "–" if cell is None else "hidden" if cell.value is None else plain(cell.value)
+    return "–" if cell is None else say("hidden") if cell.value is None else localized(plain(cell.value))
 
 
 def _interval(cell: Cell | None) -> str:
     if cell is None or (cell.value is not None and cell.low == cell.high == cell.value):
         return ""
-    return f"{plain(cell.low)} or more" if cell.high is None else f"{plain(cell.low)} to {plain(cell.high)}"
+    if cell.high is None:
+        return say("{low} or more", low=plain(cell.low))
+    return say("{low} to {high}", low=plain(cell.low), high=plain(cell.high))
 
 
 def _legend(limits: Sequence[float], heat: Heat, left: float, y: float, width: int) -> tuple[str, float]:
-    texts = [f"below {plain(limits[0])}" if limits else "all", *(f"{plain(limit)} or more" for limit in limits)]
-    texts[1:-1] = [f"from {plain(limit)}" for limit in limits[:-1]]
+    first = say("below {number}", number=plain(limits[0])) if limits else say("all")
+    texts = [first, *(say("{low} or more", low=plain(limit)) for limit in limits)]
+    texts[1:-1] = [say("from {number}", number=plain(limit)) for limit in limits[:-1]]
     parts, x = [text_lines(left, y + TEXT, [heat.numbers], "quiet")], left
     y += LINE + 4
     for i, text in enumerate(texts):
@@ -123,7 +127,7 @@ def _as_bars(heat: Heat, width: int, kind: str) -> str:
     panels = []
     for name, row in zip(heat.rows, heat.cells, strict=True):
         bars = tuple(
-            Bar(column, cell.value, cell.low, cell.high, "" if cell.value is None else plain(cell.value))
+            Bar(column, cell.value, cell.low, cell.high, "" if cell.value is None else localized(plain(cell.value)))
             for column, cell in zip(heat.columns, row, strict=True)
             if cell is not None
         )

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from hubbub.charts.language import localized, say
 from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines
 from hubbub.protocol.drawing import Map
@@ -111,7 +112,10 @@ def _legend(of: Map, x: float, y: float, long: float) -> tuple[str, float]:
     limits = _limits(of)
     most = max((points for *_, points in of.squares), default=1)
     ends = [*(limit - 1 for limit in limits[1:]), most]
-    texts = [f"{low:,}" if low == end else f"{low:,} to {end:,}" for low, end in zip(limits, ends, strict=True)]
+    texts = [
+        localized(f"{low:,}") if low == end else say("{low} to {high}", low=f"{low:,}", high=f"{end:,}")
+        for low, end in zip(limits, ends, strict=True)
+    ]
     first = len(_SHADES) - len(limits)
     parts, at, line = [text_lines(x, y + TEXT, ["points in a square"], "quiet")], x, y + LINE + 4
     for i, text in enumerate(texts):
@@ -139,7 +143,7 @@ def _ticks(least: float, most: float, many: int) -> list[float]:
 def _tick_label(tick: float, ticks: Sequence[float]) -> str:
     """A tick with as many decimals as the steps between them need."""
     step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(tick) or 1.0
-    return f"{tick:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+    return localized(f"{tick:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}")
 
 
 def _fine(x: float) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 _PAGE: Final = Template(
     """<!DOCTYPE html>
-<html lang="en">
+<html lang="$language">
 <head>
 <meta charset="utf-8">
 $first<meta name="viewport" content="width=device-width, initial-scale=1">
@@ -29,12 +29,12 @@ CONTENT_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src 
 """What a page that stands alone may do: look as it says, and nothing else."""
 
 
-def skeleton(*, title: str, body: str, first: str = "", head: str = "", last: str = "") -> str:
+def skeleton(*, title: str, body: str, first: str = "", head: str = "", last: str = "", language: str = "en") -> str:
     """A page. All of it is HTML already: whoever fills it in has escaped it."""
-    return _PAGE.substitute(title=title, body=body, first=first, head=head, last=last)
+    return _PAGE.substitute(title=title, body=body, first=first, head=head, last=last, language=language)
 
 
-def standalone_page(*, title: str, body: str, style: str, generator: str = "") -> str:
+def standalone_page(*, title: str, body: str, style: str, generator: str = "", language: str = "en") -> str:
     """A page in one file."""
     return skeleton(
         title=title,
@@ -42,4 +42,5 @@ def standalone_page(*, title: str, body: str, style: str, generator: str = "") -
         first=f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n',
         head=f'<meta name="generator" content="{generator}">' if generator else "",
         last=f"<style>{style}</style>\n",
+        language=language,
     )

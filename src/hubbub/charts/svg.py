@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hubbub.charts.language import localized, say
 from hubbub.charts.style import WIDTHS
 from hubbub.protocol.drawing import Mark
 
@@ -174,8 +175,8 @@ def _beyond(bar: Bar, scale: _Scale) -> tuple[bool, bool]:
 
 def _tick(value: float, scale: _Scale) -> str:
     if scale.percent:
-        return f"{100 * value:.3g} %"
-    return f"{value:,.0f}" if value == round(value) else f"{value:.4g}"
+        return localized(f"{100 * value:.3g} %")
+    return localized(f"{value:,.0f}" if value == round(value) else f"{value:.4g}")
 
 
 # --- bars -------------------------------------------------------------------------------------------------------
@@ -366,12 +367,13 @@ def _bar_text(bar: Bar, scale: _Scale) -> str:
     if bar.value is not None:
         return bar.value_text
     far = bar.high is not None and bar.high > scale.most
-    return f"{_absent(bar)}, up to {number(bar.high or 0, percent=scale.percent)}" if far else _absent(bar)
+    high = number(bar.high or 0, percent=scale.percent)
+    return say("{what}, up to {high}", what=_absent(bar), high=high) if far else _absent(bar)
 
 
 def _absent(bar: Bar) -> str:
     """What a number that is not shown is called."""
-    return bar.value_text or "hidden"
+    return bar.value_text or say("hidden")
 
 
 def _label(bar: Bar, scale: _Scale) -> str:
@@ -380,7 +382,11 @@ def _label(bar: Bar, scale: _Scale) -> str:
     if scale.percent:  # outwards, so that what is nearly certain does not look so
         lower, upper = math.floor(1000 * lower) / 1000, None if upper is None else math.ceil(1000 * upper) / 1000
     low = number(lower, percent=scale.percent)
-    ends = f"{low} or more" if upper is None else f"{low} to {number(upper, percent=scale.percent)}"
+    ends = (
+        say("{low} or more", low=low)
+        if upper is None
+        else say("{low} to {high}", low=low, high=number(upper, percent=scale.percent))
+    )
     exact = bar.value is not None and bar.low == bar.high == bar.value
     return f"{bar.label}: {_absent(bar) if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")
 

@@ -71,12 +71,20 @@ _ANY: Final = (
     Option(
         "words",
         "FILE",
-        "A TOML file with all of these: title, subtitle, publisher, date, link, notes, [labels].",
+        "A TOML file with all of these: title, subtitle, publisher, date, link, language, notes, [labels].",
         group=WHERE,
         advanced=True,
     ),
+    Option("language", "en|de", "The language of the report; the certificate is English.", group=WHERE, advanced=True),
     Option("replace", None, "Replace a release that is in the folder already.", group=WHERE, advanced=True),
-    Option("format", "csv|parquet", "Its form.", default="csv", group=WHERE, advanced=True),
+    Option(
+        "format",
+        "csv|parquet|xlsx",
+        "Its form; with xlsx, an Excel workbook beside the CSV.",
+        default="csv",
+        group=WHERE,
+        advanced=True,
+    ),
     Option(
         "explain",
         None,
@@ -197,7 +205,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     out, form, replace, yes, explained, dry_run = (
         options.pop(name) for name in ("out", "format", "replace", "yes", "explain", "dry_run")
     )
-    declared = {name: options.pop(name) for name in ("title", "subtitle", "date", "link")}
+    declared = {name: options.pop(name) for name in ("title", "subtitle", "date", "link", "language")}
     notes, labels, file_of_words = (options.pop(name) for name in ("note", "label", "words"))
     with _unpublished():
         ledger = Ledger(options["ledger"])

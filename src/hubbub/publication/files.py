@@ -13,18 +13,19 @@ from hubbub.protocol.result import Sheet
 from hubbub.serialization.arrow import known, spread, texts
 from hubbub.serialization.csv_safety import safe
 
-FORMATS: Final = ("csv", "parquet")
+FORMATS: Final = ("csv", "parquet", "xlsx")
+"""With xlsx, a workbook stands beside the CSV, which stays the file of record."""
 
 
 def check_format(form: str) -> None:
     """Refuse a form that cannot be written."""
     if form not in FORMATS:
-        raise WrongUse(f"format must be csv or parquet, not {form[:20]!r}")
+        raise WrongUse(f"format must be csv, parquet or xlsx, not {form[:20]!r}")
 
 
 def write(sheet: Sheet, form: str, out: IO[bytes]) -> None:
     """The rows of a sheet, a batch at a time."""
-    if form == "csv":
+    if form != "parquet":
         _write_csv(sheet, out)
     else:
         write_parquet(sheet, out)

@@ -34,6 +34,7 @@ from hubbub.ledger.ledger import Ledger, released
 from hubbub.protocol.release import Reservation
 from hubbub.publication.signed_files import CERTIFICATE as CERTIFICATE
 from hubbub.publication.signed_files import only_parts, published
+from hubbub.publication.workbook import WORKBOOK
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import canonical
 
@@ -96,7 +97,7 @@ def _new_file(path: Path) -> IO[bytes]:
 
 def _in_the_way(folder: Path) -> list[str]:
     """What has the name of something that every release writes."""
-    usual = ("release.csv", "release.parquet", manifest.NAME, REPORT, CERTIFICATE)
+    usual = ("release.csv", "release.parquet", WORKBOOK, manifest.NAME, REPORT, CERTIFICATE)
     return [name for name in usual if os.path.lexists(folder / name)]
 
 

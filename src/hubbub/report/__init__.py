@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import hubbub
+from hubbub.charts.language import kept_english, say, speaking, spoken
 from hubbub.charts.skeleton import standalone_page
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
@@ -30,18 +31,30 @@ def report(
     digest: str | None = None,
     heading: Heading = NO_HEADING,
 ) -> str:
-    """The page as text. It depends on nothing but the release, the names and digest of its files, and its heading."""
+    """The page as text, in the language of its heading. It depends on nothing but the release, the names and digest of
+    its files, and its heading."""
+    with speaking(heading.language):
+        return _report(release, files, digest, heading)
+
+
+def _report(release: Release, files: Mapping[str, str] | None, digest: str | None, heading: Heading) -> str:
     title = heading.title or release.spec.describe().title
     software = f"hubbub {hubbub.__version__}"
     first, *others = requested_first(release.promises)
     body = BODY.substitute(
-        software=software,
+        made_by=say("Made by {software}.", software="\0").replace("\0", software),
+        numbers_title=say("The numbers"),
+        promised_title=say("What is promised"),
+        more_title=say("For whoever wants to know more"),
+        not_promised_title=say("What is not promised"),
+        assumptions_title=say("What is taken for granted"),
+        check_title=say("How to check it"),
         title=isolated(visible(title, _TITLE)),
         subtitle=f'<p class="lead">{isolated(visible(heading.subtitle, _TITLE))}</p>\n' if heading.subtitle else "",
         facts=content.facts(release, files, heading),
         summary=summary(release),
         picture=_picture(release, heading),
-        hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing is hidden.",
+        hidden=kept_english(" ".join(map(sentence, release.result.sentences()))) or say("Nothing is hidden."),
         table=table(release, dict(heading.labels)),
         notes=content.notes(heading),
         promise=content.promise(first),
@@ -50,7 +63,7 @@ def report(
         not_promised=content.not_promised(release),
         check=content.check(files, digest),
     )
-    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
+    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software, language=spoken())
 
 
 def _picture(release: Release, heading: Heading) -> str:
@@ -58,4 +71,4 @@ def _picture(release: Release, heading: Heading) -> str:
     try:
         return picture(release.result.drawing(), dict(heading.labels))
     except Exception:
-        return NOT_DRAWN
+        return f"<p>{say(NOT_DRAWN)}</p>"

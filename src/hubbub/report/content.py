@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, reading_rules, steps, title
+from hubbub.charts.language import ENGLISH, kept_english, say, spoken, word
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
@@ -24,25 +25,27 @@ def notes(heading: Heading) -> str:
     if not heading.notes:
         return ""
     paragraphs = "".join(f"<p>{isolated(visible(line, _NOTES))}</p>" for line in heading.notes)
-    return f'<section id="notes">\n<h2>Notes of the publisher</h2>\n{paragraphs}\n</section>\n'
+    return f'<section id="notes">\n<h2>{say("Notes of the publisher")}</h2>\n{paragraphs}\n</section>\n'
 
 
 def others(promises: Sequence[Derivation]) -> str:
     """Promises that hold as well, folded."""
     if not promises:
         return ""
-    return f"<details><summary>Also holds</summary>\n{''.join(map(promise, promises))}</details>\n"
+    return f"<details><summary>{say('Also holds')}</summary>\n{''.join(map(promise, promises))}</details>\n"
 
 
 def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
     """Whose numbers these are, of when, and where their files are."""
     reservation = release.reservation
     entries = {
-        "Published by": isolated(visible(heading.publisher, 200)) if heading.publisher else "",
-        "Dataset": name(reservation.dataset) if reservation is not None else "",
-        "Date": f"{isolated(visible(heading.date, 200))}, as declared" if heading.date else "",
-        "More": _address(heading.link),
-        "Files": ", ".join(_link(Path(file).name) for file in (files or {}).values()),
+        say("Published by"): isolated(visible(heading.publisher, 200)) if heading.publisher else "",
+        say("Dataset"): name(reservation.dataset) if reservation is not None else "",
+        say("Date"): say("{date}, as declared", date="\0").replace("\0", isolated(visible(heading.date, 200)))
+        if heading.date
+        else "",
+        say("More"): _address(heading.link),
+        say("Files"): ", ".join(_link(Path(file).name) for file in (files or {}).values()),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in entries.items() if text)
     return f'<dl class="facts">{rows}</dl>' if rows else ""
@@ -61,11 +64,11 @@ def promise(step: Derivation) -> str:
     explanation = meaning(step.conclusion, step.people)
     sentences = [line for line in (explanation.promised, explanation.crowd, crowd_sentence(step)) if line]
     return (
-        f"<article>\n<h3>{title(step.conclusion)} <small>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
-        f"{''.join(f'<p>{sentence(line)}</p>' for line in sentences)}\n"
-        f'<p class="claim">In short: <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
-        f"<details><summary>How this follows</summary>\n<pre>{lines(chr(10).join(steps(step)))}</pre>\n"
-        "<p>The same with exact numbers, each conclusion above what it rests on:</p>\n"
+        f"<article>\n<h3>{word(title(step.conclusion))} <small lang='en'>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
+        f"{kept_english(''.join(f'<p>{sentence(line)}</p>' for line in sentences))}\n"
+        f'<p class="claim">{say("In short:")} <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
+        f"<details><summary>{say('How this follows')}</summary>\n<pre lang='en'>{lines(chr(10).join(steps(step)))}</pre>\n"
+        f"<p>{say('The same with exact numbers, each conclusion above what it rests on:')}</p>\n"
         f"<pre>{lines(formula(step))}</pre>\n</details>\n</article>\n"
     )
 
@@ -84,15 +87,15 @@ def assumptions(release: Release) -> str:
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {
-        "Who counts as a person": sentence(
+        say("Who counts as a person"): sentence(
             description.person, begins_with_a_name=description.person.startswith(f"{person} ")
         ),
-        "Who sampled whom": sentence(description.sampling),
-        "What is public": f"The bins are a public partition, made by these rules:{public}"
+        say("Who sampled whom"): sentence(description.sampling),
+        say("What is public"): f"{say('The bins are a public partition, made by these rules:')}{public}"
         if description.public
         else "",
-        "What must look alike": items(map(sentence, neighbours)),
-        "Also taken for granted": items(map(sentence, granted)) if granted else "Nothing.",
+        say("What must look alike"): items(map(sentence, neighbours)),
+        say("Also taken for granted"): items(map(sentence, granted)) if granted else say("Nothing."),
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
 
@@ -117,24 +120,44 @@ def not_promised(release: Release) -> str:
         meaning(step.conclusion, step.people).not_promised for step in requested_first(release.promises)
     )
     return items(
-        [*map(sentence, sentences), "Anything at all, if something that is taken for granted above is not so."]
+        [*map(sentence, sentences), say("Anything at all, if something that is taken for granted above is not so.")]
     )
 
 
 def check(files: Mapping[str, str] | None, digest: str | None) -> str:
     """How somebody without the data can check the release."""
-    values, paper, steps = "the file of the release", "the certificate", []
+    values, paper, steps = say("the file of the release"), say("the certificate"), []
     if files is not None and digest is not None:
         file = escaped(Path(files["release"]).name)
         values, paper = f"<code>{file}</code>", f"<code>{escaped(Path(files['certificate']).name)}</code>"
         steps.append(
-            f"The promises are about the numbers in {values} if <code>sha256sum {file}</code> prints "
-            f"<code>{escaped(digest)}</code>, which {paper} names too."
+            _filled(
+                "The promises are about the numbers in {file} if {command} prints {digest}, which {certificate} names too.",
+                file=values,
+                command=f"<code>sha256sum {file}</code>",
+                digest=f"<code>{escaped(digest)}</code>",
+                certificate=paper,
+            )
         )
     command = "hubbub verify" if files is None else f"hubbub verify {escaped(Path(files['certificate']).name)}"
     steps.append(
-        f"<code>{command}</code> works out every number of the promises again from {paper}, which names each theorem "
-        "with the exact numbers that went in and came out, and checks the signature. No data is needed."
+        _filled(
+            "{command} works out every number of the promises again from {certificate}, which names each theorem with "
+            "the exact numbers that went in and came out, and checks the signature. No data is needed.",
+            command=f"<code>{command}</code>",
+            certificate=paper,
+        )
     )
-    steps.append(f"This page was made from the release alone; {values} says the same.")
+    steps.append(_filled("This page was made from the release alone; {file} says the same.", file=values))
+    if spoken() != ENGLISH:
+        steps.append(say("The certificate is in English, and it is what counts."))
     return items(steps)
+
+
+def _filled(sentence: str, **values: str) -> str:
+    """A sentence of ours with HTML in its places, in which no number is rewritten."""
+    marks = {place: f"\0{chr(97 + i)}\0" for i, place in enumerate(values)}
+    text = say(sentence, **marks)
+    for place, mark in marks.items():
+        text = text.replace(mark, values[place])
+    return text

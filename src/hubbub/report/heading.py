@@ -8,6 +8,7 @@ certificate signs. They come from options, or from a TOML file::
     publisher = "The town of Millbrook"
     date = "May 2026"
     link = "https://example.org/census"
+    language = "de"
     notes = ["People in homes are counted where they sleep."]
 
     [labels]
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hubbub.charts.language import ENGLISH, check_language
 from hubbub.errors import WrongUse
 
 _LONGEST: Final = 120  # signs
@@ -51,8 +53,10 @@ class Heading:
     link: str = ""
     notes: tuple[str, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()  # (column, what it is called)
+    language: str = ENGLISH  # of the report's own sentences
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         for what in ("title", "subtitle", "publisher", "date", "link"):
             _check(getattr(self, what), f"the {what}", _LONGEST)
         for note in self.notes:
@@ -76,6 +80,7 @@ def heading(
     link: str | None = None,
     notes: Sequence[str] = (),
     labels: Sequence[str] = (),
+    language: str | None = None,
     file: str | None = None,
 ) -> Heading:
     """The heading by options, a file of words, and the user's settings; what is said first here wins."""
@@ -88,6 +93,7 @@ def heading(
         date=_line(date, given, "date"),
         link=_line(link, given, "link"),
         notes=tuple(note.strip() for note in (*given.get("notes", ()), *notes)),
+        language=_line(language, given, "language") or ENGLISH,
         labels=tuple((column, words.strip()) for column, words in named.items()),
     )
 
@@ -111,7 +117,7 @@ def _words(file: str) -> Mapping[str, Any]:
         raise WrongUse(f"the words of the report cannot be read from {file}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise WrongUse(f'{file} is no TOML file: {error}; write lines like title = "Who lives here"') from error
-    kinds: dict[str, type] = dict.fromkeys(("title", "subtitle", "publisher", "date", "link"), str)
+    kinds: dict[str, type] = dict.fromkeys(("title", "subtitle", "publisher", "date", "link", "language"), str)
     kinds |= {"notes": list, "labels": dict}
     for name, value in given.items():
         if name not in kinds:

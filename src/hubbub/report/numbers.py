@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from hubbub.charts.language import kept_english, localized, say, word
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import DisplayTable
 from hubbub.report.text import escaped, isolated, label, name, sentence
@@ -17,7 +18,6 @@ LISTED: Final = 1000  # rows in the table
 FOLDED: Final = 12  # rows in sight; the others are folded
 FEW_MORE: Final = 8  # rows that are not worth a fold
 PRINTED: Final = 40  # rows that paper has too, though the page folds them
-NOT_KNOWN: Final = "not known"
 COLUMNS: Final = 7  # beside one another; of more, each row is a card
 WIDE: Final = ' class="cards"'
 RANGES: Final = "70–79 is from 70 up to, and not including, 80"
@@ -65,43 +65,59 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     order = _natural([keys for keys, *_ in grid.rows]) if whole else list(range(first))
     names = [labels.get(key, key) for key in grid.keys]
     left_out = _repeated(grid)
-    titles = [title for i, title in enumerate(grid.numbers) if i not in left_out]
-    titles = titles if summed is None else [*titles[:1], "share", *titles[1:]]
+    titles = [word(title) for i, title in enumerate(grid.numbers) if i not in left_out]
+    titles = titles if summed is None else [*titles[:1], say("share"), *titles[1:]]
     columns = [
         padded([numbers[j] for _, numbers, _ in grid.rows]) for j in range(len(grid.numbers)) if j not in left_out
     ]
     rows = []
     for i in order:
         keys, _, pale = grid.rows[i]
-        cells = [NOT_KNOWN if pale and column[i] == "-" else column[i] for column in columns]
-        cells = cells if summed is None else [*cells[:1], summed.share(i), *cells[1:]]
+        cells = [say("not known") if pale and column[i] == "-" else _cell(column[i]) for column in columns]
+        cells = cells if summed is None else [*cells[:1], localized(summed.share(i)), *cells[1:]]
         rows.append(_row(grid, names, titles, keys, cells, pale))
     heads = [f'<th scope="col">{name(key)}</th>' for key in names]
     heads += [f'<th scope="col" class="number">{escaped(title)}</th>' for title in titles]
     start = f"<table{WIDE if len(heads) > COLUMNS else ''}>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n"
     parts = [f"{start}{chr(10).join(rows[:FOLDED])}\n</tbody>\n</table>"]
     if len(rows) > FOLDED + FEW_MORE:
-        listed = f"all {total:,} rows" if whole else f"the first {first:,} of {total:,} rows"
+        listed = (
+            say("Show all {total} rows", total=f"{total:,}")
+            if whole
+            else say("Show the first {first} of {total} rows", first=f"{first:,}", total=f"{total:,}")
+        )
+        shown = "These are the first {shown} of {total} rows; the file of the release has all."
         body = f"{start}{chr(10).join(rows[FOLDED:])}\n</tbody>\n</table>"
         look = "rows short" if len(rows) <= PRINTED else "rows"
         parts.append(
-            f'<details class="{look}"><summary>Show {listed}</summary>\n{body}\n</details>\n'
-            f'<p class="{look} printed">These are the first {FOLDED} of {total:,} rows; the file of the release has all.</p>'
+            f'<details class="{look}"><summary>{listed}</summary>\n{body}\n</details>\n'
+            f'<p class="{look} printed">{say(shown, shown=FOLDED, total=f"{total:,}")}</p>'
         )
     else:
         parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
     if not whole and grid.rows:
-        parts.append("<p>The file of the release has all rows.</p>")
-    sums = [] if summed is None else [f"The numbers that are shown add up to {summed.total:,}; shares are of that."]
+        parts.append(f"<p>{say('The file of the release has all rows.')}</p>")
+    added = "The numbers that are shown add up to {total}; shares are of that."
+    sums = [] if summed is None else [say(added, total=f"{summed.total:,}")]
     read = [_read(note) for note in grid.notes if not (left_out and note.startswith("Noise can push a number below 0"))]
-    short = [*sums, *(sentence(note) for note in read if note == RANGES)]
+    short = [*sums, *(sentence(word(note)) for note in read if note == RANGES)]
     parts += [f'<p class="notes">{" ".join(short)}</p>'] if short else []
     rest = [sentence(note) for note in read if note != RANGES]
     if rest:
         parts.append(
-            f'<details><summary>About these numbers</summary>\n<p class="notes">{" ".join(rest)}</p>\n</details>'
+            f'<details><summary>{say("About these numbers")}</summary>\n<p class="notes">{kept_english(" ".join(rest))}</p>\n</details>'
         )
     return "\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    """A number, an interval or "hidden", in the language of the page."""
+    low, between, high = text.partition(" to ")
+    if between and high:
+        return say("{low} to {high}", low=low, high=high)
+    if text.endswith(" or more"):
+        return say("{low} or more", low=text.removesuffix(" or more"))
+    return localized(word(text))
 
 
 def _row(
@@ -115,7 +131,10 @@ def _row(
     """Cells say what they are, for pages so narrow that a row is a card."""
     ranges = grid.ranges or (False,) * len(keys)
     shown = [
-        label(range_in_words(key) if is_range and key else key) for key, is_range in zip(keys, ranges, strict=True)
+        word(label(range_in_words(key) if is_range and key else key))
+        if not key
+        else label(range_in_words(key) if is_range else key)
+        for key, is_range in zip(keys, ranges, strict=True)
     ]
     heads = "".join(
         f'<th scope="row" data-label="{escaped(title)}">{isolated(text)}</th>'

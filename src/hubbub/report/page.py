@@ -14,26 +14,26 @@ $summary
 </header>
 $picture
 <section id="numbers">
-<h2>The numbers</h2>
+<h2>$numbers_title</h2>
 <p>$hidden</p>
 $table
 </section>
 $notes<section id="promises">
-<h2>What is promised</h2>
+<h2>$promised_title</h2>
 $promise
 $others</section>
 <section id="more">
-<h2>For whoever wants to know more</h2>
-<details id="not-promised"><summary>What is not promised</summary>
+<h2>$more_title</h2>
+<details id="not-promised"><summary>$not_promised_title</summary>
 $not_promised
 </details>
-<details id="assumptions"><summary>What is taken for granted</summary>
+<details id="assumptions"><summary>$assumptions_title</summary>
 $assumptions
 </details>
-<details id="check"><summary>How to check it</summary>
+<details id="check"><summary>$check_title</summary>
 $check
 </details>
 </section>
 </main>
-<footer>Made by $software.</footer>"""
+<footer>$made_by</footer>"""
 )

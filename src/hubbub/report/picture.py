@@ -11,22 +11,24 @@ from typing import Final
 from hubbub.charts.chart import Chart, charted
 from hubbub.charts.flow_svg import drawn as drawn_flow
 from hubbub.charts.heat import drawn_heat
+from hubbub.charts.language import kept_english, localized, say, word
 from hubbub.charts.map_svg import drawn as drawn_map
 from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond, number
 from hubbub.errors import WrongUse
 from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
 from hubbub.protocol.release import Release
-from hubbub.report.numbers import NO_LABELS, NOT_KNOWN, padded
+from hubbub.report.numbers import NO_LABELS, padded
 from hubbub.report.text import sentence, visible
 
-NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
+NOT_DRAWN: Final = "There is no chart, because it could not be drawn when this page was made."
+_OURS: Final = ("(missing)", "(empty text)")  # where a bin has no label
 _BARS: Final = {Mark.BAR: "bar", Mark.LINE: "series", Mark.POINT: "point", Mark.RANGE: "bar"}
 
 
 def picture(drawing: Drawing | None, labels: Mapping[str, str] = NO_LABELS) -> str:
     """The chart with its caption as HTML; `labels` are given to columns."""
     if drawing is None:
-        return "<p>There is nothing to draw.</p>"
+        return f"<p>{say('There is nothing to draw.')}</p>"
     drawing = _labelled(drawing, labels)
     chart = _chart(drawing)
     return (
@@ -70,7 +72,7 @@ def _chart(drawing: Drawing) -> Chart:
                 title="The published numbers",
                 description=_description(drawing),
                 by=visible(drawing.by),
-                numbers=visible(drawing.numbers),
+                numbers=visible(word(drawing.numbers)),
             )
             return charted(partial(drawn, _panels(drawing), words, look=look_of(drawing)), "", [])
 
@@ -86,11 +88,20 @@ def look_of(drawing: Bars) -> Look:
     )
 
 
+def _label(text: str) -> str:
+    """A label as it is, but for words of ours."""
+    return word(text) if text in _OURS else text
+
+
 def printable_heat(heat: Heat) -> Heat:
     """With names that can be shown."""
     rows, columns = visible(heat.by[0]), visible(heat.by[1])
     return replace(
-        heat, by=(rows, columns), rows=tuple(map(visible, heat.rows)), columns=tuple(map(visible, heat.columns))
+        heat,
+        by=(rows, columns),
+        rows=tuple(visible(_label(each)) for each in heat.rows),
+        columns=tuple(visible(_label(each)) for each in heat.columns),
+        numbers=word(heat.numbers),
     )
 
 
@@ -121,8 +132,8 @@ def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
     texts = padded(["" if bar.value is None else number(bar.value, percent=drawing.percent) for bar in drawing.bars])
     for bar, words in zip(drawing.bars, texts, strict=True):
-        said = NOT_KNOWN if bar.unknown else words
-        mark = Bar(visible(bar.label), bar.value, bar.low, bar.high, said, bar.apart)
+        said = say("not known") if bar.unknown else localized(words)
+        mark = Bar(visible(_label(bar.label)), bar.value, bar.low, bar.high, said, bar.apart)
         panels.setdefault(visible(bar.panel), []).append(mark)
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
@@ -138,32 +149,35 @@ def _description(drawing: Bars) -> str:
     return f"{len(with_numbers):,} numbers; the largest is {largest}, at {where}. The table below has them all."
 
 
+def _words(text: str) -> str:
+    """What a kind says, which is English."""
+    return kept_english(sentence(text))
+
+
 def _caption(drawing: Drawing) -> list[str]:
     """What the marks mean, a line of HTML for each."""
     if isinstance(drawing, Flow | Map):
-        return [sentence(drawing.note)] if drawing.note else []
+        return [_words(drawing.note)] if drawing.note else []
     if isinstance(drawing, Heat):
         cells = [cell for row in drawing.cells for cell in row if cell is not None]
-        keys = [sentence(f"{drawing.cell}; the stronger the colour, the larger")]
+        keys = [_words(f"{drawing.cell}; the stronger the colour, the larger")]
         if any(cell.low != cell.high for cell in cells):
-            keys.append(sentence(drawing.line))
-        return [*keys, *([sentence(drawing.note)] if drawing.note else [])]
+            keys.append(_words(drawing.line))
+        return [*keys, *([_words(drawing.note)] if drawing.note else [])]
     shown = [bar for bar in drawing.bars if bar.value is not None]
-    keys = [f'<i class="{_BARS[drawing.mark]}"></i> {sentence(drawing.bar)}']
+    keys = [f'<i class="{_BARS[drawing.mark]}"></i> {_words(drawing.bar)}']
     if any(bar.low != bar.high for bar in shown):
         kind = "band" if drawing.mark is Mark.LINE else "line"
         keys.append(
-            f'<i class="{kind}"></i> {sentence(drawing.line)}'
-            if drawing.mark is not Mark.RANGE
-            else sentence(drawing.line)
+            f'<i class="{kind}"></i> {_words(drawing.line)}' if drawing.mark is not Mark.RANGE else _words(drawing.line)
         )
     if any(bar.value is None and not bar.unknown for bar in drawing.bars):
-        keys.append('<i class="gap"></i> Hidden: the pale bar is where the number may lie.')
+        keys.append(f'<i class="gap"></i> {say("Hidden: the pale bar is where the number may lie.")}')
     if any(bar.unknown for bar in drawing.bars):
         keys.append(
-            '<i class="gap"></i> Not known: too few people, or nobody, for the noise; the pale bar is where the number '
-            "may lie."
+            '<i class="gap"></i> '
+            + say("Not known: too few people, or nobody, for the noise; the pale bar is where the number may lie.")
         )
     if goes_beyond(_panels(drawing), look_of(drawing)):
-        keys.append('<i class="arrow"></i> An arrow: it goes on beyond the axis.')
-    return [*keys, *([sentence(drawing.note)] if drawing.note else [])]
+        keys.append(f'<i class="arrow"></i> {say("An arrow: it goes on beyond the axis.")}')
+    return [*keys, *([_words(drawing.note)] if drawing.note else [])]

@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
+from hubbub.charts.language import kept_english, say, spoken
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import capped
@@ -20,18 +21,29 @@ from hubbub.report.text import sentence
 
 _MOST: Final = 100_000  # rows that are looked at
 _WIDEST: Final = 99  # times in 100 that a guess may be right, for it to say something
+_GUESS: Final = "and knows everything about everybody else, is right at most {times} times in 100"
+_TOSS: Final = "where the toss of a coin is right 50 times"
+_REPLACED: Final = f"Whoever guesses from all of this which of two things your data says, {_GUESS}, {_TOSS}"
+_PRESENT: Final = f"Whoever guesses from all of this whether you are in the table, {_GUESS}, {_TOSS}"
+_ROW: Final = f"Whoever guesses from all of this whether your row is in the table, {_GUESS}, {_TOSS}"
+OWN_STARTS: Final = {"de": ("Die Hälfte", "Wer aus alledem")}  # of sentences that are translated here
 _VALUES: Final = ("estimate", "count", "value")
 
 
 def summary(release: Release) -> str:
     """As HTML: three terms and their sentences."""
     lines = {
-        "What this shows": sentence(release.spec.describe().published),
-        "How exact it is": " ".join(map(sentence, exactness(release))),
-        "What it means for you, if you are in it": sentence(for_a_person(requested_first(release.promises)[0])),
+        say("What this shows"): kept_english(sentence(release.spec.describe().published)),
+        say("How exact it is"): " ".join(map(_sentence, exactness(release))),
+        say("What it means for you, if you are in it"): _sentence(for_a_person(requested_first(release.promises)[0])),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in lines.items() if text)
     return f'<dl class="top">{rows}</dl>'
+
+
+def _sentence(text: str) -> str:
+    """A sentence of ours as it is; one of a kind or a promise is English, and says so."""
+    return sentence(text) if text.startswith(OWN_STARTS.get(spoken(), ())) else kept_english(sentence(text))
 
 
 def exactness(release: Release) -> tuple[str, ...]:
@@ -52,14 +64,14 @@ def exactness(release: Release) -> tuple[str, ...]:
     if release.result.unlike_rows() or 2 * len(known) <= len(widths):
         return meant
     middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
-    return f"Half of the intervals are at most {_phrase(middle, release)} wide", *meant
+    return say("Half of the intervals are at most {width} wide", width=_phrase(middle, release)), *meant
 
 
 def _phrase(width: float, release: Release) -> str:
     """A width in few digits, rounded up: it says "at most"."""
     drawing = release.result.drawing()
     if isinstance(drawing, Bars) and drawing.percent:
-        return f"{ceil(1000 * width) / 10:.1f} percentage points"
+        return say("{width} percentage points", width=f"{ceil(1000 * width) / 10:.1f}")
     return in_digits(width)
 
 
@@ -98,15 +110,8 @@ def for_a_person(step: Derivation) -> str:
         times = right_at_most(promise.epsilon, promise.delta)
         if times <= _WIDEST and people.whose is Whose.TABLE:
             if promise.neighbours is Neighbours.REPLACE:
-                what = "which of two things your data says"
-            else:
-                what = (
-                    "whether you are in the table" if people.person is not None else "whether your row is in the table"
-                )
-            return (
-                f"Whoever guesses from all of this {what}, and knows everything about everybody else, is right at most "
-                f"{times} times in 100, where the toss of a coin is right 50 times"
-            )
+                return say(_REPLACED, times=times)
+            return say(_PRESENT if people.person is not None else _ROW, times=times)
     return meaning(promise, people).promised
 
 

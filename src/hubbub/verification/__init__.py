@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -26,12 +27,15 @@ from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
 from hubbub.protocol.release import JOIN, MISSING, UNREADABLE
+from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE, REPORT
+from hubbub.publication.workbook import WORKBOOK
+from hubbub.publication.workbook import difference as workbook_difference
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
-from hubbub.serialization.published_files import FileMissing, Files
+from hubbub.serialization.published_files import FileMissing, Files, read_batches
 from hubbub.tables.cell_format import Missing
 from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
@@ -44,7 +48,7 @@ _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
 _FIELDS: Final = {"format", "software", "kind", "release", "reading", "files", "ledger", "guarantees"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|xlsx|html|json)", re.ASCII)
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 CANNOT_KNOW: Final = (
@@ -270,12 +274,30 @@ def _numbers(
         if wrong is not None:
             _note_wrong(notes, f"{name}.{form}", wrong)
         notes.note(f"the numbers of {name}.{form}", True, "follow from what was drawn")
+    if WORKBOOK in seen["files"]:
+        beside_it = [
+            Sheet(name, sheet.schema, partial(read_batches, files.paths[name], form, sheet.schema), sheet.rows)
+            for name, sheet in sheets.items()
+            if name in files.paths
+        ]
+        _workbook(notes, Path(folder or "") / WORKBOOK, beside_it)
+
+
+def _workbook(notes: Notes, path: Path, sheets: list[Sheet]) -> None:
+    """Compare the sheets of a workbook with the files of record; its words are those that were signed."""
+    try:
+        with open(path, "rb") as file:
+            wrong = workbook_difference(file, sheets)
+    except OSError:
+        wrong = "it cannot be read"
+    what = f"the sheets of {WORKBOOK}"
+    notes.note(what, wrong is None, "say what the files of record say", wrong=f"{wrong}; get the originals of both")
 
 
 def _only_sheets(notes: Notes, named: Mapping[str, str], main: str) -> None:
     """Refuse files that stand beside the release and are none of it: nothing would say what is in them."""
     form = main.rpartition(".")[2]
-    other = next((name for name in named if name not in (main, REPORT) and not _is_sheet(name, form)), None)
+    other = next((name for name in named if name not in (main, REPORT, WORKBOOK) and not _is_sheet(name, form)), None)
     if other is not None:
         _note_wrong(notes, other, "this release has no such file")
 

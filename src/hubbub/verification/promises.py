@@ -23,7 +23,7 @@ ADDED: Final[frozenset[str]] = frozenset()
 _FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
 _STEP: Final = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|xlsx|html|json)", re.ASCII)
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 

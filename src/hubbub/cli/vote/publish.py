@@ -19,7 +19,7 @@ _OWN: Final = (
     Option("dataset", "NAME", "The voters' name in the ledger; if not given, that of the file."),
     Option("ledger", "FILE", "Another ledger than your own."),
     Option("out", "DIR", "The folder for the table, certificate and report.", required=True),
-    Option("file_format", "csv|parquet", "Of the table.", default="csv"),
+    Option("file_format", "csv|parquet|xlsx", "Of the table.", default="csv"),
 )
 
 
