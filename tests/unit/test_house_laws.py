@@ -209,6 +209,7 @@ CLAIMING = (
     "guarantees/composition.py",
     "guarantees/groups.py",
     "guarantees/weakening.py",
+    "guarantees/accountant/concentrated.py",
     "noise/sampler.py",
     "noise/binomial.py",
     "noise/uniform.py",

@@ -160,7 +160,7 @@ class Residual:
         """
         pairs = zip(tables.closure, self.s2, strict=True)
         return [
-            GaussianNoise(s2=s2, squared=tables.cells(a) ** 2 * tables.share(a), moved=tables.cells(a))
+            GaussianNoise(s2=s2, squared=tables.cells(a) ** 2 * tables.share(a), moved=tables.cells(a), signed=True)
             for a, s2 in pairs
         ]
 

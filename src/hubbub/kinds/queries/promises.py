@@ -24,6 +24,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import Refused
+from hubbub.guarantees.accountant.concentrated import of_noise
+from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
@@ -75,6 +77,13 @@ def noise_rate(spec: Queries) -> Fraction | None:
     return method.rate(setting) if isinstance(method, Flat | PerQuery | Tree | Weights | Boosting) else None
 
 
+def gaussian_noises(spec: Queries) -> tuple[GaussianNoise, ...]:
+    """The Gaussian noise that all answers are computed from; nothing where it is of another kind."""
+    if isinstance(spec.method, Residual) and isinstance(spec.queries, ColumnCells):
+        return tuple(spec.method.noises(of_class(spec.queries)))
+    return ()
+
+
 def promises(spec: Queries) -> tuple[Derivation, ...]:
     """Every promise of the release, the mechanism's own first.
 
@@ -93,7 +102,10 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
             delta = spec.method.spent_delta(spec.setting) if isinstance(spec.method, Residual) else Fraction(0)
             if delta > spec.request.delta:
                 raise Refused("the noise of the tables has a larger delta than the description says; get the original")
-            return (_own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=delta)),)
+            own = _own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=delta))
+            noises = gaussian_noises(spec)
+            beside = of_noise(*noises, people=spec.people, assumptions=own.assumptions) if noises else None
+            return (own,) if beside is None else (own, beside)
     own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
