@@ -31,6 +31,7 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
+from hubbub.progress import working
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
 from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
@@ -52,6 +53,7 @@ from hubbub.report import report as page_of
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import chart_of
 from hubbub.serialization import manifest
+from hubbub.serialization.canonical import Plain
 
 _STOPPED_FREE: Final = "nothing published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing published, but noise was drawn already, so it counts as spent"
@@ -65,7 +67,7 @@ def execute(
     dataset: str | None,
     *,
     other_people: bool = False,
-    reading: Mapping[str, str] = MappingProxyType({}),
+    reading: Mapping[str, Plain] = MappingProxyType({}),
 ) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
@@ -74,7 +76,7 @@ def execute(
     under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
     the place is given up; that is free only if no noise was drawn, and no rows were chosen in secret either unless
     it was an interrupt that stopped the count, which knows nothing of the choice. `reading` is how the table is read, as
-    far as it decides whether there is a release at all; the certificate says it.
+    declared; the certificate says it.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -99,11 +101,14 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
 
     Guarantee: what readers see is a function of what mechanisms drew: `present` is given the measurement alone.
     """
-    if isinstance(spec, MaybeDistributed) and spec.is_distributed:
-        return cast(Result, spec.prepare(data, source))
-    if isinstance(spec, RunsCustom):
-        return spec.run_custom(data, source)
-    return spec.present(spec.measure(data, source))
+    with working("Counting"):
+        if isinstance(spec, MaybeDistributed) and spec.is_distributed:
+            return cast(Result, spec.prepare(data, source))
+        if isinstance(spec, RunsCustom):
+            return spec.run_custom(data, source)
+        measured = spec.measure(data, source)
+    with working("Working out the numbers"):
+        return spec.present(measured)
 
 
 def run(spec: Spec, data: Any, source: Source) -> Release:
@@ -121,7 +126,8 @@ class _Publisher:
         return save(release, folder, **how)
 
     def plot(self, release: Release) -> Chart:
-        return chart_of(release)
+        with working("Drawing"):
+            return chart_of(release)
 
 
 def save(
@@ -179,14 +185,16 @@ def stage(
         abandon_on_failure(ledger, reservation, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
         opened(out, reservation) as staged,
     ):
-        digests = _parts(release, staged)
-        for sheet in () if digests else release.result.sheets():
-            name = f"{sheet.name}.{form}"
-            staged.add(name, partial(write, sheet, form))
-            digests[name] = sha256(staged.path(name))
+        with working("Writing the parts"):
+            digests = _parts(release, staged)
+        with working("Writing the numbers"):
+            for sheet in () if digests else release.result.sheets():
+                name = f"{sheet.name}.{form}"
+                staged.add(name, partial(write, sheet, form))
+                digests[name] = sha256(staged.path(name))
         staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
         if report:
-            with suppress(Exception):  # numbers without a page are better than none
+            with working("Drawing the report"), suppress(Exception):  # numbers without a page are better than none
                 digests[REPORT] = _page(release, staged, digests, heading)
                 staged.draft(draft(release, digests, reservation))
         staged.sign(ledger)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import groupby, permutations
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from hubbub.numeric.exact import Infinite, Loss, ball
 from hubbub.protocol.measurement import Mechanism, Rehearsal
 from hubbub.protocol.spec import Spec
 from hubbub.tables.engine import ExactCounts, Joint
+from hubbub.tables.kept_rows import KeptRows
 
 RUNS = 500
 CONFIDENCE = "0.999999"  # so that sixty honest kinds all pass in all but one run of the suite of ten thousand
@@ -63,6 +64,9 @@ def _cells(exact: Any) -> Counter[Any]:
         case Joint():
             places = zip(*(codes.tolist() for codes in exact.codes), strict=True)
             return Counter(dict(zip(places, map(int, exact.counts), strict=True)))
+        case KeptRows():  # people by what their rows are
+            rows = zip(exact.person.tolist(), *(codes.tolist() for codes in exact.codes), strict=True)
+            return Counter(tuple(sorted(row[1:] for row in own)) for _, own in groupby(rows, key=lambda row: row[0]))
         case Mapping():
             return Counter({key: int(n) for key, value in exact.items() for key, n in _each(key, value)})
     return Counter(dict(_each("", exact)))

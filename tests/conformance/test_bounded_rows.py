@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.errors import WrongUse
+from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
@@ -251,3 +251,41 @@ def test_what_the_words_choose_is_the_same_for_the_same_words() -> None:
 def test_questions_that_mean_nothing_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(WrongUse):
         CountQuery(axes=(), person="id", **wrong)
+
+
+@every_engine_but_connect
+def test_kept_rows_say_whose_they_are_and_where_every_question_counts_them(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(table(VISITS), tmp_path)
+
+    def questions(most: int) -> tuple[CountQuery, ...]:
+        bounded = {
+            "person": "id",
+            "repeats": MultiRowPolicy.BOUNDED,
+            "bounds": ContributionBounds(rows_per_person=most),
+        }
+        wards = resolved((parse("ward=A,B,C,D"),), engine.columns())
+        return (
+            CountQuery(axes=wards, **bounded),  # type: ignore[arg-type]
+            CountQuery(axes=(), measure=COST, by_value=True, where=condition("stay >= 2"), **bounded),  # type: ignore[arg-type]
+        )
+
+    rows = [row for row in VISITS if row["id"] is not None]
+    right: dict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
+    for row in rows:
+        place = WARDS.index(row["ward"]) if row["ward"] in WARDS[:4] else -1
+        right[row["id"]][place, inside(row) + 10 if row["stay"] >= 2 and row["cost"] is not None else -1] += 1
+    for most in (7, 2):
+        kept = engine.kept_rows(questions(most), SystemSource(), 40)
+        assert kept.people == 40
+        found: dict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
+        for who, *cell in zip(kept.person.tolist(), *(codes.tolist() for codes in kept.codes), strict=True):
+            found[who][tuple(cell)] += 1
+        assert (np.diff(kept.person) >= 0).all()
+        all_rows = sorted(sorted(each.elements()) for each in right.values())
+        if most == 7:
+            assert sorted(sorted(each.elements()) for each in found.values()) == all_rows
+        assert sorted(each.total() for each in found.values()) == sorted(min(len(each), most) for each in all_rows)
+    with pytest.raises(Refused, match="not of as many people"):
+        engine.kept_rows(questions(2), SystemSource(), 41)
+    with pytest.raises(WrongUse, match="bound them alike"):
+        engine.kept_rows((questions(2)[0], questions(3)[1]), SystemSource())

@@ -122,10 +122,12 @@ STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 AREAS = str(Path(__file__).with_name("regions.geojson"))
 QUESTIONS = str(Path(__file__).with_name("questions.toml"))
+ROW_QUESTIONS = str(Path(__file__).with_name("row_questions.toml"))
 REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions": AREAS, "lattice": "1,1"}
 QUARTERS = {"columns": "age,id", "box": "0..96,0..100", "grid": None, "quadtree": "0,2", "lattice": "1,1"}
 DOMAIN, AGES = ("town=Bath,York,Wells", "age:0..90:30"), ("age:0..90:15",)
 FLAT, SMALL = {"method": "histogram"}, "small-database"
+GAUSSIAN = {"epsilon": "1", "delta": "1e-6"}
 PUBLIC = {"epsilon": "1", "people": "41"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 # Each pair moves what is counted as far as one vertex (or edge) can: a hub for four who stood alone, a friend for all
@@ -168,6 +170,7 @@ CASES = {
     "cube, found": Case("cube", {"by": ("town", "age:30"), "crowd": "3", "consistent": True}, declared=False),
     "cube, noise below": Case("cube", {"by": CUBE, "crowd": "5", "epsilon": "0.5", "consistent": True}),
     "cube, levels": Case("cube", {"by": CUBE, "epsilon": "1", "consistent": True, "margins": "town"}),
+    "cube, several rows": Case("cube", {"by": CUBE, "epsilon": "1", "rows_per_person": "2", "distinct": "2"}),
     "cube, sampled": Case("cube", {"by": CUBE, "epsilon": "1", "sample": "0.5"}),
     "records": Case("records", {"columns": "town,age:30", "crowd": "3"}, declared=False),
     "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),
@@ -187,6 +190,26 @@ CASES = {
     ),
     "queries, small": Case(
         "queries", {"columns": AGES, "class": "intervals", **PUBLIC, "method": SMALL}, FEWER, OTHERS
+    ),
+    "queries, residual": Case(
+        "queries", {"columns": DOMAIN, "class": "conjunctions:2", **GAUSSIAN, "method": "residual"}
+    ),
+    "queries, residual of so many": Case(
+        "queries",
+        {
+            "columns": DOMAIN,
+            "class": "marginals:2",
+            **GAUSSIAN,
+            "people": "41",
+            "method": "residual",
+            "least": "largest",
+        },
+        FEWER,
+        OTHERS,
+        distance=2,
+    ),
+    "queries, split tables": Case(
+        "queries", {"columns": DOMAIN, "class": "marginals:1", "epsilon": "1", "method": "split-tables"}
     ),
     "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
     "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **KNOWN}, FEWER, OTHERS),
@@ -226,12 +249,19 @@ CASES = {
     "sum, several capped": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", "epsilon": "1"}),
     "sum, weighted": Case("sum", {**AGE, "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
+    "count, weighted": Case(
+        "count", {"by": TOWN, "weight": "age:0..2:1", "poisson_survey": True, "epsilon": "1"}, distance=2
+    ),
     "std": Case("std", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
     "std, crowds": Case("std", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
     "std, known": known("std", **AGE, by=TOWN),
     "variance": Case("variance", {**AGE, "epsilon": "1"}),
     "variance, found": Case("variance", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
+    "questions, several rows": Case("questions", {"spec": ROW_QUESTIONS, "rows_per_person": "2"}, FEWER, OTHERS),
+    "count, known rows": known("count", by=TOWN, rows_per_person="2", rows_called="visits"),
+    "mean, known rows": known("mean", **AGE, rows_per_person="3", rows_per_bin="2", by=TOWN),
+    "sum, known rows": known("sum", **AGE, by=TOWN, rows_per_person="2", cap="100"),
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
 }
@@ -530,6 +560,7 @@ def test_what_is_loaded_from_the_files_presents_them_again(name: str, tmp_path: 
 MOVED = {  # how far one person moves the exact numbers, where that is not one cell by one, or two for one replaced
     "ballots, noise": 4,  # one ballot replaced, on two levels
     "mean, weighted": 2,  # the weight
+    "count, weighted": 2,
     "sum, lost": 2,  # the same counts reach two mechanisms, whose losses add up
 }
 

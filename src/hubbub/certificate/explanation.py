@@ -6,10 +6,11 @@ Numbers in sentences are rounded against us and short; :func:`formula` has them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
 from hubbub.guarantees.definitions import (
@@ -38,11 +39,16 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance
+from hubbub.protocol.release import JOIN, MISSING
 from hubbub.protocol.spec import Spec
+from hubbub.tables.cell_format import Missing
 
 DIGITS: Final = 3
 _FOR_INSTANCE: Final = Fraction(1, 10**9)  # the delta at which zCDP is put into words
 LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
+
+NO_READING: Final[Mapping[str, Any]] = MappingProxyType({})
+"""Of a release whose table was read as usual."""
 
 _RARER: Final = "The rarer you are, the less you show"
 _TITLES: Final = {
@@ -98,7 +104,21 @@ def steps(derivation: Derivation) -> list[str]:
     return lines
 
 
-def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
+def reading_rules(reading: Mapping[str, Any]) -> list[str]:
+    """How the table was read, as declared, where that decides in which bin somebody is, or who is a person."""
+    declared, on = reading.get(MISSING), reading.get(JOIN)
+    rules = [f"cells that read so count as missing: {Missing.parse(declared)}"] if declared else []
+    if on is None:
+        return rules
+    return [
+        *rules,
+        f"two tables were joined by {on}: the rows counted are those of the second, each with the columns of its "
+        "person's row in the first, which are missing where there is none; a person with all their data is one value "
+        f"of {on} in both tables, and has at most one row in the first",
+    ]
+
+
+def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping[str, Any] = NO_READING) -> str:
     """A release in plain words: what was published, what is promised, what is taken for granted, what is not promised.
 
     It says what a certificate says, to somebody who has never heard of epsilon.
@@ -122,6 +142,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
         lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))), by=4)
         lines.append(f"    In numbers: {in_numbers(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
+    assumptions |= dict.fromkeys(reading_rules(reading))
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
     lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]
     lines.append("  - anything at all, if something that is taken for granted is not so")

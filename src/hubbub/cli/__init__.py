@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hubbub.errors import HubbubError, in_shell
+from hubbub.progress import PATIENCE, is_watched, working
 from hubbub.protocol.option import HOW, WHAT, WHERE, WHOSE
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from hubbub.protocol.option import Option
     from hubbub.protocol.spec import Spec
 
-PATIENCE: Final = 2.0  # seconds without a word
 ELSE: Final = "More"  # options that every command has
 STOPPED: Final = 130  # the exit code of whoever was interrupted, as shells have it
 
@@ -265,7 +265,7 @@ def question(
         prepare(words)
         rest = {option.name: words.pop(option.name) for option in also}
         several = words.pop(every) if every is not None else ()
-        with nullcontext() if "watch" in words else waiting("Working"):  # who watches shows it by themselves
+        with nullcontext() if "watch" in words else working("Working"):  # who watches shows it by themselves
             found = function(*several, **words)
         answer(found, as_json=as_json, **rest)
 
@@ -361,30 +361,9 @@ def speak_plainly() -> None:
             stream.reconfigure(errors="hubbub")
 
 
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """A moving sign on stderr once something has taken a while, if a person is looking."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from threading import Timer
-
-    from rich.console import Console
-
-    sign = Console(stderr=True).status(what)
-    timer = Timer(PATIENCE, sign.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        sign.stop()
-
-
 def watched(items: Sequence[Item], what: str) -> Iterator[Item]:
     """`items` one by one, with a bar on stderr once they have taken a while, if a person is looking."""
-    if not sys.stderr.isatty():
+    if not is_watched(sys.stderr):
         yield from items
         return
     from rich.console import Console

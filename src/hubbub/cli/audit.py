@@ -18,10 +18,10 @@ from hubbub.cli import (
     print_json,
     print_text,
     table,
-    waiting,
     watched,
 )
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.progress import working
 from hubbub.protocol.channel_options import OPTIONS
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def channel(name: str, counts: str | None, as_json: bool, **given: Any) -> None:
 
     made = make(name, **given)
     counts_given = None if counts is None else read_counts(counts)
-    with waiting("Comparing laws"):
+    with working("Comparing laws"):
         found = timed(lambda: of_channel(made.channel, counts=counts_given))
     _done([found], as_json)
 
@@ -116,7 +116,7 @@ def certificate(certificates: tuple[str, ...], as_json: bool) -> None:
     """
     from hubbub.audit.sequence import of_certificates
 
-    with waiting("Comparing laws"):
+    with working("Comparing laws"):
         found = of_certificates([Path(each) for each in certificates])
     _done(found, as_json)
 
@@ -148,7 +148,7 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
         given, names = read(file)
         laws = dict(given)
     crowd, level = integer(k, "--k", least=1), loss(epsilon, "--epsilon")
-    with waiting("Looking at every data set"):
+    with working("Looking at every data set"):
         found = timed(lambda: of_table(laws, crowd, level, names, subject=file))
     _done([found], as_json)
 
@@ -258,7 +258,7 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
         "seconds": float(positive(given["seconds"], "--seconds")),
     }
     crowd = a_crowd(k, "--k")
-    with waiting("Subtracting tables from each other"):
+    with working("Subtracting tables from each other"):
         found = timed(lambda: of_files(files, crowd, **options))
     _done([found], as_json)
 
@@ -296,7 +296,7 @@ def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: b
         raise WrongUse("--two-valued is about a count and --table about a table; keep one of them")
     size = (given["people"], given["rows"], given["ones"])
     claims = {name: given[name] for name in ("epsilon_dp", "epsilon_zk", "claimed_rows")}
-    with waiting("Working out both laws"):
+    with working("Working out both laws"):
         done = simulate_table(*size, **claims) if two_bins else simulate(*size, coin=two_valued, **claims)
         what = "a table of two bins" if two_bins else "a count"
         found = timed(lambda: of_count(done, f"{what} from a secret sample"))
@@ -349,7 +349,7 @@ def story(name: str | None, out: str | None, as_json: bool) -> None:
             for each in names():
                 page().print(f"hubbub audit story {each}")
         return
-    with waiting("Working it out"):
+    with working("Working it out"):
         found = told(name)
     if out is not None:
         _write(out, found.page())

@@ -10,6 +10,7 @@ import click
 
 from hubbub.cli import examples, json_option, page, print_json
 from hubbub.errors import WrongUse
+from hubbub.progress import working
 
 if TYPE_CHECKING:
     from hubbub.audit.attacks.story import Story as Attack
@@ -40,17 +41,20 @@ def demo(out: str, as_json: bool) -> None:
 
     folder = Path(out)
     _prepare(folder)
-    town = millbrook.publish(folder)
+    with working("Inventing a town"):
+        town = millbrook.publish(folder)
     if not as_json:
         _print_town(town)
-    rows = salaries.play(SystemSource())
+    with working("Publishing with each mechanism"):
+        rows = salaries.play(SystemSource())
     if not as_json:
         _print_outcomes(rows)
-    drawn = salaries.draw(rows, folder)
     books = folder / "ledger" / "ledger.db"
-    network = gossip.publish(folder, books, SystemSource())
-    homes = addresses.write(folder)
-    friends, friends_page = story("democrats"), folder / "democrats.html"
+    with working("Publishing the network"):
+        drawn = salaries.draw(rows, folder)
+        network = gossip.publish(folder, books, SystemSource())
+        homes = addresses.write(folder)
+        friends, friends_page = story("democrats"), folder / "democrats.html"
     friends_page.write_text(friends.page(), encoding="utf-8")
     if not as_json:
         _print_network(network)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, print_text, table, waiting
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, print_text, table
 from hubbub.cli.release import command, graph_given, reading_options, two_columns
 from hubbub.errors import WrongUse
+from hubbub.progress import working
 
 if TYPE_CHECKING:
     from hubbub.graphs.graph import Graph
@@ -97,7 +98,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
             raise WrongUse(
                 "--average-at-most is above 0, at most --max-degree, and for --of average-degree or edges; change one"
             )
-    with waiting("Working it out"):
+    with working("Working it out"):
         found = planned(size, requested, epsilon, how, bound)
     if as_json:
         print_json(found.as_json())
@@ -151,7 +152,7 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     confidence = rational(given["confidence"], "--confidence")
     if not 0 < confidence < 1:
         raise WrongUse(f"--confidence must lie between 0 and 1, not {confidence}")
-    with waiting("Reading"):
+    with working("Reading"):
         read = read_graph(file, given)
     largest = given["max_degree"]
     degree = facts(read).largest_degree
@@ -160,7 +161,7 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     size = _size(str(read.vertices), str(max(degree, 1)) if largest is None else largest)
     explore = None if given["explore"] is None else a_size(given["explore"], "--explore")
     how = sampling(size, a_size(given["samples"], "--samples"), explore)
-    with waiting("Walking"):
+    with working("Walking"):
         found = estimates(read, size, requested, how, confidence, SystemSource())
     if as_json:
         print_json({"private": False, "warning": NOT_PRIVATE, "estimates": [each.as_json() for each in found]})
@@ -190,7 +191,7 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
     path = Path(out)
     if path.suffix.lower() != ".html":
         raise WrongUse(f"--out must be a page that ends in .html, not {path.name[:60]!r}; rename it")
-    with waiting("Reading"):
+    with working("Reading"):
         drawn = degrees(read_graph(file, given))
     text = page_of("Private: degrees before a release", picture(drawn), above=[WARNING], below=[])
     try:

@@ -10,11 +10,12 @@ from typing import Any, Final
 import click
 
 from hubbub import plan as planning
-from hubbub.cli import Commands, examples, json_option, options, page, print_json, question, table, waiting
+from hubbub.cli import Commands, examples, json_option, options, page, print_json, question, table
 from hubbub.errors import WrongUse, in_shell
 from hubbub.plan import Coarsenings, Design, Planned, Refinements
 from hubbub.plan.one_number import TARGETS
 from hubbub.plan.planned import FILE, OUT
+from hubbub.progress import working
 from hubbub.protocol.option import Option, options_of
 
 _ROWS_LISTED: Final = 12  # designs in the table
@@ -67,7 +68,7 @@ def _plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **gi
         from hubbub import charts
 
         charts.ready(chart)
-    with waiting("Planning"):
+    with working("Planning"):
         found = planning.release(want, **{each.name: given[each.name] for each in _PLANNED if each.name != "want"})
     if chart is not None:
         _draw(found, chart)

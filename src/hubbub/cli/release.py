@@ -24,7 +24,6 @@ from hubbub.cli import (
     print_json,
     print_text,
     verdict,
-    waiting,
     yes_option,
 )
 from hubbub.cli.dry_run import answer as dry_run_answer
@@ -47,7 +46,9 @@ _FIRST_RELEASE: Final = (
 )
 EXAMPLE: Final = "millbrook"  # an invented network
 _TABLE: Final = options_of(open_table)
-FORM: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
+FORM: Final = tuple(
+    option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
+)
 """How a file is read, the same wherever one is."""
 _ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
@@ -163,7 +164,7 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
-        for remark in remarks(given["table"]):
+        for remark in (*remarks(given["table"]), *remarks(given["join"])):
             print_text(f"Note: {remark}.")
         options["person"] = people.person
         name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
@@ -214,10 +215,9 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             print_text(ahead)
-        with waiting("Counting"):
-            with _unpublished():
-                done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-            written = save(done, out, form=form, replace=replace, heading=said)
+        with _unpublished():
+            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+        written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
 
@@ -277,7 +277,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_sentence, meaning
+    from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.promise_order import requested_first
 
@@ -292,7 +292,10 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    console.print(f"A person: {display(done.spec.describe().person)}.\n")
+    console.print(f"A person: {display(done.spec.describe().person)}.")
+    for note in reading_rules(done.reading):
+        console.print(f"Taken for granted: {display(note)}.")
+    console.print()
     for step in promises:
         read = meaning(step.conclusion, step.people)
         known = (

@@ -10,6 +10,7 @@ import click
 
 from hubbub.cli import display, examples, json_option, page, print_json, print_text, verdict
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.progress import working
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,8 @@ def verify(
                 raise WrongUse(f"{flag} is about certificates, and this is the result of a count; leave it out")
         reader = None if ballots is None else partial(_ballots, ballots)
         whose = None if key is None else trust.key_of(key)
-        done = verify_count(load(certificate), ballots=reader, key=whose, known=trust.signer)
+        with working("Counting again"):
+            done = verify_count(load(certificate), ballots=reader, key=whose, known=trust.signer)
     else:
         done = check(certificate, release=release, official=official, key=key, dataset=dataset)
     if as_json:

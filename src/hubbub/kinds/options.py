@@ -98,6 +98,10 @@ class CubeOptions(Confirmed, total=False):
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
     at_delta: Exact
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     coverage: Exact
     unlisted: Exact | None
 
@@ -126,6 +130,7 @@ class QueriesOptions(Confirmed, total=False):
     rows: Exact | None
     people: Exact | None
     method: str | None
+    least: str | None
     coverage: Exact
 
 
@@ -140,6 +145,7 @@ class CountOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
@@ -155,6 +161,7 @@ class FractionOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
@@ -169,6 +176,7 @@ class MeanOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact

@@ -24,8 +24,7 @@ from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
 from hubbub.protocol.option import option_help
-from hubbub.tables.bins import Discovered, size
-from hubbub.tables.columns import axis
+from hubbub.tables.bins import Discovered, axis, size
 from hubbub.tables.engine import CountQuery
 from hubbub.tables.schema import resolved
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
 from hubbub.noise.source import Source, Words
+from hubbub.progress import working
 from hubbub.serialization.arrow import known
 
 LABELS: Final = pa.dictionary(pa.int32(), pa.string())
@@ -124,7 +125,8 @@ def release(mechanism: Mechanism[Exact], exact: Exact, source: Source) -> Drawn:
     Guarantee: what comes out is what `mechanism.draw` drew, under the schema that the mechanism declares: integers and
     labels. Nothing else that depends on the data can become part of a measurement.
     """
-    batch = source.through(mechanism, exact) if isinstance(source, Rehearsal) else mechanism.draw(exact, source)
+    with working("Drawing noise"):
+        batch = source.through(mechanism, exact) if isinstance(source, Rehearsal) else mechanism.draw(exact, source)
     return _checked(mechanism.schema, batch)
 
 

@@ -19,6 +19,7 @@ from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.protocol.spec import Spec
+from hubbub.serialization.canonical import Plain
 
 if TYPE_CHECKING:
     import polars
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
 
 
 UNREADABLE: Final = "unreadable"
+MISSING: Final = "missing"
 """The share of people with a row that cannot be read, above which there is no release."""
+
+JOIN: Final = "join"
+"""The column by which rows of a second table were joined with one row each of a first."""
 
 FEW: int = 12  # rows that are shown where somebody only glances
 
@@ -76,7 +81,7 @@ class Release:
     reservation: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
     publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
-    reading: Mapping[str, str] = field(default_factory=dict)  # how the table was read, where that can refuse
+    reading: Mapping[str, Plain] = field(default_factory=dict)  # how the table was read, as declared
 
     @property
     def sheet(self) -> Sheet:

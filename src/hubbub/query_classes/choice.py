@@ -98,7 +98,14 @@ def restored(given: Mapping[str, Any]) -> Method:
         } if not rest and 3 <= t <= 99 and t % 2 and 1 <= k <= boosting.MOST_DRAWS and 1 <= m <= 10**6:
             if 0 <= low <= 10**18 and 1 <= more <= 10**18:
                 return boosting.Boosting(t, k, m, low, more)
-        case {"name": "residual", "delta": str(delta), "variances": [*several], **rest} if not rest:
-            if len(several) <= MOST_TABLES and all(isinstance(each, str) for each in several):
-                return residual.Residual(delta, tuple(several))
+        case {
+            "name": "residual",
+            "delta": str(delta),
+            "variances": [*several],
+            "weights": [*weights_],
+            **rest,
+        } if not rest:
+            texts = (*several, *weights_)
+            if len(texts) <= 2 * MOST_TABLES and all(isinstance(each, str) for each in texts):
+                return residual.Residual(delta, tuple(several), tuple(weights_))
     raise WrongUse("the method is none that is known; update Hubbub")

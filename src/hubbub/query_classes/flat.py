@@ -47,10 +47,16 @@ class Flat:
         terms = width(query, setting.shape)
         return self._bound(setting, terms if setting.rows is None else min(terms, setting.cells - terms))
 
-    def _bound(self, setting: Setting, terms: int) -> Fraction:
+    def own_bound(self, setting: Setting, query: Query) -> Fraction:
+        """Guarantee: the same tail for this sum alone."""
+        terms = width(query, setting.shape)
+        return self._bound(setting, terms if setting.rows is None else min(terms, setting.cells - terms), Fraction(0))
+
+    def _bound(self, setting: Setting, terms: int, log_sums: Fraction | None = None) -> Fraction:
         if not terms:  # everybody, and their number is public
             return Fraction(0)
-        return Fraction(farthest(terms, setting.half_way, setting.queries.log_number, setting.doubt))
+        several = setting.queries.log_number if log_sums is None else log_sums
+        return Fraction(farthest(terms, setting.half_way, several, setting.doubt))
 
     def seconds(self, setting: Setting) -> float:
         return 0.1 + 1e-7 * setting.cells

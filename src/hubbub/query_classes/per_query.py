@@ -52,6 +52,10 @@ class PerQuery:
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
         return self.bound(setting)
 
+    def own_bound(self, setting: Setting, query: Query) -> Fraction:
+        """Guarantee: the exact tail of one noise."""
+        return Fraction(farthest(1, self.rate(setting), Fraction(0), setting.doubt))
+
     def seconds(self, setting: Setting) -> float:
         assert not isinstance(setting.queries, Halfspaces)
         return 0.1 + 3e-8 * setting.queries.number

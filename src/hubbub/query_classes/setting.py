@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, Shape, cells_of
+from hubbub.query_classes.classes import Box, Class, ColumnCells, Halfspaces, Query, Shape, cells_of
 from hubbub.sampling.sanitize import Blank
 
 MOST_CELLS: Final = 10**7
@@ -30,7 +30,8 @@ class Setting:
     `half_way` is what may be lost between a person and nobody (under replacement, and between any two people, that is
     twice as much); `any_row` what may be lost however one person changes. `rows` are the people that the method sees:
     all, or those of a sample. With `outside`, some of them may be in no cell. But with probability `doubt`, every
-    answer is within the bound. `delta` is what a method may fail with beside what is lost; most have no use for it.
+    answer is within the bound. `delta` is what a method may fail with beside what is lost; most have no use for it. A
+    plan of Gaussian noise makes the mean of the variances `least`, or the largest of them.
     """
 
     queries: Class
@@ -40,6 +41,7 @@ class Setting:
     rows: int | None = None
     outside: bool = True
     delta: Fraction = Fraction(0)
+    least: str = "mean"
 
     @property
     def shape(self) -> Shape:
@@ -130,6 +132,32 @@ class Method(Protocol):
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         """What the published numbers say about a query, in people that the method saw."""
         ...
+
+
+@runtime_checkable
+class HasOwnBound(Protocol):
+    """A method that knows how far one answer is off by itself, and not only all of them at once."""
+
+    def own_bound(self, setting: Setting, query: Query) -> Fraction:
+        """How far the answer to a query is from the truth but with probability `doubt`, whatever the others do."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableAnswers:
+    """The answers to all cells of one table: whole numbers over `scale`, and how far each is off at most: with all of
+    the class at once, and by itself."""
+
+    columns: tuple[int, ...]
+    scaled: NDArray[Any]
+    scale: int
+    bound: Fraction
+    own_bound: Fraction
+
+
+def table_of(queries: ColumnCells, query: Box) -> tuple[int, ...]:
+    """The columns of the table that a query is a cell of."""
+    return queries.sets[int(np.searchsorted(queries.starts, queries.index_of(query), side="right")) - 1]
 
 
 def too_many_cells(setting: Setting) -> str:

@@ -90,6 +90,11 @@ class Tree:
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
         return self._bound(setting, sum(stop - start for _, start, stop in self._runs(setting, query)))
 
+    def own_bound(self, setting: Setting, query: Query) -> Fraction:
+        """Guarantee: the same tail for this interval alone."""
+        terms = sum(stop - start for _, start, stop in self._runs(setting, query))
+        return Fraction(farthest(terms, self.rate(setting), Fraction(0), setting.doubt))
+
     def _bound(self, setting: Setting, terms: int) -> Fraction:
         return Fraction(farthest(terms, self.rate(setting), setting.queries.log_number, setting.doubt))
 

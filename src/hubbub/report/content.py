@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, steps, title
+from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, reading_rules, steps, title
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
@@ -80,6 +80,7 @@ def assumptions(release: Release) -> str:
     }
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in description.public)
+    granted = [*rest, *reading_rules(release.reading), *description.remarks]
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {
@@ -91,9 +92,7 @@ def assumptions(release: Release) -> str:
         if description.public
         else "",
         "What must look alike": items(map(sentence, neighbours)),
-        "Also taken for granted": items(map(sentence, [*rest, *description.remarks]))
-        if rest or description.remarks
-        else "Nothing.",
+        "Also taken for granted": items(map(sentence, granted)) if granted else "Nothing.",
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
 

@@ -37,7 +37,7 @@ from hubbub.guarantees.derivation import Assumption
 from hubbub.numeric.exact import INFINITY, Loss, positive, rational, to_text
 from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
-from hubbub.tables.generalization import Coarser
+from hubbub.tables.generalization import Coarser, parsed
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.values_file import values_in
 
@@ -231,8 +231,8 @@ def _values(column: str, text: str) -> Values:
         raise WrongUse(f"the values of {column} are listed twice somewhere; list each once")
     if any(value.startswith("missing=") for value in listed):
         raise WrongUse(
-            f"missing=... is no value of {column}, and other spellings of a missing value cannot be declared; list the "
-            "spelling as a value of its own, like NA, or leave those cells empty"
+            f"missing=... is no value of {column}; how a missing cell is spelled is said beside the bins, like "
+            "`missing=NA,?`"
         )
     if other and OTHER in listed:
         raise WrongUse(f"{column} has two bins labelled other, the listed value and all the rest; leave one out")
@@ -401,3 +401,11 @@ def period_label(unit: str, number: int) -> str:
     if unit == "month":
         return f"{number // 12:04d}-{number % 12 + 1:02d}"
     return f"{number // 4:04d}-Q{number % 4 + 1}" if unit == "quarter" else f"{number:04d}"
+
+
+def axis(spec: str) -> Axis:
+    """A column as somebody names it: with the public function that makes it coarser, or with its bins."""
+    if not isinstance(spec, str):
+        raise WrongUse("a column is named by a text, like age:10 or zip/3; write it so")
+    found = parsed(spec)
+    return parse(spec) if found is None else Discovered(found[0], coarser=found[1])

@@ -8,12 +8,19 @@
     smoker:boolean                      TRUE true T yes y 1 and FALSE false F no n 0
 
 What is not said is read as a number like 55314.00 or 1e3, and as a date like 2013-03-14.
+
+How a missing cell is spelled is declared for the table, or for one column of it::
+
+    missing=NA,?,k.A.                   cells that read so are missing, in every column
+    missing=income=-99                  the same in one column
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
 
 from hubbub.errors import WrongUse
 
@@ -29,6 +36,9 @@ FALSE: Final = ("false", "f", "no", "n", "0")
 
 _LONGEST: Final = 60  # signs of a pattern
 _PARTS: Final = "dmYybBHIpMSfjaA"
+_MOST_SPELLINGS: Final = 100
+_SPELLING: Final = r'"(?:[^"]|"")*"|[^",=]+'
+_SPELLED: Final = re.compile(rf"(?:({_SPELLING})=)?((?:{_SPELLING})(?:,(?:{_SPELLING}))*)", re.DOTALL)
 
 
 def numbers(words: list[str], column: str) -> str:
@@ -66,3 +76,73 @@ def problem(reads: str) -> str | None:
     if not complete_date or len(names) < len(parts):
         return "must say the year and the month, each once"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Cells that count as missing, by how they are spelled: (column, spellings), the column None for all columns.
+
+    A text counts by its signs, without blanks at its ends; a number or a date of a typed column by its value. The rule
+    looks at one cell alone.
+    """
+
+    declared: tuple[tuple[str | None, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def parse(cls, given: object) -> Self:
+        """What is said in ``NA,?,k.A.``, or ``income=-99`` for one column, or in several of these."""
+        listed = [given] if isinstance(given, str) else given
+        if not isinstance(listed, Sequence) or not all(isinstance(each, str) for each in listed):
+            raise WrongUse(f"{_MISSING}; write it so")
+        found = dict.fromkeys(_spelled(each) for each in listed)
+        if sum(len(spellings) for _, spellings in found) > _MOST_SPELLINGS:
+            raise WrongUse(f"at most {_MOST_SPELLINGS} spellings of a missing cell are declared; leave some out")
+        return cls(tuple(found))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are named."""
+        return tuple(dict.fromkeys(column for column, _ in self.declared if column is not None))
+
+    def of_column(self, name: str) -> tuple[str, ...]:
+        """How a missing cell of a column is spelled."""
+        return tuple(
+            dict.fromkeys(each for column, listed in self.declared if column in (None, name) for each in listed)
+        )
+
+    def to_json(self) -> list[str]:
+        """As it is written down; :meth:`parse` reads it back."""
+        return [
+            f"{'' if column is None else f'{_quoted(column)}='}{','.join(map(_quoted, listed))}"
+            for column, listed in self.declared
+        ]
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{', '.join(map(_quoted, listed))} {'in every column' if column is None else f'in {column}'}"
+            for column, listed in self.declared
+        )
+
+
+_MISSING: Final = "spellings of a missing cell are listed like `missing=NA,?`, or for one column `missing=income=-99`"
+
+
+def _spelled(text: str) -> tuple[str | None, tuple[str, ...]]:
+    match = _SPELLED.fullmatch(text.strip())
+    if match is None or not text.isprintable():
+        raise WrongUse(f'{_MISSING}, with "" around one that has a comma or = in it; write it so')
+    column = None if match[1] is None else _unquoted(match[1])
+    listed = tuple(dict.fromkeys(_unquoted(each) for each in re.findall(_SPELLING, match[2])))
+    if column == "" or any(len(each) > _LONGEST for each in listed):
+        raise WrongUse(f"{_MISSING}, each of at most {_LONGEST} signs; check it")
+    return column, listed
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    return (text[1:-1].replace('""', '"') if text[:1] == '"' else text).strip()
+
+
+def _quoted(text: str) -> str:
+    plain = re.fullmatch('[^",=]+', text) and text.strip() == text
+    return text if plain else '"' + text.replace('"', '""') + '"'

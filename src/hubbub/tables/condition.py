@@ -147,14 +147,14 @@ def resolved(condition: Condition, schema: Schema) -> Condition:
                 wanted = "a date" if dated else "a number"
                 raise WrongUse(f"the column {leaf.column} holds {holds.value} and is not compared with {wanted}")
         elif isinstance(leaf, OneOf):
-            wrong = next((value for value in leaf.values if not _fits(value, holds)), None)
+            wrong = next((value for value in leaf.values if not fits(value, holds)), None)
             if wrong is not None:
                 raise WrongUse(f"the column {leaf.column} holds {holds.value}, of which {wrong[:40]!r} is none; fix it")
     return condition
 
 
-def _fits(value: str, holds: ColumnType) -> bool:
-    """Whether a cell of such a column can have that value."""
+def fits(value: str, holds: ColumnType) -> bool:
+    """Whether a cell of such a column can have that value, as a condition compares it."""
     if holds in _NUMBERS:
         return bool(_NUMBER.fullmatch(value))
     if holds is ColumnType.BOOLEAN:

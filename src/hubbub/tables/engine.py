@@ -16,9 +16,11 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.identity import Identity
+from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import IdObserver
 
@@ -134,6 +136,15 @@ class ExactCounts:
     sums: tuple[int, ...] | None = None
 
 
+def rows_of_one(questions: Sequence[CountQuery]) -> tuple[str, int | None]:
+    """The column of people, and how many rows of a person are kept, which questions about the same rows agree in."""
+    first = questions[0]
+    most = {None if each.bounds is None else each.bounds.rows_per_person for each in questions}
+    if first.person is None or len(most) > 1 or any(each.repeats is not MultiRowPolicy.BOUNDED for each in questions):
+        raise WrongUse("questions about the same rows of a person bound them alike; say so, or ask them apart")
+    return first.person, most.pop()
+
+
 def of_any_row(question: CountQuery, people: int, met: int) -> ExactCounts:
     """What a question with ANY_ROW counts, of so many people of whom so many meet the condition."""
     if question.measure is not None:
@@ -201,6 +212,10 @@ class Engine(Protocol):
         """What the table is, whatever it is called. Private: it stays in the ledger."""
         ...
 
+    def with_missing(self, missing: Missing) -> Self:
+        """The same table, where cells that are spelled so are missing. It keeps its columns and its rows."""
+        ...
+
     def observing_ids(self, observer: IdObserver) -> Self:
         """The same table, which tells `notice` who is in it before it counts by a person column, and before `source` is
         used; what that refuses is not counted."""
@@ -223,4 +238,11 @@ class Engine(Protocol):
         """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
         one row of each person (the same one for all of them, if `source` has to choose it), with declared bins, and
         measures by value."""
+        ...
+
+    def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
+        """The rows that are kept of each person, BOUNDED alike by all questions, in one reading, with where each question
+        counts them: declared bins, and measures by value. Of their bounds the rows of a person alone are looked at; the
+        others follow (:func:`hubbub.tables.kept_rows.within_bounds`). With `people`, a table of another number of them
+        is refused before a row is chosen."""
         ...

@@ -5,7 +5,9 @@ Private, like the table: it stays in the ledger, and no certificate names it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from hubbub.serialization.exact_json import UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +28,26 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame."""
+    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame. `missing` is
+    how missing cells are spelled, as declared: the same table, with other people in its bins. Of a join of a frame and
+    a file `is_partial`: nothing tells whether the frame changed."""
 
     parts: tuple[Part, ...] = ()
+    missing: tuple[str, ...] = field(default=(), metadata=UNSAID)
+    is_partial: bool = field(default=False, metadata=UNSAID)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be told that nothing of it was touched."""
+        return bool(self.parts) and not self.is_partial
+
+    def joined(self, other: Identity) -> Identity:
+        """Of both together, so that what was released of either is known again."""
+        return Identity(
+            parts=tuple(dict.fromkeys((*self.parts, *other.parts))),
+            missing=tuple(dict.fromkeys((*self.missing, *other.missing))),
+            is_partial=not (self.is_known and other.is_known),
+        )
 
     def marks(self) -> tuple[str, ...]:
         """Words by which the ledger knows it again."""
@@ -39,8 +58,9 @@ class Identity:
         return tuple(dict.fromkeys(word for part in self.parts for word in _overlap_marks(part)))
 
     def content(self) -> list[str]:
-        """The same for two tables only if they are the same bytes, not touched in between."""
-        return sorted(f"{part.digest} {part.changed} {' '.join(part.tables)}" for part in self.parts)
+        """The same for two tables only if they are the same bytes, not touched in between and read in the same way."""
+        read = [f"missing {each}" for each in self.missing] if self.parts else []
+        return sorted(f"{part.digest} {part.changed} {' '.join(part.tables)}" for part in self.parts) + read
 
 
 def _marks(part: Part) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.numeric.binomial import at_least
 from hubbub.numeric.exact import ball
+from hubbub.tables.cell_format import Missing
 
 MOST_BINS_OF_A_PERSON: Final = 2**31
 FEW: Final = 20  # values that are named
@@ -30,7 +31,7 @@ class Cells:
 
     `shapes` say how unreadable cells look, letters and digits masked; `reads` is a way in which nearly all can be read.
     `nearly` has the listed values that other cells differ from in capitals or blanks alone, with how many do; `unused`
-    the listed values that no cell has.
+    the listed values that no cell has. `spelled` has spellings that often mean a missing cell, with how many there are.
     """
 
     column: str
@@ -43,6 +44,11 @@ class Cells:
     values: int | None = None  # about how many there are
     nearly: tuple[tuple[str, int], ...] = ()
     unused: tuple[str, ...] = ()
+    spelled: tuple[tuple[str, int], ...] = ()
+
+    def missing_option(self) -> str:
+        """What declares them missing, in this column."""
+        return Missing(((self.column, tuple(text for text, _ in self.spelled)),)).to_json()[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +103,24 @@ def bins_kept(kept: Callable[[int], int], people: int) -> tuple[Kept, ...]:
     return (*found, Kept(most=None, kept=every, of=every, people=people))
 
 
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """How the two tables of a join meet in the column `on`."""
+
+    on: str
+    people: int  # ids of the first table
+    repeated: int  # of them, those with several rows there
+    nobody: int  # rows of the first table without an id
+    rows_without: int  # rows of the second table whose person is not in the first
+    people_without: int
+    idle: int  # people of the first table without a row in the second
+
+    @property
+    def can_join(self) -> bool:
+        """Whether each person has one row in the first table, so that a release is not refused."""
+        return not self.repeated and not self.nobody
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fare:
     """How much of the bins and of the people in them would be shown with crowds of k, on a sample at a rate."""
@@ -120,12 +144,15 @@ class Inspection:
     met: int | None = None  # people (rows, where no column says who) who meet the condition, by any of their rows
     bins_kept: tuple[Kept, ...] = ()  # by in how many bins a person counts, where people have several rows
     measured: Cells | None = None  # of the column that is measured; what is in no bin is outside of the range
+    partners: Partners | None = None  # of a join; where it cannot be made, nothing else is there
 
     def misses(self) -> tuple[str, ...]:
         """Where what is declared and what is there do not meet: zeros would be published, and paid for."""
         found: list[str] = []
         for cells in self.columns:
             found += _misses(cells, self.rows)
+        if self.measured is not None:
+            found += _misses(replace(self.measured, spec=None), self.rows)
         if self.measured is not None and (readable := self._readable(self.measured)):
             cells = self.measured
             if cells.outside == readable:
@@ -163,6 +190,9 @@ class Inspection:
             },
             "bins": self.bins,
             "met": self.met,
+            "join": None
+            if self.partners is None
+            else {name: getattr(self.partners, name) for name in Partners.__slots__},
             "measured": None if self.measured is None else {"outside": self.measured.outside},
             "misses": list(self.misses()),
             "shown": [
@@ -177,6 +207,12 @@ def _kept_json(name: str, what: str, kept: Kept) -> dict[str, Any]:
 
 
 def _misses(cells: Cells, rows: int) -> list[str]:
+    spelled = ", ".join(f"{text} ({many:,})" for text, many in cells.spelled)
+    blank = [f"{cells.column}: some cells read {spelled}, which often means that they are missing."]
+    return [*(blank if cells.spelled else []), *_bins_missed(cells, rows)]
+
+
+def _bins_missed(cells: Cells, rows: int) -> list[str]:
     if cells.spec is None:
         return []
     found = [

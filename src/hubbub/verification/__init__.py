@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 from hubbub import registry
 from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes
+from hubbub.certificate.explanation import reading_rules
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.durable import sha256
@@ -24,12 +25,14 @@ from hubbub.ledger.ledger import dataset_name, released
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
-from hubbub.protocol.release import UNREADABLE
+from hubbub.protocol.release import JOIN, MISSING, UNREADABLE
 from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
+from hubbub.serialization.exact_json import agrees
 from hubbub.serialization.published_files import FileMissing, Files
+from hubbub.tables.cell_format import Missing
 from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
 from hubbub.verification.promises import check_promises
@@ -110,12 +113,14 @@ class Checked(Verdict):
     def not_checked(self) -> tuple[str, ...]:
         """What was not, and what cannot be, checked."""
         numbers: tuple[str, ...] = (self.not_recomputed,) if self.not_recomputed else ()
-        share = (self.certificate or {})["reading"].get(UNREADABLE) if self.passed else None
+        reading = (self.certificate or {})["reading"] if self.passed else {}
+        share = reading.get(UNREADABLE)
         if share is not None:
             numbers += (
                 f"whether this is so: at most a share {share} of the people, or one person, has a row that cannot be read; "
                 "that the release was not refused for it is taken to tell nothing about anybody",
             )
+        numbers += tuple(f"whether this is so: {rule}" for rule in reading_rules(reading))
         return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
 
     @property
@@ -227,7 +232,7 @@ def _check(
         notes.note("the mechanism", False, f"{error}" if isinstance(error, HubbubError) else "its numbers are none")
     for check in checks:
         notes.add(check)
-    _rest(notes, body)
+    _rest(notes, body, spec)
 
 
 def _numbers(
@@ -384,24 +389,27 @@ def _spec(body: Mapping[str, Any]) -> Spec:
     return registry.read(body["kind"], body["release"])
 
 
-def _rest(notes: Notes, body: Mapping[str, Any]) -> None:
+def _rest(notes: Notes, body: Mapping[str, Any], spec: Spec) -> None:
     """Nothing else is said."""
-    notes.note("how the table was read", _is_reading(body.get("reading")), wrong="is missing, or says what nobody can")
+    right = _is_reading(body.get("reading"), spec.people.person)
+    notes.note("how the table was read", right, wrong="is missing, or says what nobody can")
     unknown = sorted(set(body) - _FIELDS)
     notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
     right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
     notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
 
 
-def _is_reading(given: object) -> bool:
-    """Whether it says nothing, or which share of people may have a row that cannot be read."""
-    if not isinstance(given, dict) or not set(given) <= {UNREADABLE}:
+def _is_reading(given: object, person: str | None) -> bool:
+    """Whether it says nothing, or which share of people may have a row that cannot be read, how missing cells are
+    spelled, and that tables were joined by the column of people."""
+    if not isinstance(given, dict) or not set(given) <= {UNREADABLE, MISSING, JOIN}:
         return False
+    if JOIN in given and given[JOIN] != person:
+        return False
+    share, spelled = given.get(UNREADABLE, "0"), given.get(MISSING, ["NA"])
     try:
-        return all(
-            isinstance(text, str) and to_text(rational(text)) == text and 0 <= rational(text) <= 1
-            for text in given.values()
-        )
+        readable = isinstance(share, str) and to_text(rational(share)) == share and 0 <= rational(share) <= 1
+        return readable and spelled != [] and agrees(spelled, [*Missing.parse(spelled).to_json()])
     except WrongUse:
         return False
 

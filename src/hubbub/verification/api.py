@@ -15,6 +15,7 @@ from hubbub.certificate.explanation import explain_release
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger import trust
+from hubbub.progress import working
 from hubbub.protocol.release import Release
 from hubbub.verification import Checked, load
 from hubbub.verification import verify as check
@@ -32,7 +33,7 @@ def verify(
 
     `release` is the published file, if it is not beside the certificate, and `official` the official record of an
     election, where ballots were published beside one; `key` who must have signed, as a trusted
-    name, a key or a file with it; `dataset` which dataset it must be about. Look at `passed`, `whole` and `verdict`.
+    name, a key or a file with it; `dataset` which dataset it must be about. Look at `passed`, `complete` and `verdict`.
 
     Guarantee: that of :func:`hubbub.verification.verify`.
     """
@@ -40,15 +41,16 @@ def verify(
     whose = None if key is None else trust.key_of(key)
     file = None if release is None else Path(release)
     record = None if official is None else Path(official)
-    return check(
-        load(path),
-        folder=path.parent,
-        release=file,
-        official=record,
-        key=whose,
-        dataset=dataset,
-        known=trust.signer,
-    )
+    with working("Checking"):
+        return check(
+            load(path),
+            folder=path.parent,
+            release=file,
+            official=record,
+            key=whose,
+            dataset=dataset,
+            known=trust.signer,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +82,17 @@ def explain(what: Release | str | os.PathLike[str]) -> Explained:
     if isinstance(what, Release):
         reservation = what.reservation
         where = "a release" if reservation is None else f"a release of {reservation.dataset}"
-        return Explained(about=where, text=explain_release(what.spec, what.promises), promises=what.promises)
-    done = check(load(Path(what)))
+        return Explained(
+            about=where, text=explain_release(what.spec, what.promises, what.reading), promises=what.promises
+        )
+    with working("Checking"):
+        done = check(load(Path(what)))
     if not done.passed or done.spec is None or done.certificate is None:
         wrong = done.checks[-1]
         raise CheckFailed(f"the certificate does not hold, so it is not explained: {wrong.what}: {wrong.found}")
     return Explained(
         about=f"a release of {done.certificate['ledger']['dataset']}",
-        text=explain_release(done.spec, done.promises),
+        text=explain_release(done.spec, done.promises, done.certificate["reading"]),
         promises=done.promises,
         software=f"{done.certificate['software']}",
     )

@@ -16,7 +16,7 @@ import pytest
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
-from hubbub.tables.columns import axis
+from hubbub.tables.bins import axis
 from hubbub.tables.engine import CountQuery
 
 

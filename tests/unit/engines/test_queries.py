@@ -18,7 +18,7 @@ from hubbub.engines.query import ONE_SELECT, RowsMove, called, remarks
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
-from hubbub.tables.columns import axis as parse
+from hubbub.tables.bins import axis as parse
 from hubbub.tables.engine import CountQuery
 from tests import servers
 

@@ -10,12 +10,17 @@ import pytest
 
 from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes.classes import ColumnCells
-from hubbub.query_classes.residual import of_class, subsets
+from hubbub.query_classes.marginals.geometric import Fitted, terms
+from hubbub.query_classes.marginals.tables import subsets
 from hubbub.query_classes.setting import Cells, Drawn, Setting
-from hubbub.query_classes.split_tables import SplitTables, _fitted, _terms, reach
+from hubbub.query_classes.split_tables import SplitTables
 
 ONE = Fraction(1)
 METHOD = SplitTables()
+
+
+def said(asked: Setting, drawn: Drawn) -> list[Fraction]:
+    return [Fraction(int(x), part.scale) for part in METHOD.every_answer(asked, drawn) for x in part.scaled.ravel()]
 
 
 def setting(shape: tuple[int, ...], ways: int, *, at_most: bool = False) -> Setting:
@@ -27,8 +32,8 @@ def setting(shape: tuple[int, ...], ways: int, *, at_most: bool = False) -> Sett
 def test_adults_error_without_a_delta_is_that_of_the_split(ways: int, target: float) -> None:
     asked = setting((9, 16, 7, 15, 6, 5, 2, 42), ways)
     assert isinstance(asked.queries, ColumnCells)
-    tables = of_class(asked.queries)
-    weighed = sum(tables.cells(each) * METHOD.variance(asked, each) for each in asked.queries.sets)
+    tables = METHOD.noise(asked).tables
+    weighed = sum(tables.cells(each) * METHOD.noise(asked).variance(each) for each in asked.queries.sets)
     assert math.sqrt(weighed / asked.queries.number) <= target * 1.02
     assert METHOD.spends(asked) == ONE
 
@@ -37,15 +42,15 @@ def test_adults_error_without_a_delta_is_that_of_the_split(ways: int, target: fl
 def test_without_noise_the_fit_is_the_table_and_with_it_tables_agree(at_most: bool) -> None:
     asked = setting((3, 4, 2), 2, at_most=at_most)
     assert isinstance(asked.queries, ColumnCells)
-    queries, tables = asked.queries, of_class(asked.queries)
+    queries, tables = asked.queries, METHOD.noise(asked).tables
     codes, counts = np.arange(24, dtype=np.int64), np.arange(24, dtype=np.int64) * 5 % 13
     truth = queries.of_listed(codes, counts)
-    assert METHOD.every_answer(asked, Drawn(truth))[0] == truth.tolist()
+    assert said(asked, Drawn(truth)) == truth.tolist()
     drawn = METHOD.draw(asked, Cells((3, 4, 2), codes, counts), ScriptedSource.from_label("agree"))
     for columns in queries.sets:
-        wide, scale = _fitted(METHOD, asked, drawn, columns)
+        wide, scale = Fitted(METHOD.noise(asked), drawn.numbers).scaled(columns)
         for below in subsets(columns)[:-1]:
-            small, other = _fitted(METHOD, asked, drawn, below)
+            small, other = Fitted(METHOD.noise(asked), drawn.numbers).scaled(below)
             gone = tuple(columns.index(i) for i in columns if i not in below)
             total = np.asarray(wide.sum(axis=gone), dtype=object)
             assert np.array_equal(total * other, np.asarray(small, dtype=object) * scale)
@@ -61,8 +66,8 @@ def test_the_coefficients_of_the_noises_are_those_of_the_fit() -> None:
     for i in range(queries.number):
         unit = np.zeros(queries.number, dtype=np.int64)
         unit[i] = 1
-        squares += METHOD.every_answer(asked, Drawn(unit))[0][place] ** 2
-    assert squares == sum((a * a * many for _, a, many in _terms(METHOD, asked, target)), Fraction(0))
+        squares += said(asked, Drawn(unit))[place] ** 2
+    assert squares == sum((a * a * many for _, a, many in terms(METHOD.noise(asked), target)), Fraction(0))
 
 
 def test_the_interval_covers() -> None:
@@ -71,8 +76,8 @@ def test_the_interval_covers() -> None:
     assert isinstance(asked.queries, ColumnCells)
     cells = Cells((3, 2, 2), np.arange(12, dtype=np.int64), np.full(12, 20))
     truth = asked.queries.of_listed(cells.codes, cells.counts)
-    far = [reach(METHOD, asked, each, Fraction(1, 10)) for each in asked.queries.sets]
+    far = [METHOD.noise(asked).reach(each, Fraction(1, 10)) for each in asked.queries.sets]
     half = np.repeat([float(each) for each in far], np.diff(asked.queries.starts))
     source = ScriptedSource.from_label("covers")
-    off = [METHOD.every_answer(asked, METHOD.draw(asked, cells, source))[0] - truth for _ in range(300)]
+    off = [np.array(said(asked, METHOD.draw(asked, cells, source))) - truth for _ in range(300)]
     assert (np.abs(np.array(off, dtype=float)) <= half).mean() >= 0.9

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Commands, examples, json_option, options, print_json, print_text, waiting
+from hubbub.cli import Commands, examples, json_option, options, print_json, print_text
 from hubbub.cli.vote.configured import tally_configured
 from hubbub.cli.vote.files import print_written, repeating, write_page, write_record
 from hubbub.cli.vote.publish import publish
@@ -18,6 +18,7 @@ from hubbub.cli.vote.reading import READING as READING
 from hubbub.cli.vote.reading import given, read_ballots, reading_options
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer
+from hubbub.progress import working
 from hubbub.protocol.option import Option
 from hubbub.vote import ETA
 from hubbub.voting.rules.pair_rules import PAIR_RULES
@@ -124,7 +125,7 @@ def tally(
         charts.ready(chart)
     eta = share(options["eta"], "--eta")
     dice = _dice(options["dice"])
-    with waiting("Reading"):
+    with working("Reading"):
         _settle(options)
         read = read_ballots(file, options, options["rule"])
         seats = _seats(options, read)
@@ -135,7 +136,7 @@ def tally(
             raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
         _tally_seats(seats, read, file, as_json=as_json, chart=chart, options=options)
         return
-    with waiting("Counting"):
+    with working("Counting"):
         rule = _rule(options, eta, read)
         dice_text = None if dice is None else dice.sentence
         answer = count(rule, read.ballots, eta, _source(dice), dice=dice_text)
@@ -220,7 +221,7 @@ def _tally_seats(
 
     dice = _dice(options["dice"])
     dice_text = None if dice is None else dice.sentence
-    with waiting("Counting"):
+    with working("Counting"):
         result = rule.run(read.ballots, _source(dice))
     answer = result.as_json()
     answer |= {

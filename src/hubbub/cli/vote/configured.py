@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.cli import display, echo, page, print_json, waiting
+from hubbub.cli import display, echo, page, print_json
 from hubbub.cli.vote.reading import typed
 from hubbub.errors import WrongUse
+from hubbub.progress import working
 
 if TYPE_CHECKING:
     from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
@@ -24,10 +25,10 @@ def tally_configured(path: str, file: str | None, *, as_json: bool) -> None:
     if file is not None or other:
         what = "a file of ballots" if file is not None else f"--{other[0].replace('_', '-')}"
         raise WrongUse(f"--config names files, candidates and rules itself, and {what} was given too; leave one out")
-    with waiting("Reading"):
+    with working("Reading"):
         configuration = read_configuration(path)
         ballots = office_ballots(configuration)
-    with waiting("Counting"):
+    with working("Counting"):
         counted = count_configured(configuration, ballots)
     if as_json:
         print_json(counted.as_json())

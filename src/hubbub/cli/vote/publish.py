@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import click
 
-from hubbub.cli import confirm_weak, examples, json_option, options, print_text, waiting, yes_option
+from hubbub.cli import confirm_weak, examples, json_option, options, print_text, yes_option
 from hubbub.cli.vote.reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
 from hubbub.kinds.ballots.request import KIND
+from hubbub.progress import working
 from hubbub.protocol.option import Option
 
 _OWN: Final = (
@@ -55,7 +56,7 @@ def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **o
     check_format(file_format)
     spec = KIND.ask(**{option.name: options[option.name] for option in KIND.options})
     confirm_weak(spec, yes)
-    with waiting("Reading"):
+    with working("Reading"):
         read = read_ballots(file, options)
     if len(read.ballots.levels):
         raise WrongUse(
@@ -66,7 +67,7 @@ def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **o
         print_text(f"Note: {remark}.")
     path = None if file == council.NAME else file
     dataset = options["dataset"] or (council.NAME if path is None else None)
-    with prepared(Path(out), spec.size_hint()), waiting("Counting"):
+    with prepared(Path(out), spec.size_hint()), working("Counting"):
         done = publish_ballots(spec, read, path, dataset=dataset, ledger=options["ledger"], accept_weak=True)
         written = save(done, out, form=file_format)
     answer(done, written, as_json=as_json)

@@ -18,7 +18,7 @@ from hubbub.engines.column import Column
 from hubbub.engines.duckdb.bin_sql import missing_number, text
 from hubbub.engines.duckdb.cell_sql import identifier, literal, moment, number, sound
 from hubbub.numeric.exact import rational, to_text
-from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf
+from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf, fits
 from hubbub.tables.schema import ColumnType
 
 Columns = Mapping[str, Column]
@@ -28,6 +28,16 @@ _NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 def holds(condition: Condition, columns: Columns) -> str:
     """Whether a row meets the condition."""
     return _node(condition.node, columns)
+
+
+def spelled(column: Column, spellings: Sequence[str]) -> str | None:
+    """Whether a cell reads like one of these: text without blanks at its ends, other cells by their value. None where
+    no cell of the column can."""
+    if column.kind is ColumnType.TEXT:
+        listed = ", ".join(f"{literal(each)} COLLATE C" for each in spellings)
+        return f"(trim({text(column)}) IN ({listed}))" if spellings else None
+    possible = [each for each in spellings if column.kind is not ColumnType.OTHER and fits(each, column.kind)]
+    return _one_of(column, possible) if possible else None
 
 
 def unreadable_leaves(condition: Condition, columns: Columns) -> list[str]:

@@ -8,7 +8,7 @@ from copy import copy as copied
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import duckdb
 import numpy as np
@@ -20,20 +20,22 @@ from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
 from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
-from hubbub.engines.duckdb.condition_sql import holds
+from hubbub.engines.duckdb.condition_sql import holds, spelled
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
-from hubbub.engines.duckdb.joint_sql import joint_answer, joint_query, unreadable
+from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
 from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
 from hubbub.engines.duckdb.unreadable import Unread
 from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.join import KEYS
 from hubbub.errors import Refused, WrongUse
 from hubbub.interruption import stop_if_interrupted
 from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import (
     NO_ID,
     ONE_ROW_EACH,
@@ -46,8 +48,10 @@ from hubbub.tables.engine import (
     Joint,
     MultiRowPolicy,
     of_any_row,
+    rows_of_one,
 )
 from hubbub.tables.identity import Identity
+from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import IdObserver
@@ -97,6 +101,7 @@ class DuckDB:
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
         self._observer: IdObserver | None = None
+        self._given, self._missing = relation, Missing()
         self._full_relation = relation_of(connection, relation)
         self._columns = self._full_relation.columns
         self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
@@ -106,12 +111,32 @@ class DuckDB:
 
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
+        missing = tuple(self._missing.to_json())
         if self._catalog:
             query = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
-            return of_relation(query, self._full_relation.sql, self._catalog)
-        return of_files(self._files)
+            return replace(of_relation(query, self._given, self._catalog), missing=missing)
+        return replace(of_files(self._files), missing=missing)
 
-    def observing_ids(self, observer: IdObserver) -> DuckDB:
+    def with_missing(self, missing: Missing) -> Self:
+        """The same table, where cells that are spelled so are missing."""
+        other = copied(self)
+        other._missing = missing
+        other._full_relation = other._spelled(self._full_relation)
+        return other
+
+    def _spelled(self, people: Relation) -> Relation:
+        """With what is spelled like a missing cell missing."""
+        tests = {name: spelled(each, self._missing.of_column(name)) for name, each in people.columns.items()}
+        cells = ", ".join(
+            f"CASE WHEN {test} THEN NULL ELSE {identifier(name)} END AS {identifier(name)}"
+            for name, test in tests.items()
+            if test is not None
+        )
+        return (
+            replace(people, sql=f"(SELECT * REPLACE ({cells}) FROM {people.sql}) AS hubbub_read") if cells else people
+        )
+
+    def observing_ids(self, observer: IdObserver) -> Self:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
         other._observer = observer
@@ -126,14 +151,47 @@ class DuckDB:
             return self._doubtful(self._doubting()).count(question, source)
         axes = resolved(question.axes, self.columns())
         used = self._used(replace(question, axes=axes))
-        return self._read(used, lambda people: self._count(question, axes, source, people, used))
+        return self.read(used, lambda people: self._count(question, axes, source, people, used))
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).joint_count(questions, source)
         bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
         used = self._used(*bound)
-        return self._read(used, lambda people: self._joint_count(bound, source, people, used))
+        return self.read(used, lambda people: self._joint_count(bound, source, people, used))
+
+    def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
+        if self._doubting is not None:
+            return self._doubtful(self._doubting()).kept_rows(questions, source, people)
+        bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        used = self._used(*bound)
+        return self.read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
+
+    def _kept_rows(
+        self,
+        questions: tuple[CountQuery, ...],
+        source: Source,
+        declared: int | None,
+        people: Relation,
+        used: Sequence[str],
+    ) -> KeptRows:
+        """Rows of each person are chosen, and then looked at by every question."""
+        (name, most), who = rows_of_one(questions), people.columns[questions[0].person or ""]
+        person, wrong = identifier(name), unreadable(questions, people.columns)
+        rows = self._count_rows(wrong, who, used, people)
+        if declared is not None:
+            self._check_number(person, declared, used, people)
+        query = each_row_query(questions, people.columns, KEPT, person, self._word)
+        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
+        kept = bounded_rows(used, joined, person, self._word, most, with_words=True)
+        with self._words(rows, source):
+            return rows_answer(self.arrow(count_sql.with_kept(kept, query)), len(questions))
+
+    def _check_number(self, who: str, declared: int, used: Sequence[str], people: Relation) -> None:
+        """Refuse a table of another number of people than was declared, before a row is chosen."""
+        cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
+        if self._query(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != declared:
+            raise Refused(OTHER_NUMBER)
 
     def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
         """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
@@ -172,13 +230,13 @@ class DuckDB:
             outside, everybody = self._query(sql, *values)[0]
             return int(outside), int(everybody)
 
-        return self._read(self._used(CountQuery(axes=axes, person=person)), people_and_rows)
+        return self.read(self._used(CountQuery(axes=axes, person=person)), people_and_rows)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
         for name in used:
             known(self.columns(), name)
-        return self._read(used, lambda people: self._chosen(columns, person, people, chosen))
+        return self.read(used, lambda people: self._chosen(columns, person, people, chosen))
 
     def _chosen(self, columns: Sequence[str], person: str | None, people: Relation, chosen: Choice) -> pa.Table:
         if person is not None:
@@ -210,7 +268,7 @@ class DuckDB:
             known(self.columns(), name)
         return list(dict.fromkeys(names))
 
-    def _read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
+    def read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
         """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
             if not self._spoilt(used):
@@ -288,9 +346,7 @@ class DuckDB:
         kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", who, self._word)
         rows = self._count_rows(bad, people.columns[question.person], used, people)
         if question.people is not None:
-            cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
-            if self._query(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != question.people:
-                raise Refused(OTHER_NUMBER)
+            self._check_number(who, question.people, used, people)
         with self._words(rows, source):
             return self.arrow(count_sql.with_kept(kept, query))
 
@@ -345,6 +401,31 @@ class DuckDB:
         kept = np.flatnonzero(binned).tolist()
         return ExactCounts(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
 
+    # --- as the first table of a join -----------------------------------------------------------------------------
+
+    def one_row_each(self, columns: Sequence[str], person: str) -> pa.Table:
+        """These columns of every row, or a refusal if somebody has several rows, a row nobody, or too many records
+        cannot be read."""
+
+        def checked(people: Relation) -> pa.Table:
+            self._unread.forget()
+            names = ", ".join(map(identifier, columns))
+            found = self.arrow((f"SELECT {names} FROM {people.sql}", []))
+            self._unread.check(found.num_rows, 0, person)
+            if are_several(self._query, people.columns[person], people.sql):
+                raise Refused(KEYS)
+            return found
+
+        return self.read(columns, checked)
+
+    def every_row(self, column: str) -> pa.Table:
+        """A column, as it is; for the steward alone."""
+        return self.read([column], lambda people: self.arrow((f"SELECT {identifier(column)} FROM {people.sql}", [])))
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
+
     # --- looking --------------------------------------------------------------------------------------------------
 
     @property
@@ -389,7 +470,7 @@ class DuckDB:
     def _mended(self, used: Sequence[str]) -> Relation:
         assert self._mend is not None
         try:
-            return relation_of(self._connection, self._mend(used))
+            return self._spelled(relation_of(self._connection, self._mend(used)))
         except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.duckdb_engine import DuckDB
-from hubbub.engines.duckdb.inspection_sql import ROWS, counted, listed, readable, shapes, ways
+from hubbub.engines.duckdb.inspection_sql import ROWS, counted, listed, readable, shapes, spelled_missing, ways
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis, Edges, Values, declared_size
 from hubbub.tables.bounded_column import Measure
@@ -178,15 +178,23 @@ class Relation:
             reads=self.way(axis, column)[0] if bad else None,
             nearly=tuple((str(name), int(nearly)) for name, _, nearly in found if nearly),
             unused=tuple(str(name) for name, same, _ in found if not same),
+            spelled=tuple(
+                each for each in self.spelled(column) if not (isinstance(axis, Values) and each[0] in axis.values)
+            ),
         )
 
     def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:
         """The first way in which nearly all cells can be read (None: text, or its own type), how many there are of
         them, and of their values."""
-        present, values, *read = map(int, self.query(readable(axis, column, self.sql, self.many), ())[0])
-        least = _NEARLY_ALL * present
-        fits = (way for way, many in zip(ways(axis, column), read, strict=True) if present and many >= least)
+        present, blank, values, *read = map(int, self.query(readable(axis, column, self.sql, self.many), ())[0])
+        least = _NEARLY_ALL * (present - blank)
+        fits = (way for way, many in zip(ways(axis, column), read, strict=True) if present > blank and many >= least)
         return next(fits, None), present, values
+
+    def spelled(self, column: Column) -> tuple[tuple[str, int], ...]:
+        """How cells are spelled that look missing, with how many there are."""
+        query = spelled_missing(column, self.sql, self.many)
+        return () if query is None else tuple((str(text), int(n)) for text, n in self.query(query, ()))
 
 
 class _InDuckDB:
@@ -215,7 +223,8 @@ class _InDuckDB:
         found = []
         for column in self._columns.values():
             way, present, values = self._relation.way(None, column)
-            found.append(Cells(column=column.name, missing=rows - present, reads=way, values=values))
+            spelled = self._relation.spelled(column)
+            found.append(Cells(column=column.name, missing=rows - present, reads=way, values=values, spelled=spelled))
         return tuple(found)
 
     def _query(self, sql: str) -> list[tuple[Any, ...]]:

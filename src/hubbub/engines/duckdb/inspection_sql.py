@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.bin_sql import code_where, missing_number, value
-from hubbub.engines.duckdb.cell_sql import boolean, identifier, moment, number, unreadable
+from hubbub.engines.duckdb.cell_sql import boolean, identifier, literal, moment, number, unreadable
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN, COMMA, DATE, MONEY
 from hubbub.tables.schema import ColumnType
@@ -17,6 +17,8 @@ PATTERNS: Final = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%y", "
 ROWS: Final = "count(*) FILTER (WHERE {test})"
 GROUPS: Final = "coalesce(sum(n) FILTER (WHERE {test}), 0)"
 """How many pass a test: where each row is one, and where it stands for n."""
+_BLANKS: Final = ("na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing", "k.a.", "k. a.", "?", "-", "--", ".")
+"""How missing cells are often spelled, in small letters."""
 _STAMPS: Final = tuple(f"{pattern} %H:%M{seconds}" for pattern in PATTERNS[:3] for seconds in ("", ":%S"))
 
 
@@ -53,6 +55,23 @@ def _missing(column: Column) -> str:
     return f"({cell} IS NULL OR trim({cell}) = '')" if column.kind is ColumnType.TEXT else f"({cell} IS NULL)"
 
 
+def _seems_missing(column: Column) -> str:
+    """Whether a text is spelled as missing cells often are."""
+    cell = identifier(column.name)
+    return f"coalesce(lower(trim({cell})) IN ({', '.join(map(literal, _BLANKS))}), FALSE)"
+
+
+def spelled_missing(column: Column, people: str, many: str) -> str | None:
+    """Spellings of cells that look missing, and how many there are of each."""
+    if column.kind is not ColumnType.TEXT:
+        return None
+    test = _seems_missing(column)
+    return (
+        f"SELECT trim({identifier(column.name)}) AS spelling, {many.format(test='TRUE')} AS cells FROM {people} "
+        f"WHERE {test} GROUP BY ALL ORDER BY cells DESC, spelling LIMIT {SHAPES}"
+    )
+
+
 def shapes(axis: Axis, column: Column, people: str, many: str) -> str | None:
     """How cells look that cannot be read: digits are 9, letters x or X, and all but the beginning is cut off."""
     bad = unreadable(axis, column)
@@ -86,8 +105,13 @@ def ways(axis: Axis | None, column: Column) -> dict[str, str]:
 
 
 def readable(axis: Axis | None, column: Column, people: str, many: str) -> str:
-    """One row: how many cells there are, about how many values, and how many can be read in each of the ways."""
+    """One row: how many cells there are, how many of them look missing, about how many values, and how many can be read
+    in each of the ways."""
     present = f"NOT {_missing(column)}"
-    counts = [many.format(test=present), f"approx_count_distinct({identifier(column.name)})"]
+    blank = _seems_missing(column) if column.kind is ColumnType.TEXT else "FALSE"
+    counts = [
+        *(many.format(test=test) for test in (present, blank)),
+        f"approx_count_distinct({identifier(column.name)})",
+    ]
     counts += [many.format(test=f"{present} AND {test}") for test in ways(axis, column).values()]
     return f"SELECT {', '.join(counts)} FROM {people}"

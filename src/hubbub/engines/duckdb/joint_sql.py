@@ -18,6 +18,7 @@ from hubbub.engines.duckdb.measured_sql import bad_cells, value_of
 from hubbub.engines.duckdb.step_sql import present, with_steps
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import CountQuery, Joint
+from hubbub.tables.kept_rows import KeptRows
 
 
 def unreadable(questions: Sequence[CountQuery], columns: Columns) -> str:
@@ -36,6 +37,31 @@ def joint_query(
     weight: Weight = ROW,
 ) -> Query:
     """The columns c0, c1, ... (one for each query) and people; with `reports_unreadable`, how many cannot be read."""
+    many = [f"CAST({weight.people} AS BIGINT) AS n"]
+    if reports_unreadable:
+        bad = f"{weight.people} FILTER (WHERE {unreadable(questions, columns)})"
+        many.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
+    where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
+    numbers = ["n", *(["bad"] if reports_unreadable else [])]
+    coded, parameters = _coded(questions, columns, people, many, numbers, f"{where} GROUP BY ALL")
+    cells = ", ".join(f"c{j}" for j in range(len(questions)))
+    sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else [])]
+    return f"SELECT {cells}, {', '.join(sums)} FROM ({coded}) WHERE n > 0 GROUP BY {cells}", parameters
+
+
+def each_row_query(questions: Sequence[CountQuery], columns: Columns, people: str, person: str, word: str) -> Query:
+    """The number of its person and c0, c1, ... of every row; those of a person one after the other, by their words."""
+    own = [f"{person} AS hubbub_who", f"{word} AS hubbub_order"]
+    coded, parameters = _coded(questions, columns, people, own, ["hubbub_who", "hubbub_order"], "")
+    cells = ", ".join(f"c{j}" for j in range(len(questions)))
+    number = "CAST(dense_rank() OVER (ORDER BY hubbub_who) - 1 AS BIGINT) AS who"
+    return f"SELECT {number}, {cells} FROM ({coded}) ORDER BY hubbub_who, hubbub_order", parameters
+
+
+def _coded(
+    questions: Sequence[CountQuery], columns: Columns, people: str, more: Sequence[str], named: Sequence[str], rest: str
+) -> Query:
+    """Of every group of rows, or of every row: what `more` says of it, and the place that each question gives it."""
     seen: dict[str, str] = {}  # expressions of a row, and what they are called
 
     def kept(expression: str) -> str:
@@ -57,23 +83,16 @@ def joint_query(
         axes_and_columns.append(
             (question.axes, parts, f"CASE WHEN {' AND '.join(tests)} THEN {number} END" if tests else number)
         )
-    many = [f"CAST({weight.people} AS BIGINT) AS n"]
-    if reports_unreadable:
-        bad = f"{weight.people} FILTER (WHERE {unreadable(questions, columns)})"
-        many.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
-    where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
     groups = [f"{expression} AS {name}" for expression, name in seen.items()]
-    grouped = f"SELECT {', '.join([*groups, *many])} FROM {people}{where} GROUP BY ALL"
-    carried, parameters = [*seen.values(), "n", *(["bad"] if reports_unreadable else [])], []
+    grouped = f"SELECT {', '.join([*groups, *more])} FROM {people}{rest}"
+    carried, parameters = [*seen.values(), *named], []
     for j, (axes, parts, number) in enumerate(axes_and_columns):
-        named = [f"{part} AS g{i}" for i, part in enumerate(parts)]
-        coded, more = with_codes(axes, f"SELECT {', '.join([*carried, *named])} FROM ({grouped})", ", ".join(carried))
-        parameters += more
+        bins = [f"{part} AS g{i}" for i, part in enumerate(parts)]
+        coded, values = with_codes(axes, f"SELECT {', '.join([*carried, *bins])} FROM ({grouped})", ", ".join(carried))
+        parameters += values
         grouped = f"SELECT {', '.join(carried)}, CAST(coalesce({number}, -1) AS BIGINT) AS c{j} FROM ({coded})"
         carried.append(f"c{j}")
-    cells = ", ".join(f"c{j}" for j in range(len(questions)))
-    sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else [])]
-    return f"SELECT {cells}, {', '.join(sums)} FROM ({grouped}) WHERE n > 0 GROUP BY {cells}", parameters
+    return grouped, parameters
 
 
 def joint_answer(table: pa.Table, questions: int, *, reports_unreadable: bool = False) -> tuple[Joint, int]:
@@ -81,3 +100,9 @@ def joint_answer(table: pa.Table, questions: int, *, reports_unreadable: bool = 
     codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
     counts = whole_numbers(table.column(questions))
     return Joint(codes, counts), int(whole_numbers(table.column(questions + 1)).sum()) if reports_unreadable else 0
+
+
+def rows_answer(table: pa.Table, questions: int) -> KeptRows:
+    """What the query about every row said."""
+    person, *codes = (whole_numbers(table.column(j)) for j in range(questions + 1))
+    return KeptRows(int(person[-1]) + 1 if person.size else 0, person, tuple(codes))

@@ -26,8 +26,8 @@ MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too man
 
 TOO_MANY_UNREADABLE: Final = (
     "more people than `unreadable` allows (more rows, if each row is a person) cannot be read as declared; see which "
-    "and why with hubbub check, then say how they are written (`encoding`, `delimiter`, or money, decimal=, or date= "
-    "in the bins), or allow a larger share"
+    "and why with hubbub check, then say how they are written (`encoding`, `delimiter`, `missing`, or money, "
+    "decimal=, or date= in the bins), or allow a larger share"
 )
 """Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -62,3 +62,14 @@ class Database(Protocol):
         ...
 
     def identity(self) -> Identity: ...
+
+    def reading(self, cells: Mapping[str, str]) -> Database:
+        """The same table, with these cells, each an expression over a row, in the place of the columns of their names."""
+        ...
+
+
+def read_as(dialect: Dialect, fields: Sequence[Field], people: str, cells: Mapping[str, str]) -> str:
+    """What stands after FROM, with these cells in the place of the columns of their names."""
+    names = [(dialect.name(field.name), cells.get(field.name)) for field in fields]
+    each = ", ".join(name if cell is None else f"{cell} AS {name}" for name, cell in names)
+    return f"(SELECT {each} FROM {people}) AS hubbub_read"

@@ -108,20 +108,23 @@ class InDatabase:
         inner = f"SELECT {', '.join(parts)} FROM {self.database.people}"
         table = self.database.fetch(f"SELECT {', '.join(columns)} FROM ({inner}) AS t", forms)
         counts = [int(numbers(column)[0]) for column in table.columns]
-        return [
-            Cells(column=field.name, missing=rows - present, reads=self._way(field) if present else None, values=values)
-            for field, present, values in zip(fields, counts[::2], counts[1::2], strict=True)
-        ]
+        found = []
+        for field, filled, values in zip(fields, counts[::2], counts[1::2], strict=True):
+            way, spelled = self._way(field) if filled else (None, ())
+            found.append(Cells(column=field.name, missing=rows - filled, reads=way, values=values, spelled=spelled))
+        return found
 
-    def _way(self, field: Field) -> str | None:
+    def _way(self, field: Field) -> tuple[str | None, tuple[tuple[str, int], ...]]:
+        """How text could be read, and how cells are spelled that look missing."""
         if field.kind is not ColumnType.TEXT:
-            return None
+            return None, ()
         dialect = self.database.dialect
         text = part(dialect, field)
         each = f"SELECT * FROM ({grouped({'g': text}, self.database.people)}) AS t WHERE g IS NOT NULL"
         table = self._fetch(f"{each} ORDER BY {dialect.sha256('g')} LIMIT {_TEXTS}", {"g": text.form})
         engine = groups.registered(table, {"g": text})
-        return Relation(engine.query, engine.sql, GROUPS).way(None, engine.described()["g"])[0]
+        relation, column = Relation(engine.query, engine.sql, GROUPS), engine.described()["g"]
+        return relation.way(None, column)[0], relation.spelled(column)
 
     def _people_of(self, who: Part) -> str:
         return people_of(who, self.database.people)

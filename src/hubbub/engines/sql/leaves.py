@@ -7,6 +7,7 @@ as it is, and read on this side, like that of bins.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 
@@ -18,7 +19,7 @@ from hubbub.numeric.exact import rational, to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.cell_format import BOOLEAN
-from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf
+from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf, fits
 from hubbub.tables.generalization import Ranges
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import ColumnType
@@ -94,6 +95,16 @@ def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
                 days = (datetime.date.fromisoformat(value).toordinal() - _EPOCH for value in values)
                 return _on_days(dialect, field, f"IN ({', '.join(map(str, days))})")
             return f"{dialect.bytes(cell)} IN ({', '.join(map(dialect.literal, values))})"
+
+
+def spelled(dialect: Dialect, field: Field, spellings: Sequence[str]) -> str | None:
+    """Whether a cell reads like one of these: text without blanks at its ends, other cells by their value. None where
+    no cell of the column can."""
+    if field.kind is ColumnType.TEXT:
+        cell = dialect.bytes(dialect.trimmed(dialect.name(field.name)))
+        return f"{cell} IN ({', '.join(map(dialect.literal, spellings))})" if spellings else None
+    possible = tuple(each for each in spellings if field.kind is not ColumnType.OTHER and fits(each, field.kind))
+    return _leaf(dialect, field, OneOf(field.name, possible)) if possible else None
 
 
 def missing(dialect: Dialect, field: Field) -> str:

@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import copy as copied
 from fractions import Fraction
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.query import ONE_SELECT, bare, called, is_query
+from hubbub.engines.sql.database import read_as
 from hubbub.engines.sql.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.sql.queries import order, pick
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
@@ -192,6 +194,7 @@ class _Server:
     def __init__(self, url: str, table: str) -> None:
         self._connection = _connected(url)
         weakref.finalize(self, self._connection.close)
+        self._original: object = None  # whose end closes the connection
         self.dialect: Dialect = PostgreSQL(self._connection.info.parameter_status("server_encoding") or "UTF8")
         if is_query(table):
             self._check_query(bare(table))
@@ -278,6 +281,11 @@ class _Server:
         except (psycopg.Error, pa.ArrowException, OverflowError, ValueError):
             pass
         raise WrongUse(UNCOUNTABLE)
+
+    def reading(self, cells: Mapping[str, str]) -> _Server:
+        other = copied(self)
+        other.people, other._original = read_as(self.dialect, self.fields, self.people, cells), self
+        return other
 
     def identity(self) -> Identity:
         """The cluster and the database by what they call themselves, however they are reached, and the tables read."""

@@ -31,6 +31,8 @@ from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import Missing
+from hubbub.tables.contribution import MOST_ROWS, ContributionBounds
 from hubbub.tables.engine import (
     NO_ID,
     ONE_ROW_EACH,
@@ -43,8 +45,10 @@ from hubbub.tables.engine import (
     Joint,
     MultiRowPolicy,
     of_any_row,
+    rows_of_one,
 )
 from hubbub.tables.identity import Identity
+from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import IdObserver
@@ -59,7 +63,7 @@ class Portable:
     """A table of people in a database."""
 
     def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
-        self._database, self._allowed = database, unreadable
+        self._database, self._allowed, self._missing = database, unreadable, Missing()
         self._fields = {field.name: field for field in database.fields}
         if len(self._fields) < len(database.fields):
             raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
@@ -70,7 +74,21 @@ class Portable:
 
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
-        return self._database.identity()
+        return replace(self._database.identity(), missing=tuple(self._missing.to_json()))
+
+    def with_missing(self, missing: Missing) -> Portable:
+        """The same table, where cells that are spelled so are missing."""
+        tests = {
+            name: leaves.spelled(self._dialect, field, missing.of_column(name)) for name, field in self._fields.items()
+        }
+        cells = {
+            name: f"CASE WHEN {test} THEN NULL ELSE {self._dialect.name(name)} END"
+            for name, test in tests.items()
+            if test is not None
+        }
+        other = copied(self)
+        other._database, other._missing = self._database.reading(cells) if cells else self._database, missing
+        return other
 
     def observing_ids(self, observer: IdObserver) -> Portable:
         """The same table, which tells who is in it before it counts."""
@@ -90,6 +108,16 @@ class Portable:
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
+    @property
+    def database(self) -> Database:
+        """Where the table is."""
+        return self._database
+
+    @property
+    def allowed(self) -> Fraction:
+        """The share of people who may have a row that cannot be read."""
+        return self._allowed
+
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
         axes = resolved(axes, self.columns())
         who = None if person is None else queries.part(self._dialect, self._fields[person])
@@ -106,30 +134,8 @@ class Portable:
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         """The database counts groups of all that the questions look at; their places are read off here."""
-        person, columns = questions[0].person, self.columns()
-        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
-        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
-        if person is not None:
-            known(columns, person)
-        for rule in rules:
-            if isinstance(rule, Measure):
-                rule.resolved(columns)
-            else:
-                condition.resolved(rule, columns)
-        parts = self._parts(axes)
-        bins = dict(zip(axes, self._bins(axes), strict=True))
-        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
-        about = tuple(
-            replace(
-                each,
-                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
-                person=None,
-                repeats=MultiRowPolicy.REFUSE,
-                where=None if each.where is None else here[each.where],
-                measure=None if each.measure is None else here[each.measure],
-            )
-            for each in questions
-        )
+        person, parts = questions[0].person, dict[str, Part]()
+        axes, rules, about = self._handed_over(questions, parts)
         chooses = questions[0].repeats is MultiRowPolicy.ONE_ROW
         with self._database.snapshot():
             if chooses:
@@ -143,6 +149,61 @@ class Portable:
             allowed = Fraction(1) if chooses else self._allowed
             found = self._groups(questions[0], parts, source)
             return groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
+
+    def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
+        """The database keeps the rows of each person; where the questions count them is read off here."""
+        (person, most), parts = rows_of_one(questions), dict[str, Part]()
+        axes, rules, about = self._handed_over(questions, parts)
+        who = queries.part(self._dialect, self._fields[person])
+        with self._database.snapshot():
+            self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
+            self._report_chosen(who)
+            if people is not None:
+                self._check_number(who, people)
+            sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
+            forms = {name: part.form for name, part in every.items()}
+            table = self._database.fetch(sql, forms, key=_drawn(source))
+        all_rows = ContributionBounds(rows_per_person=MOST_ROWS)
+        here = tuple(replace(each, person="who", repeats=MultiRowPolicy.BOUNDED, bounds=all_rows) for each in about)
+        return groups.registered(table, every).kept_rows(here, source)
+
+    def _check_number(self, who: Part, declared: int) -> None:
+        """Refuse a table of another number of people than was declared, before a row is chosen."""
+        rows = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
+        if numbers(rows.column("n"))[0] != declared:
+            raise Refused(OTHER_NUMBER)
+
+    def _handed_over(
+        self, questions: Sequence[CountQuery], parts: dict[str, Part]
+    ) -> tuple[tuple[Countable, ...], list[Measure | condition.Condition], tuple[CountQuery, ...]]:
+        """All axes, all conditions and measures, and the questions about what is handed over, which becomes `parts`."""
+        columns = self.columns()
+        person = questions[0].person
+        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
+        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
+        if person is not None:
+            known(columns, person)
+        for rule in rules:
+            if isinstance(rule, Measure):
+                rule.resolved(columns)
+            else:
+                condition.resolved(rule, columns)
+        parts.update(self._parts(axes))
+        bins = dict(zip(axes, self._bins(axes), strict=True))
+        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
+        about = tuple(
+            replace(
+                each,
+                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
+                person=None,
+                repeats=MultiRowPolicy.REFUSE,
+                bounds=None,
+                where=None if each.where is None else here[each.where],
+                measure=None if each.measure is None else here[each.measure],
+            )
+            for each in questions
+        )
+        return axes, rules, about
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
@@ -198,7 +259,8 @@ class Portable:
         if far is None:
             raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
         question = replace(question, axes=resolved(question.axes, self.columns()))
-        self._readable(question, source)
+        with self._database.snapshot():
+            self._readable(question, source)
         axes, parts = question.axes, self._parts(question.axes)
         bins, numbered = self._bins(axes), all(map(self._in_database, axes))
         lookups: dict[int, pa.Table] = {}
@@ -277,9 +339,7 @@ class Portable:
             return self._once(sql, forms, key=_drawn(source))
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
         if question.people is not None:
-            rows = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
-            if numbers(rows.column("n"))[0] != question.people:
-                raise Refused(OTHER_NUMBER)
+            self._check_number(who, question.people)
         return self._once(sql, forms, key=_drawn(source))
 
     def _every_row(self, question: CountQuery, source: Source) -> ExactCounts:

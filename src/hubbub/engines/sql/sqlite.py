@@ -15,6 +15,7 @@ import sqlite3
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy as copied
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import partial
@@ -27,6 +28,7 @@ from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
 from hubbub.engines.query import NAMES_ONLY, is_query
+from hubbub.engines.sql.database import read_as
 from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
@@ -139,6 +141,7 @@ class _File:
         self._path = path
         self._connection = _connected(path)
         weakref.finalize(self, self._connection.close)
+        self._original: object = None  # whose end closes the connection
         encoding = self._rows("PRAGMA encoding")[0][0].decode()
         self._connection.create_function("hubbub_text", 1, partial(_text, encoding), deterministic=True)
         self.dialect: Dialect = SQLite(encoding)
@@ -155,6 +158,11 @@ class _File:
         self.fields = tuple(each for each, _ in known)
         cells = ", ".join(f"{cell} AS {self.dialect.name(each.name)}" for each, cell in known)
         self.people, self._name = f"(SELECT {cells} FROM {name}) AS hubbub_people", name
+
+    def reading(self, cells: Mapping[str, str]) -> _File:
+        other = copied(self)
+        other.people, other._original = read_as(self.dialect, self.fields, self.people, cells), self
+        return other
 
     def identity(self) -> Identity:
         """The file, and the tables of it that are read: a view is known by what it reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +12,12 @@ from hubbub.kinds.cube.margins import file_names
 from hubbub.kinds.cube.mechanism import Levels, in_columns
 from hubbub.kinds.cube.result import CONSISTENT
 from hubbub.kinds.histogram import load as histogram_load
-from hubbub.kinds.histogram.result import schema
+from hubbub.kinds.histogram.result import counted_column, schema
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
-
-_COUNT: Final = "count"
 
 
 def load(spec: Cube, files: Files) -> Measurement:
@@ -34,7 +32,8 @@ def load(spec: Cube, files: Files) -> Measurement:
     tables = []
     for name, table, size in zip(("release", *file_names(spec.margins)), spec.tables, spec.sizes, strict=True):
         described = pa.schema([*schema(table), *(pa.field(*each) for each in more)])
-        column = files.table(name, described, [_COUNT]).column(_COUNT)
+        counts = counted_column(table)
+        column = files.table(name, described, [counts]).column(counts)
         if len(column) != size or column.null_count:
             raise CheckFailed("its bins are others")
         tables.append(np.array(column.to_pylist(), dtype=np.int64))

@@ -40,7 +40,7 @@ class Levels:
     the secret sample, which all tables share.
 
     Guarantee: one person more or less moves one bin of every table by one, so each table loses at most its share, and
-    all of them together epsilon.
+    all of them together epsilon. Where several rows of a person count, that is so of one row.
     """
 
     spec: Cube

@@ -9,14 +9,13 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import parse_margins
 from hubbub.kinds.cube.result import CONSISTENT
 from hubbub.kinds.cube.spec import Cube, read
-from hubbub.kinds.histogram.request import SAMPLING, histogram
+from hubbub.kinds.histogram.request import DISTINCT, ROWS, SAMPLING, histogram
 from hubbub.kinds.histogram.spec import columns
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
-from hubbub.tables.bins import MOST_BINS, declared_size
-from hubbub.tables.columns import axis
-from hubbub.tables.privacy_unit import Unit
+from hubbub.tables.bins import MOST_BINS, axis, declared_size
+from hubbub.tables.privacy_unit import Unit, of_numbers
 from hubbub.tables.unlisted import UNLISTED
 
 
@@ -52,10 +51,26 @@ def cube(
 
 
 def from_options(
-    *, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **options: Any
+    *,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    distinct: Exact | None = None,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
+    by: Sequence[str] = (),
+    **options: Any,
 ) -> Cube:
     """The release that the words of a command ask for."""
-    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
+    unit = of_numbers(
+        person,
+        one_row_per_person=one_row_per_person,
+        distinct=distinct,
+        rows_per_person=rows_per_person,
+        rows_per_bin=rows_per_bin,
+        rows_called=rows_called,
+    )
+    return cube(by, unit=unit, **options)
 
 
 KIND: Final = Kind(
@@ -70,7 +85,8 @@ like 2, is every margin of so many columns; without it there is one for each col
 Two tables of one crowd can be subtracted from each other, so with `crowd` the finest cells are published once and the
 margins are sums of what was published, each between certain bounds. With `epsilon` alone every table has noise of its
 own: epsilon is split so that the worst error over all of them is least, and the column estimate adds up from table to
-table (exact least squares). With `consistent`, whole numbers of at least 0 that add up stand beside.
+table (exact least squares). Rows count with `rows_per_person=M` (perhaps with `distinct=B` cells and `rows_per_bin=C`
+rows in each), with `epsilon` alone: at most M of each person, and the promise is to people. With `consistent`, whole numbers of at least 0 that add up stand beside.
 
 Before, and without the data: hubbub plan cube says which refinements survive.""",
     examples=(
@@ -86,6 +102,8 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together.", group=HOW),
         Option("consistent", None, "Also whole numbers of at least 0 that add up.", advanced=True),
         *SAMPLING,
+        DISTINCT,
+        *ROWS,
         Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
         UNLISTED,
     ),

@@ -119,6 +119,8 @@ class Tables(Result):
             return replace(grid, notes=notes)
         notes = tuple(note for note in notes if not note.startswith("Noise can"))
         notes += ("Noise can push numbers and estimates below 0.",)
+        if self.spec.cells.unit.counts_rows:  # what was said there is of the share of one table
+            notes = tuple(text.split(self.spec) if note.startswith("Epsilon ") else note for note in notes)
         at = grid.numbers.index(_ESTIMATE)
         fits = [f"{value:,.1f}" for value in self._estimates(tuple(axis.column for axis in self.spec.axes))[:first]]
         rows = tuple(

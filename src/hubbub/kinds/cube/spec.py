@@ -38,7 +38,8 @@ from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
-from hubbub.tables.bins import Axis, Discovered, size
+from hubbub.tables.bins import Axis, Discovered, declared_size, size
+from hubbub.tables.privacy_unit import within_bins
 from hubbub.tables.schema import Schema
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class Cube(Spec):
         if total is None:
             return known
         check_levels(known.cells)
+        if known.cells.unit != within_bins(known.cells.unit, known.axes):
+            raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
         found = best_split(total, known.sizes, known.cells.coverage)
         return replace(known, shares=found.shares)
 
@@ -124,7 +127,7 @@ class Cube(Spec):
 
     def composition(self) -> CompositionInfo:
         found = self.cells.composition()
-        return replace(found, partition=None, exact_crowds=False) if self.levelled else found
+        return replace(found, partition=None, exact_crowds=False, noises=()) if self.levelled else found
 
     def checks(self) -> Iterator[Check]:
         total = self.cells.channel.plain_noise
@@ -179,7 +182,12 @@ def _levelled(spec: Cube) -> tuple[Derivation, ...]:
     """Differential privacy of all tables together, then what a sample buys.
 
     Guarantee: a person is in one bin of each table, so each loses at most its share; losses add (basic composition).
+    Where several rows of a person count, one row is in one bin of each table, so that all of them lose the sum of the
+    shares for each row: a person as many times that as rows are kept by the bounds, which are about the cells.
     """
+    if spec.cells.unit.counts_rows:
+        own = composition.differential(*map(promises.of_one_row, spec.tables))
+        return (promises.several_rows(own, spec.cells.unit, declared_size(spec.axes)),)
     once = [replace(table, sample=None, collected=None).promises()[0] for table in spec.tables]
     return promises.following(composition.differential(*once), None, None, spec.cells)
 
@@ -226,8 +234,9 @@ def read(given: Mapping[str, Any]) -> Cube:
 
 def is_possible(cells: Histogram) -> bool:
     """Whether a cube can have such cells."""
-    unit = cells.unit
-    once = unit.distinct is None and not unit.counts_rows and not unit.expected_rows
+    unit, noisy = cells.unit, cells.channel.plain_noise is not None
+    everybody = cells.sample is None and cells.collected is None and not cells.discovered
+    once = (unit.distinct is None and not unit.expected_rows) if not unit.counts_rows else noisy and everybody
     return once and not cells.scale_up and not cells.lowered and _adds_up(cells.channel) and len(cells.axes) > 1
 
 

@@ -10,7 +10,7 @@ from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.text import listed
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Description
-from hubbub.tables.bins import Discovered
+from hubbub.tables.bins import Discovered, declared_size
 
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
@@ -27,12 +27,17 @@ def describe(spec: Cube) -> Description:
     whose = "people in a secret sample of the table" if spec.cells.sample is not None else cells.counts
     return replace(
         cells,
-        title=f"People by {columns}, and margins",
+        title=f"{_counted(spec)} by {columns}, and margins",
         published=f"Counts of {whose}, by {columns}, and {sums}: {how}",
         entry=cells.entry.replace("histogram by", "cube by", 1),
         intervals=intervals(spec),
         remarks=(*cells.remarks, *_remarks(spec)),
     )
+
+
+def _counted(spec: Cube) -> str:
+    rows = spec.cells.unit.rows
+    return f"{rows[0].upper()}{rows[1:]}" if spec.cells.unit.counts_rows else "People"
 
 
 def _sums(spec: Cube) -> str:
@@ -50,7 +55,8 @@ def by(margin: Margin) -> str:
 def _method(spec: Cube) -> str:
     channel = spec.cells.channel
     if channel.plain_noise is not None:
-        return f"noise on every number of every table, epsilon {to_text(channel.plain_noise)} in all"
+        moved = spec.cells.unit.moved(declared_size(spec.axes))
+        return f"noise on every number of every table, epsilon {to_text(moved * channel.plain_noise)} in all"
     return f"{histogram_text.method(spec.cells)}; margins are sums of what is published of the cells"
 
 
@@ -80,12 +86,24 @@ def intervals(spec: Cube) -> str:
     )
 
 
+def split(spec: Cube) -> str:
+    """Where epsilon goes, where several rows of a person count."""
+    unit, rate = spec.cells.unit, spec.cells.channel.plain_noise
+    assert rate is not None
+    moved = unit.moved(declared_size(spec.axes))
+    return (
+        f"Epsilon {to_text(moved * rate)} is for all {unit.rows} of a person together, at most {moved:,}, in all tables: "
+        f"the noise of the tables has rates that add up to {to_text(rate)}."
+    )
+
+
 def whom(spec: Cube) -> str:
     """Whom margins leave out; empty if everybody is in a cell."""
     left = [axis.column for axis in spec.axes if not isinstance(axis, Discovered) and not axis.other]
     if not left:
         return ""
-    return f"margins are sums of cells: people without a bin by {listed(left)} are in no cell, and so in no margin"
+    people = spec.cells.unit.rows if spec.cells.unit.counts_rows else "people"
+    return f"margins are sums of cells: {people} without a bin by {listed(left)} are in no cell, and so in no margin"
 
 
 def _remarks(spec: Cube) -> tuple[str, ...]:

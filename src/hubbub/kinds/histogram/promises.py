@@ -77,7 +77,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     sparse.check(spec.axes, spec.channel, spread=True)  # what one machine can list is looked at where it is asked for
     own = _own(spec)
     if spec.unit.counts_rows:
-        return (_several_rows(_differential(own, spec) or own, spec),)
+        return (_several_rows(of_one_row(spec), spec),)
     if spec.unit.distinct is not None:
         return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct), *_concentrated(own, spec))
     return (*following(own, _crowds(own), _differential(own, spec), spec), *_concentrated(own, spec))
@@ -89,6 +89,15 @@ def _concentrated(own: Derivation, spec: Histogram) -> tuple[Derivation, ...]:
     if noise is None or spec.sample is not None:
         return ()
     return (of_noise(noise, people=spec.unit.people, assumptions=own.assumptions),)
+
+
+def of_one_row(spec: Histogram) -> Derivation:
+    """What one row more or less costs, where several rows of a person count.
+
+    Guarantee: the channel's own promise, as differential privacy where its losses are bounded.
+    """
+    own = _own(spec)
+    return _differential(own, spec) or own
 
 
 def following(

@@ -245,6 +245,9 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
 
 
 _ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE)
+DISTINCT: Final = Option(
+    "distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all.", group=WHOSE, advanced=True
+)
 ROWS: Final = (
     Option(
         "rows_per_person", "M", "Count rows: at most M of each person, chosen secretly; EPS is for all.", group=WHOSE
@@ -308,13 +311,7 @@ _OWN: Final = (
         advanced=True,
     ),
     _ONE_ROW,
-    Option(
-        "distinct",
-        "B",
-        "Count each person in at most B bins, chosen secretly; EPS is for all.",
-        group=WHOSE,
-        advanced=True,
-    ),
+    DISTINCT,
     Option(
         "expected_rows",
         None,

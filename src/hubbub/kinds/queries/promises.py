@@ -15,6 +15,7 @@ each exact answer by -1, 0 or 1, and at most `depth` of them up and as many down
 - histogram, per-query and tree put noise on numbers of which a person moves some by 1, at a cost of E for one who comes
   or goes. The numbers that the one leaves and those that the other enters need not be the same: the loss is 2 E, and
   with two people in different cells of a histogram it is no less.
+- residual plans its noise for one person replaced: the loss is E, with its delta.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from hubbub.numeric.exact import rounded, to_text
 from hubbub.protocol.check import Check
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
-from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.flat import Flat
+from hubbub.query_classes.marginals.plan import SLACK
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import SLACK, Residual, of_class, optimality
+from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.sanitize import Blank, outside
@@ -78,9 +79,10 @@ def noise_rate(spec: Queries) -> Fraction | None:
 
 
 def gaussian_noises(spec: Queries) -> tuple[GaussianNoise, ...]:
-    """The Gaussian noise that all answers are computed from; nothing where it is of another kind."""
-    if isinstance(spec.method, Residual) and isinstance(spec.queries, ColumnCells):
-        return tuple(spec.method.noises(of_class(spec.queries)))
+    """The Gaussian noise that all answers are computed from, for one person more or less; nothing where it is of another
+    kind, or where a number of people is enforced."""
+    if isinstance(spec.method, Residual) and spec.enforced_number is None:
+        return spec.method.plan(spec.setting).noises
     return ()
 
 
@@ -99,25 +101,33 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
         if spec.loss > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
-            delta = spec.method.spent_delta(spec.setting) if isinstance(spec.method, Residual) else Fraction(0)
-            if delta > spec.request.delta:
-                raise Refused("the noise of the tables has a larger delta than the description says; get the original")
-            own = _own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=delta))
+            own = _own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=_checked_delta(spec)))
             noises = gaussian_noises(spec)
             beside = of_noise(*noises, people=spec.people, assumptions=own.assumptions) if noises else None
             return (own,) if beside is None else (own, beside)
-    own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
+    claim = DifferentialPrivacy(epsilon=spec.replaced_loss, delta=_checked_delta(spec), neighbours=Neighbours.REPLACE)
+    own = _own(spec, claim)
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
+
+
+def _checked_delta(spec: Queries) -> Fraction:
+    """Guarantee: the delta of Lemma C where the noise is Gaussian, and 0 elsewhere; refused if it is too large."""
+    delta = spec.method.spent_delta(spec.setting) if isinstance(spec.method, Residual) else Fraction(0)
+    if delta > spec.request.delta:
+        raise Refused("the noise of the tables has a larger delta than the description says; get the original")
+    return delta
 
 
 def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
     given = {
-        name: value for name, value in parameters(spec.method).items() if name not in ("name", "delta", "variances")
+        name: value
+        for name, value in parameters(spec.method).items()
+        if name not in ("name", "delta", "variances", "weights")
     }
-    if isinstance(spec.method, Residual) and isinstance(spec.queries, ColumnCells):
-        noises = spec.method.noises(of_class(spec.queries))
-        rho = sum((noise.rho for noise in noises), Fraction(0))
-        given |= {"tables": len(noises), "rho": rounded(rho, up=True, digits=9), "delta_out": claim.delta}
+    if isinstance(spec.method, Residual):
+        plan = spec.method.plan(spec.setting)
+        rho = rounded(plan.rho, up=True, digits=9)
+        given |= {"tables": len(plan.s2), "rho": rho, "delta_out": claim.delta}
     declared: tuple[Assumption, ...] = ()
     if spec.request.people is not None:
         sentence = "it is public and true that there are {people} people in the table"
@@ -131,17 +141,19 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
     )
 
 
-def residual_checks(spec: Queries, method: Residual, queries: ColumnCells) -> Iterator[Check]:
+def residual_checks(spec: Queries, method: Residual) -> Iterator[Check]:
     """The delta of all tables from their variances, and the plan against the least error there is for its rho.
 
-    Guarantee: the delta is that of Lemma C; the least weighted variance bounds that of every plan from below.
+    Guarantee: the delta is that of Lemma C; the dual value, worked out again, bounds the variance of every plan from
+    below.
     """
-    tables = of_class(queries)
     delta = method.spent_delta(spec.setting)
     found = f"{to_text(delta)} of {to_text(spec.request.delta)}"
     yield Check("the delta of all tables together", delta <= spec.request.delta, found)
-    above = optimality(method, tables)
-    yield Check("the plan of the noise", above <= SLACK, f"{float(above):.4f} times the least weighted variance")
+    above = method.above_least(spec.setting)
+    yield Check(
+        "the plan of the noise", above <= SLACK, f"{float(above):.4f} times the least {method.objective} variance"
+    )
 
 
 def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:

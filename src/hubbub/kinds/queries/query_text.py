@@ -47,12 +47,17 @@ def queries_of(parts: Words, axes: Sequence[Declared], queries: Class) -> tuple[
     for name in parts:
         if name not in names:
             raise WrongUse(f"there is no column {str(name)[:40]!r} in this synopsis; there are {', '.join(names)}")
-    box: Box = tuple(_span(axis, parts[axis.column]) if axis.column in parts else (0, size(axis)) for axis in axes)
+    box = box_of(parts, axes)
     if queries.has(box):
         return (box,)
     if isinstance(queries, ColumnCells) and (found := _cells_of(box, [size(axis) for axis in axes], queries.ways)):
         return found
     raise WrongUse(f"this is no query of {queries.name}, and the synopsis answers only those; ask one of them")
+
+
+def box_of(parts: Words, axes: Sequence[Declared]) -> Box:
+    """The runs of bins that are meant, all bins of a column that is not named."""
+    return tuple(_span(axis, parts[axis.column]) if axis.column in parts else (0, size(axis)) for axis in axes)
 
 
 def _cells_of(box: Box, sizes: Sequence[int], ways: int) -> tuple[Box, ...]:

@@ -20,6 +20,7 @@ from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import Cells, Setting
 from hubbub.query_classes.tree import Tree
 
@@ -50,6 +51,9 @@ def _lost(spec: Queries) -> tuple[Fraction, str]:
     also measures answers, of which no more than it pays for may move.
     """
     method, setting = spec.method, spec.setting
+    if isinstance(method, Residual):
+        lost = method.spends(setting)
+        return lost, "Lemma C for two people who differ in the one column where a table moves most"
     noisy = isinstance(method, Flat | PerQuery | Tree)
     if not _listed(setting):
         lost = method.spends(setting) * (2 if noisy else 1)

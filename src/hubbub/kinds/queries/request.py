@@ -20,6 +20,7 @@ from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
 from hubbub.query_classes.classes import ColumnCells
+from hubbub.query_classes.residual import OBJECTIVES, Residual
 from hubbub.sampling.sanitize import Blank
 from hubbub.tables.bins import Declared, Discovered, Values, parse
 from hubbub.tables.privacy_unit import Unit
@@ -37,6 +38,7 @@ def queries(
     rows: Exact | None = None,
     people: Exact | None = None,
     method: str | None = None,
+    least: str | None = None,
     coverage: Exact = "0.95",
     unit: Unit | None = None,
 ) -> Queries:
@@ -49,11 +51,17 @@ def queries(
         rows=None if rows is None else integer(rows, "rows", least=1),
         people=None if people is None else integer(people, "people", least=1),
         coverage=_coverage(coverage),
-        delta=_delta(delta, zero_knowledge, people),
+        delta=_delta(delta, zero_knowledge),
+        least=_least(least),
     )
     if request.rows is not None and request.people is not None and request.rows > request.people:
         raise WrongUse(f"a sample has at most all {request.people:,} people, not {request.rows:,}; lower `rows`")
     found = chosen(request.setting(*request.losses()), method)
+    if least is not None and not isinstance(found, Residual):
+        raise WrongUse(
+            f"`least` is for a plan of Gaussian noise, and the method is {found.name}; leave it out, or add `delta=1e-9` "
+            "and `method=residual`"
+        )
     loss = request.losses()[0 if found.blank is Blank.HALF_WAY else 1]
     spec = Queries(request=request, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit())
     return replace(spec, bound=rounded(request.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
@@ -108,13 +116,17 @@ def _loss(epsilon: Exact | None, knowledge: Exact | None, rows: Exact | None, pe
     return positive(knowledge, "zero-knowledge")
 
 
-def _delta(delta: Exact | None, knowledge: Exact | None, people: Exact | None) -> Fraction:
+def _least(least: str | None) -> str:
+    if least is not None and least not in OBJECTIVES:
+        raise WrongUse(f"`least` is one of {' and '.join(OBJECTIVES)}, not {str(least)[:40]!r}; leave it out for mean")
+    return least or OBJECTIVES[0]
+
+
+def _delta(delta: Exact | None, knowledge: Exact | None) -> Fraction:
     if delta is None:
         return Fraction(0)
-    if knowledge is not None or people is not None:
-        raise WrongUse(
-            "`delta` goes with `epsilon` alone, for people who come or go; leave out `people` and the sample"
-        )
+    if knowledge is not None:
+        raise WrongUse("`delta` goes with `epsilon`, for everybody in the table; leave out the sample, or `delta`")
     found = positive(delta, "delta")
     if found >= 1:
         raise WrongUse(f"delta must be below 1, not {found}; choose one like 1e-9")
@@ -174,6 +186,13 @@ OPTIONS: Final = (
         group=HOW,
     ),
     Option("method", "NAME", f"{', '.join(MAKERS)}; if not given, the best proved.", takes="str", advanced=True),
+    Option(
+        "least",
+        "WHAT",
+        "With `delta`: the variance that the noise of marginals makes least, mean or largest.",
+        takes="str",
+        advanced=True,
+    ),
     Option("coverage", "C", "How often all answers are within the bound.", default="0.95", advanced=True),
 )
 
@@ -189,13 +208,13 @@ domain, chosen before the data is looked at; its bound, and those of the others,
 
 With `epsilon=E` everybody is counted. With `epsilon=E` `delta=D` marginals and conjunctions may have Gaussian noise on
 what each table says beyond those below it (`method=residual`): the least error there is for many tables, and all of
-them agree in all sums. conjunctions:W is about all orders up to W and their grand total; a plan for marginals:W alone
-tells little about the smaller tables. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
+them agree in all sums. conjunctions:W is what to ask for: tables of all orders up to W and their grand total.
+marginals:W is exactly W columns, and tells little about smaller tables and the total. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
 is, and whatever is learned from the answers about a person, K random other people would have told as well.
 
 N is declared and public. A table with another number of people is refused with exit code 3, before anything is spent;
 that is for you alone. Since one who leaves would be noticed, what is promised with N is for one person replaced by
-another: with `epsilon=E`, E by mwem, small-database and boosting, 2 E by histogram, tree and per-query.
+another: with `epsilon=E`, E by residual, mwem, small-database and boosting, 2 E by histogram, tree and per-query.
 What is released about the same people under one name adds up in the ledger.""",
     examples=(
         "hubbub release queries hubbub-demo/millbrook.parquet --person resident --columns age:0..90:5 "

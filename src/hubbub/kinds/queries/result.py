@@ -18,6 +18,7 @@ from hubbub.kinds.queries import chart, text
 from hubbub.kinds.queries.query_text import (
     ANY,
     Words,
+    box_of,
     cell_keys,
     key_names,
     keys_of,
@@ -35,8 +36,9 @@ from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_of
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
+from hubbub.query_classes.marginals.residual import positions
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import Residual, of_class, positions
+from hubbub.query_classes.residual import Residual, of_setting
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
@@ -54,7 +56,7 @@ MOST_ANSWERS: Final = 50_000
 _BATCH: Final = 1 << 20
 _RELATIVE_ERROR: Final = Fraction(1, 2**40)  # of a weight, which machines round differently
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
-_ANSWER: Final = ("estimate", "low", "high")
+_ANSWER: Final = ("estimate", "low", "high", "own_low", "own_high")
 PART: Final = "part"
 ROUND: Final = "round"
 PARTS: Final = ("cell", "in no cell")
@@ -75,7 +77,8 @@ NUMBER: Final = {
 class Answer:
     """How many people a query counts: an estimate, how far it may be off, and the interval that follows.
 
-    With the coverage of the release, the intervals of all queries of the class hold at once.
+    With the coverage of the release, the intervals of all queries of the class hold at once. The `own` one, which is
+    shorter, holds as often for a query that was chosen before the answers were seen.
     """
 
     query: Mapping[str, Any]
@@ -83,17 +86,27 @@ class Answer:
     bound: Fraction
     low: int
     high: int
+    own_bound: Fraction
+    own_low: int
+    own_high: int
 
     def sentence(self) -> str:
         """The same in words."""
+        alone = (
+            ""
+            if self.own_bound >= self.bound
+            else f" Taken alone, it is off by at most {ceil(self.own_bound):,}: between {self.own_low:,} and "
+            f"{self.own_high:,}."
+        )
         return (
             f"About {round(self.estimate):,} people, between {self.low:,} and {self.high:,}: the estimate is off by at "
-            f"most {ceil(self.bound):,}, like all others of the class at once."
+            f"most {ceil(self.bound):,}, like all others of the class at once.{alone}"
         )
 
     def as_json(self) -> dict[str, Any]:
         known = {"query": dict(self.query), "estimate": float(self.estimate)}
-        return {**known, "bound": to_float(self.bound, round_up=True), "low": self.low, "high": self.high}
+        own = {"own_bound": to_float(self.own_bound, round_up=True), "own_low": self.own_low, "own_high": self.own_high}
+        return {**known, "bound": to_float(self.bound, round_up=True), "low": self.low, "high": self.high, **own}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +121,10 @@ class Synopsis(Result):
 
         Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
         What is no query of the class but the sum of some that count nobody twice, such as one column alone of
-        marginals:2, is then within the sum of their bounds.
+        marginals:2, is then within the sum of their bounds. Taken alone, Gaussian noise of tables has an exact bound.
         """
-        several = queries_of(words, self.spec.request.axes, self.spec.queries)
+        spec = self.spec
+        several = queries_of(words, spec.request.axes, spec.queries)
         if len(several) == 1:
             return self.answer_to(several[0])
         every = [self.answer_to(each) for each in several]
@@ -118,7 +132,10 @@ class Synopsis(Result):
             sum((each.estimate for each in every), Fraction(0)),
             sum((each.bound for each in every), Fraction(0)),
         )
-        return self._between(dict(words), estimate, bound)
+        box = box_of(words, spec.request.axes)
+        if isinstance(spec.method, Residual) and spec.method.answers_box(spec.setting, box):
+            return self._between(dict(words), estimate, bound, spec.method.own_bound(spec.setting, box))
+        return self._between(dict(words), estimate, bound, bound)
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
@@ -128,14 +145,26 @@ class Synopsis(Result):
         """The same for a query of the class."""
         spec = self.spec
         estimate = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
-        return self._between(parts_of_query(query, spec.request.axes), estimate, spec.bound_of(query))
+        named = parts_of_query(query, spec.request.axes)
+        return self._between(named, estimate, spec.bound_of(query), spec.own_bound_of(query))
 
-    def _between(self, query: Mapping[str, Any], estimate: Fraction, bound: Fraction) -> Answer:
+    def _between(self, query: Mapping[str, Any], estimate: Fraction, bound: Fraction, own: Fraction) -> Answer:
+        (low, high), (own_low, own_high) = self._ends_of(estimate, bound), self._ends_of(estimate, min(own, bound))
+        return Answer(
+            query=query,
+            estimate=estimate,
+            bound=bound,
+            low=low,
+            high=high,
+            own_bound=min(own, bound),
+            own_low=own_low,
+            own_high=own_high,
+        )
+
+    def _ends_of(self, estimate: Fraction, bound: Fraction) -> tuple[int, int]:
         most = self.spec.request.people
         low, high = max(ceil(estimate - bound), 0), max(floor(estimate + bound), 0)
-        if most is not None:
-            low, high = min(low, most), min(high, most)
-        return Answer(query=query, estimate=estimate, bound=bound, low=low, high=high)
+        return (low, high) if most is None else (min(low, most), min(high, most))
 
     def synthetic(self, rows: int | None = None) -> pa.Table:
         """Invented people with about the published answers: so many rows, or as many as the synopsis counts.
@@ -203,7 +232,8 @@ class Synopsis(Result):
         return [(name, _LABELS) for name in names]
 
     def _ends(self) -> list[tuple[str, pa.DataType]]:
-        return [("estimate", pa.float64()), ("low", pa.int64()), ("high", pa.int64())]
+        names = _ANSWER[1:] if self.spec.has_own_intervals else _ANSWER[1:3]
+        return [("estimate", pa.float64()), *((name, pa.int64()) for name in names)]
 
     def _cells(self) -> list[str]:
         """The key columns of a file of cells."""
@@ -245,7 +275,8 @@ class Synopsis(Result):
                 assert not isinstance(spec.queries, Halfspaces)
                 keys = keys_of(np.arange(start, stop), spec.request.axes, spec.queries)
                 values, which = np.unique(some, return_inverse=True)
-                columns = self._answer_columns(values.tolist(), [spec.bound] * values.size)
+                own = spec.own_bound_of(spec.queries.at(0))
+                columns = self._answer_columns(values.astype(object), 1, spec.bound, own)
                 ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
                 return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
             case SplitTables():
@@ -253,7 +284,7 @@ class Synopsis(Result):
                 return [*keys_of(np.arange(start, stop), spec.request.axes, spec.queries), integer_array(some)]
             case Residual():
                 assert isinstance(spec.queries, ColumnCells)
-                bins = zip(spec.request.axes, positions(of_class(spec.queries)), strict=True)
+                bins = zip(spec.request.axes, positions(of_setting(spec.setting)), strict=True)
                 keys = [labelled(each[start:stop], (*all_labels(axis), ANY)) for axis, each in bins]
                 return [*keys, integer_array(some)]
             case Tree(branching=branching):
@@ -279,35 +310,41 @@ class Synopsis(Result):
     def _sampled(self) -> bool:
         return self.spec.request.rows is not None
 
-    def _answer_columns(self, seen: Sequence[Fraction | int], bounds: Sequence[Fraction]) -> list[pa.Array]:
-        """Estimates and intervals from what the method says."""
-        spec, most = self.spec, self.spec.request.people
-        estimates, lows, highs = [], [], []
-        for answer, bound in zip(seen, bounds, strict=True):
-            value = spec.request.scale * answer
-            low, high = max(ceil(value - bound), 0), max(floor(value + bound), 0)
-            estimates.append(float(value))
-            lows.append(low if most is None else min(low, most))
-            highs.append(high if most is None else min(high, most))
+    def _answer_columns(self, scaled: NDArray[Any], scale: int, bound: Fraction, own: Fraction) -> list[pa.Array]:
+        """Estimates and intervals from what the method says: whole numbers over one scale, all within one bound."""
+        more = self.spec.request.scale
+        above, below = scaled.astype(object) * more.numerator, scale * more.denominator
+        ends = []
+        for each in (bound, own) if self.spec.has_own_intervals else (bound,):
+            unit, reach = below * each.denominator, each.numerator * below
+            ends += [-((reach - above * each.denominator) // unit), (above * each.denominator + reach) // unit]
+        most = self.spec.request.people
+        kept = (np.clip(end, 0, most) for end in ends)
         return [
-            _floats(np.array(estimates)),
-            integer_array(np.array(lows, dtype=np.int64)),
-            integer_array(np.array(highs, dtype=np.int64)),
+            _floats(np.array(above / below, dtype=np.float64)),
+            *(integer_array(np.array(end, dtype=np.int64)) for end in kept),
         ]
 
     def _answers(self) -> Iterator[pa.RecordBatch]:
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
-        setting = spec.setting
+        setting, schema = spec.setting, pa.schema([*self._keys(), *self._ends()])
         if isinstance(spec.method, Residual | SplitTables):
-            seen, bounds = spec.method.every_answer(setting, self.drawn)
-        else:
-            boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
-            seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]
-            bounds = [spec.bound_of(box) for box in boxes]
-        keys = keys_of(np.arange(len(seen)), spec.request.axes, spec.queries)
-        schema = pa.schema([*self._keys(), *self._ends()])
-        yield pa.record_batch([*keys, *self._answer_columns(seen, bounds)], schema=schema)
+            start = 0
+            for table in spec.method.every_answer(setting, self.drawn):
+                stop = start + table.scaled.size
+                keys = keys_of(np.arange(start, stop), spec.request.axes, spec.queries)
+                bounds = min(table.bound, spec.bound), min(table.own_bound, table.bound, spec.bound)
+                columns = self._answer_columns(table.scaled.ravel(), table.scale, *bounds)
+                yield pa.record_batch([*keys, *columns], schema=schema)
+                start = stop
+            return
+        answers = [self.answer_to(spec.queries.at(place)) for place in range(spec.queries.number)]
+        keys = keys_of(np.arange(len(answers)), spec.request.axes, spec.queries)
+        names = [name for name, _ in self._ends()[1:]]
+        ends = [np.array([getattr(each, name) for each in answers], dtype=np.int64) for name in names]
+        estimates = _floats(np.array([float(each.estimate) for each in answers]))
+        yield pa.record_batch([*keys, estimates, *map(integer_array, ends)], schema=schema)
 
     def rounds(self) -> pa.RecordBatch:
         """What each round chose and measured: the weights follow from it."""

@@ -28,14 +28,13 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
-from hubbub.query_classes import residual
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse
 from hubbub.query_classes.growth import sampling_error
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.residual import Residual
-from hubbub.query_classes.setting import Method, Setting
+from hubbub.query_classes.residual import Residual, of_setting
+from hubbub.query_classes.setting import HasOwnBound, Method, Setting
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.sampling.sanitize import Blank, inside
@@ -72,6 +71,7 @@ class QueryRequest:
     people: int | None = None
     coverage: Fraction = Fraction(19, 20)
     delta: Fraction = Fraction(0)
+    least: str = "mean"
 
     @property
     def queries(self) -> Class:
@@ -108,6 +108,7 @@ class QueryRequest:
             rows=self.people if self.rows is None else self.rows,
             outside=self.outside,
             delta=self.delta,
+            least=self.least,
         )
 
     @property
@@ -181,10 +182,10 @@ class Queries(Spec):
     def replaced_loss(self) -> Fraction:
         """What the method loses when one person whom it sees is replaced by another.
 
-        Guarantee: `loss` where that is what any change of one person costs (:class:`Blank.ANY`); where it is the cost
-        of a person who comes or goes, twice as much, once for each of the two.
+        Guarantee: `loss` where that is what any change of one person costs (:class:`Blank.ANY`, and Gaussian noise that
+        was planned for it); where it is the cost of a person who comes or goes, twice as much, once for each of the two.
         """
-        return self.loss * (2 if self.method.blank is Blank.HALF_WAY else 1)
+        return self.loss * (2 if self.method.blank is Blank.HALF_WAY and not isinstance(self.method, Residual) else 1)
 
     def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
@@ -202,8 +203,7 @@ class Queries(Spec):
         if isinstance(self.method, Tree):
             return sum(levels(shape[0], self.method.branching))
         if isinstance(self.method, Residual):
-            assert isinstance(self.queries, ColumnCells)
-            return residual.of_class(self.queries).starts[-1]
+            return of_setting(self.setting).starts[-1]
         beyond = self.request.outside and self.setting.rows is not None
         times = self.method.rounds if isinstance(self.method, Boosting) else 1
         return times * (cells_of(shape) + beyond)
@@ -219,6 +219,17 @@ class Queries(Spec):
         """How far the answer to a query is from the truth, in people, with all of them right at once."""
         return min(self.bound, self.request.everybody(self.method.bound_of(self.setting, query)))
 
+    @property
+    def has_own_intervals(self) -> bool:
+        """Whether each answer has an interval of its own beside the one that holds with all others."""
+        return isinstance(self.method, HasOwnBound) and not self.zero_knowledge
+
+    def own_bound_of(self, query: Query) -> Fraction:
+        """How far the answer to a query is from the truth, in people, whatever the others do."""
+        if not isinstance(self.method, HasOwnBound) or self.zero_knowledge:
+            return self.bound_of(query)
+        return min(self.bound_of(query), self.method.own_bound(self.setting, query))
+
     def checks(self) -> Iterator[Check]:
         """The noise against its exact law, what is spent against what may be, and the bound against its proof."""
         why = self.method.why_not(self.setting)
@@ -226,7 +237,7 @@ class Queries(Spec):
         spent = self.method.spends(self.setting)
         yield Check("the method spends no more than it may", spent <= self.loss, f"{to_text(spent)}")
         if isinstance(self.method, Residual) and isinstance(self.queries, ColumnCells) and not why:
-            yield from queries_promises.residual_checks(self, self.method, self.queries)
+            yield from queries_promises.residual_checks(self, self.method)
         rate = queries_promises.noise_rate(self)
         if rate is not None and rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
             yield from laws(Geometric(rate))

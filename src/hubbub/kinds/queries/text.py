@@ -10,7 +10,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
-from hubbub.query_classes.classes import Halfspaces, cells_of
+from hubbub.query_classes.classes import ColumnCells, Halfspaces, cells_of
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
@@ -90,7 +90,11 @@ def _sampling(spec: Queries) -> str:
 def interval_sentence(spec: Queries) -> str:
     """What an interval means."""
     percent = to_text(100 * spec.request.coverage)
-    return f"With a chance of at least {percent} %, every interval of the class holds the true number, all at once"
+    own = "; the own interval of a number holds it as often if it is the only one that is looked at"
+    return (
+        f"With a chance of at least {percent} %, every interval of the class holds the true number, all at once"
+        f"{own if spec.has_own_intervals else ''}"
+    )
 
 
 def sentences(spec: Queries) -> tuple[str, ...]:
@@ -109,6 +113,13 @@ def sentences(spec: Queries) -> tuple[str, ...]:
         least = ceil(request.everybody(best.bound))
         whom = "person" if least == 1 else "people"
         sentences.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
+    if isinstance(spec.method, Residual) and isinstance(queries, ColumnCells) and not queries.at_most:
+        total = spec.method.plan(spec.setting).reach((), spec.setting.doubt)
+        columns = "one column" if queries.ways == 1 else f"{queries.ways} columns"
+        sentences.append(
+            f"The noise is planned for tables by exactly {columns}: the grand total that follows from them is off by up "
+            f"to {ceil(total):,}. conjunctions:{queries.ways} plans for all smaller tables too."
+        )
     if request.rows is not None:
         sentences.append(
             f"Of that, {ceil(request.sampling_error()):,} people are for the sample: the VC dimension of the class is at "

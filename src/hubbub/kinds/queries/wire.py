@@ -10,6 +10,7 @@ from hubbub.kinds.histogram.wire import is_partition
 from hubbub.numeric.exact import to_text
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.choice import restored as method_of
+from hubbub.query_classes.residual import OBJECTIVES, Residual
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
 from hubbub.tables.bins import Declared
@@ -43,6 +44,7 @@ def read(given: Any) -> Queries:
 
     try:
         check_domain(restored(tuple[Declared, ...], given["bins"]))
+        method = method_of(given["method"])
         spec = Queries(
             request=QueryRequest(
                 axes=restored(tuple[Declared, ...], given["bins"]),
@@ -52,8 +54,9 @@ def read(given: Any) -> Queries:
                 rows=restored(int | None, given["rows"]),
                 people=restored(int | None, given["people"]),
                 coverage=restored(Fraction, given["coverage"]),
+                least=method.objective if isinstance(method, Residual) else OBJECTIVES[0],
             ),
-            method=method_of(given["method"]),
+            method=method,
             loss=restored(Fraction, given["loss"]),
             bound=restored(Fraction, given["bound"]),
             unit=restored(Unit, given["unit"]),

@@ -15,13 +15,14 @@ from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.histogram.mechanism import VALUE
 from hubbub.kinds.questions.result import Replies
 from hubbub.kinds.statistic.estimates import Row
-from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_rows, question
+from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_people, drawn_rows, question, rows_in_bins
 from hubbub.kinds.statistic.result import drawn_columns
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.sampling.ranks import choose
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import OTHER_NUMBER, Engine, ExactCounts, Joint
+from hubbub.tables.kept_rows import KeptRows
 
 if TYPE_CHECKING:
     from hubbub.kinds.questions.spec import Questions
@@ -44,9 +45,13 @@ class OneSample:
     spec: Questions
     schema: ClassVar[pa.Schema] = _SCHEMA
 
-    def draw(self, exact: Joint, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: Joint | KeptRows, source: Source) -> pa.RecordBatch:
         for each in self.spec.statistics:
             check_size(each, self.spec.of_people)
+        if isinstance(exact, KeptRows):
+            kept = drawn_people(self.spec.rows, exact, source)
+            asked = enumerate(self.spec.statistics)
+            return in_one([drawn_rows(each, rows_in_bins(each, kept, j), source) for j, each in asked])
         drawn = choose(self.spec.rows, self.spec.of_people, source).among(exact.counts)
         both = zip(self.spec.statistics, exact.codes, strict=True)
         return in_one([drawn_rows(each, _added(codes, drawn), source) for each, codes in both])
@@ -58,6 +63,9 @@ def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     queries = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
+    if spec.unit.counts_rows:
+        kept = engine.kept_rows(queries, source, spec.of_people)
+        return Measurement(answers=release(OneSample(spec), kept, source))
     exact = engine.joint_count(queries, source)
     if int(exact.counts.sum()) != spec.of_people:
         raise Refused(OTHER_NUMBER)

@@ -13,7 +13,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, Rando
 from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.implications import SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.kinds.statistic.promises import REPLACED, declared, differential, mechanism_holds
+from hubbub.kinds.statistic.promises import REPLACED, declared, mechanism_holds, of_one_replaced
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
@@ -44,7 +44,7 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
     if spec.reached > spec.epsilon or isinstance(swapped, Infinite):
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
     each = [
-        differential(statistic, question.loss, Neighbours.REPLACE)
+        of_one_replaced(statistic, question.loss)
         for statistic, question in zip(spec.statistics, spec.asked, strict=True)
     ]
     inner = composition.differential(*each) if len(each) > 1 else each[0]
@@ -71,8 +71,8 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
 
 def _blanks(spec: Questions) -> tuple[tuple[str, str], ...]:
     """How much is lost by questions to which the blank is in no bin, and by each to which it is a coin."""
-    half = sum((each.loss for each in spec.asked if each.blank is Blank.HALF_WAY), Fraction(0))
-    coin_losses = sorted(each.loss for each in spec.asked if each.blank is Blank.COIN)
+    half = sum((each.loss for each in spec.asked if each.blank(spec.unit) is Blank.HALF_WAY), Fraction(0))
+    coin_losses = sorted(each.loss for each in spec.asked if each.blank(spec.unit) is Blank.COIN)
     return (*texts(in_no_bin=half), ("coins", ", ".join(map(to_text, coin_losses)) or "none"))
 
 

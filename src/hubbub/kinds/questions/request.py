@@ -33,8 +33,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.questions.spec import Asked, Questions, read
-from hubbub.kinds.statistic.request import EXPECTED, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.kinds.statistic.request import DISTINCT, EXPECTED, MOST_PEOPLE, ONE_ROW, declared
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
@@ -74,7 +75,7 @@ def questions(
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
     if not questions:
         raise WrongUse("no question is asked; add one, like a count with a where")
-    blanks = [_question(each, Fraction(1)).blank for each in questions]
+    blanks = [_question(each, Fraction(1)).blank(unit or Unit()) for each in questions]
     losses = _losses(questions, blanks, k, n, zero_knowledge, epsilon)
     every = tuple(_question(each, loss) for each, loss in zip(questions, losses, strict=True))
     total_loss = joint_epsilon(k, n, list(zip(losses, blanks, strict=True)))
@@ -186,6 +187,10 @@ def from_options(
     person: str | None = None,
     one_row_per_person: bool = False,
     expected_rows: bool = False,
+    distinct: Exact | None = None,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
 ) -> Questions:
     """The release that the words of a command ask for."""
     found = from_file(spec)
@@ -195,7 +200,15 @@ def from_options(
                 "the file of questions says itself what they may lose together; drop `epsilon`, or that line"
             )
         found["epsilon"] = epsilon
-    unit = of_numbers(person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
+    unit = of_numbers(
+        person,
+        one_row_per_person=one_row_per_person,
+        expected_rows=expected_rows,
+        distinct=distinct,
+        rows_per_person=rows_per_person,
+        rows_per_bin=rows_per_bin,
+        rows_called=rows_called,
+    )
     return questions(found.pop("question"), unit=unit, **found)
 
 
@@ -217,7 +230,9 @@ cost is shown beside it.
 
 N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
 anything is spent; that it was refused is information, and for you alone. A person with several rows counts by one of
-them, the same one for all questions (`one_row_per_person=True`).""",
+them, the same one for all questions (`one_row_per_person=True`), or by at most M (`rows_per_person=M`, perhaps with
+`distinct=B` bins of a question and `rows_per_bin=C` rows in each): counts, shares and means are then of rows, the same
+ones for all questions, and every promise is to people.""",
     examples=(
         "hubbub release questions hubbub-demo/millbrook.parquet --person resident --spec hubbub-demo/questions.toml "
         "--out questions/",
@@ -233,6 +248,8 @@ them, the same one for all questions (`one_row_per_person=True`).""",
         Option("epsilon", "EPS", "What all questions together may lose when one person is replaced by another."),
         ONE_ROW,
         EXPECTED,
+        DISTINCT,
+        *ROWS,
     ),
     from_options=from_options,
     from_json=read,

@@ -100,6 +100,7 @@ class Replies(Result):
             "epsilon_inside": to_text(self.spec.inside),
             "fresh_samples": {"epsilon": to_text(epsilon), "rows": rows},
             "coverage": to_text(self.spec.coverage),
+            **({} if self.spec.unit.bounds is None else {"bounds": self.spec.unit.bounds.to_json()}),
         }
 
     def sentences(self) -> tuple[str, ...]:
@@ -133,4 +134,4 @@ class Replies(Result):
         return None
 
 
-_COMMON: Final = ("counts", "route", "rows", "people", "epsilon", "coverage")
+_COMMON: Final = ("counts", "route", "rows", "people", "epsilon", "coverage", "bounds")

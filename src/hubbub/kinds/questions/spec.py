@@ -5,7 +5,10 @@ questions lose inside the sample adds up, and the sample is drawn around all of 
 private with respect to RS(K), by less than ln(1 + (K/N)(e^(sum of losses) - 1)) (:mod:`hubbub.sampling.one_sample`),
 and K does not grow with the questions. Fresh samples would need K people each.
 
-The table is counted once, by where every question counts a person (the common refinement of their bins, steps and
+Of people with several rows at most M count, the same ones for all questions (with bounds on bins and on rows in them,
+each question in its own bins): the people are drawn, with all their rows.
+
+Of one row each, the table is counted once, by where every question counts a person (the common refinement of their bins, steps and
 conditions), and the sample is drawn over these counts. How many cells that makes is known from the questions and N.
 """
 
@@ -40,7 +43,7 @@ from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
-from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.protection import Knowledge, Route
 from hubbub.tables.schema import Schema
 
@@ -65,10 +68,10 @@ class Asked:
     of: Measure | None = None
     q: Fraction | None = None
 
-    @property
-    def blank(self) -> Blank:
+    def blank(self, unit: Unit) -> Blank:
         """What stands for a person whom the simulator does not see."""
-        return Blank.COIN if self.what in ("count", "fraction") and not self.axes else Blank.HALF_WAY
+        single_unknown = self.what in ("count", "fraction") and not self.axes and not unit.counts_rows
+        return Blank.COIN if single_unknown else Blank.HALF_WAY
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -124,7 +127,7 @@ class Questions(Spec):
     @property
     def reached(self) -> Fraction:
         """The zero-knowledge privacy of all of them, as far as it is proved."""
-        return joint_epsilon(self.rows, self.of_people, [(each.loss, each.blank) for each in self.asked])
+        return joint_epsilon(self.rows, self.of_people, [(each.loss, each.blank(self.unit)) for each in self.asked])
 
     @property
     def share(self) -> Fraction:
@@ -142,6 +145,8 @@ class Questions(Spec):
         axes = {axis for each in self.asked for axis in each.axes}
         measures = {each.of for each in self.asked if each.of is not None}
         rules = {each.where for each in self.asked if each.where is not None}
+        if self.unit.counts_rows:  # every kept row is handed over
+            return self.of_people * max(each.moved for each in self.statistics)
         made: int = prod(size(axis) + 1 for axis in axes) * prod(each.steps + 2 for each in measures) * 2 ** len(rules)
         return min(made, self.of_people)
 
@@ -214,7 +219,7 @@ def statistics(spec: Questions) -> tuple[Statistic, ...]:
 
 def _statistic(spec: Questions, question: Asked) -> Statistic:
     def common() -> dict[str, Any]:
-        cost = outside(spec.rows, spec.of_people, question.loss, blank=question.blank).epsilon_zk
+        cost = outside(spec.rows, spec.of_people, question.loss, blank=question.blank(spec.unit)).epsilon_zk
         assert not isinstance(cost, Infinite)
         knowledge = Knowledge(
             epsilon=cost, rows=spec.rows, people=spec.of_people, route=Route.SAMPLE, rate=question.loss
@@ -223,7 +228,7 @@ def _statistic(spec: Questions, question: Asked) -> Statistic:
             "axes": question.axes,
             "where": question.where,
             "protection": knowledge,
-            "unit": spec.unit,
+            "unit": within_bins(spec.unit, question.axes),
             "coverage": spec.coverage,
         }
 

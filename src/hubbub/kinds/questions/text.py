@@ -63,6 +63,9 @@ def whom(spec: Questions) -> str:
         )
     elif spec.unit.one_row_per_person:
         described = "of those that this release kept, one of each person and the same one for all questions"
+    elif spec.unit.counts_rows:
+        kept = spec.unit.describe_kept_rows(None, which=" that each question is about and this release kept")
+        return f"the {kept}, the same ones for all questions, told from one secret sample of the people"
     else:
         return "the people in the table whom each question is about, told from one secret sample of them"
     return f"the rows that each question is about, {described}, told from one secret sample of the people"

@@ -12,7 +12,7 @@ from hubbub.kinds.records.spec import Records, checked, read
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
-from hubbub.tables.columns import axis
+from hubbub.tables.bins import axis
 from hubbub.tables.generalization import split
 from hubbub.tables.privacy_unit import Unit
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.channels.published import Published
-from hubbub.kinds.statistic.intervals import Ends, drawn, of_sums, reach, widened
+from hubbub.kinds.statistic.intervals import Ends, drawn, drawn_from, of_sums, reach, widened
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
@@ -88,8 +89,8 @@ def _through_channel(spec: Statistic, values: Sequence[int | None]) -> list[Answ
     answers = []
     for i, value in enumerate(values):
         about = None if value is None else max(value, 0) if rate is None else population_estimate(value, rate)
-        exact, estimate = (None if number is None else Fraction(number) for number in (value, about))
-        ends = Fraction(int(low[i])), None if high[i] < 0 else Fraction(int(high[i]))
+        exact, estimate = (None if number is None else number * spec.number_unit for number in (value, about))
+        ends = int(low[i]) * spec.number_unit, None if high[i] < 0 else int(high[i]) * spec.number_unit
         answers.append(Answer((value,), exact, estimate, *ends, HIDDEN if value is None else SHOWN))
     return answers
 
@@ -99,6 +100,8 @@ def _of_people(spec: Statistic, count: int) -> Answer:
     knowledge, rate = spec.protection, spec.unit_loss
     assert isinstance(knowledge, Knowledge)
     assert rate is not None
+    if spec.unit.counts_rows:
+        return _of_rows(spec, knowledge, count)
     expected = spec.unit.expected_rows
     # Where what is kept on average is told, half of the chance is for what might have been kept.
     n, miss = knowledge.people, (1 - spec.coverage) / (2 if expected else 1)
@@ -116,6 +119,20 @@ def _of_people(spec: Statistic, count: int) -> Answer:
     return Answer((count,), count * scale * unit, about, low * unit, high * unit, SHOWN)
 
 
+def _of_rows(spec: Statistic, knowledge: Knowledge, count: int) -> Answer:
+    """Of the rows of everybody: a noisy count of those of the K who were drawn, at most so many of each."""
+    rate, miss = spec.unit_loss, 1 - spec.coverage
+    assert rate is not None
+    k, n, top = knowledge.rows, knowledge.people, spec.most_in_a_bin
+    off, away = reach(rate, miss / 2), n * top * drawn_from(k, n, miss / 4)
+    about, scale = count / knowledge.share, 1 / knowledge.share
+    low, high = max(scale * (count - off) - away, Fraction(0)), min(scale * (count + off) + away, Fraction(n * top))
+    if low > high:  # the noise was beyond its reach: nothing is told
+        low, high = Fraction(0), Fraction(n * top)
+    ends = Fraction(floor(low)), Fraction(ceil(high))
+    return Answer((count,), about, min(max(about, ends[0]), ends[1]), *ends, SHOWN)
+
+
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +141,10 @@ def _of_sums(spec: Statistic, part: int, total: int) -> Answer:
     rate, miss, expected = spec.sum_rate, 1 - spec.coverage, spec.unit.expected_rows
     assert rate is not None
     off = reach(rate, miss / (4 if spec.sampled or expected else 2))
+    if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
+        k, longest = spec.protection.rows, spec.steps * spec.most_in_a_bin
+        away = ceil(k * longest * drawn_from(k, spec.protection.people, miss / 4))
+        return _mean(spec, (part, total), part, total, of_sums(part, total, off + away))
     ends = expected_mean(part, total, off, spec.steps, miss / 2) if expected else of_sums(part, total, off)
     if spec.sampled and not expected:  # else the sample is in it
         ends = widened(ends, drawn((total - 2 * off) // spec.steps, miss / 2))

@@ -1,5 +1,10 @@
 """How far a published statistic can be from the truth: exact laws of the noise, and of the sample where there are any.
 
+Of people with several rows K are drawn. What somebody's rows of a bin count lies between 0 and what one person adds at
+most, so that Serfling's inequality is about people. Of a mean m the sum of a - m t over everybody is 0, where a and t
+are the sums of x and of W of somebody's rows: its terms lie in an interval of the length of the largest t, so that the
+sums of those who were drawn are off by at most K times that, and m lies where |A' - m (A' + B')| is at most that more.
+
 Everything is worked out from what was published and from public numbers. The chance to be wrong, 1 - coverage, is all
 for the noise where nobody was sampled; else half is for the noise and half for the sample, whatever the data are.
 
@@ -67,6 +72,21 @@ def drawn(people: int, miss: Fraction) -> Fraction:
         return Fraction(1)
     with precision():
         return min(rounded((log(2 / miss) / (2 * people)).sqrt(), up=True, digits=_DIGITS), Fraction(1))
+
+
+@lru_cache(maxsize=4096)
+def drawn_from(rows: int, people: int, miss: Fraction) -> Fraction:
+    """How far the mean of `rows` numbers of an interval of length 1, drawn from `people` without replacement, is from
+    the mean of all, on one side.
+
+    Guarantee: at most this, but for a probability of at most `miss`: sqrt(f ln(1/miss)/(2 rows)) with f the smaller of
+    1 - (rows - 1)/people and (1 - rows/people)(1 + 1/rows) (Serfling; Bardenet and Maillard); rounded up.
+    """
+    factor = min(1 - Fraction(rows - 1, people), (1 - Fraction(rows, people)) * (1 + Fraction(1, rows)))
+    if factor <= 0:
+        return Fraction(0)
+    with precision():
+        return rounded((ball(factor) * log(1 / miss) / (2 * rows)).sqrt(), up=True, digits=_DIGITS)
 
 
 def widened(ends: Ends, by: Fraction) -> Ends:

@@ -30,6 +30,7 @@ from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts, MultiRowPolicy
+from hubbub.tables.kept_rows import KeptRows, within_bounds
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge, Route
 
@@ -48,9 +49,13 @@ def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     if spec.weighted_by is not None:
-        asked = question(spec, by_value=True)
+        asked = question(spec, by_value=spec.measured is not None)
         exact = weighted_counts(asked, spec.steps, spec.weighted_by, engine, source)
         return Measurement(answers=release(Sums(spec), exact, source))
+    if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
+        asked = question(spec, by_value=spec.measured is not None)
+        kept = engine.kept_rows((asked,), source, spec.protection.people)
+        return Measurement(answers=release(SumsOfRows(spec), kept, source))
     exact = engine.count(question(spec, by_value=_by_value(spec)), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
@@ -93,8 +98,8 @@ def question(spec: Statistic, *, by_value: bool) -> CountQuery:
         where=None if isinstance(spec, Share) else spec.where,
         measure=spec.measured,
         by_value=by_value,
-        everybody=isinstance(spec.protection, Knowledge),
-        people=spec.protection.people if isinstance(spec.protection, Knowledge) else None,
+        everybody=isinstance(spec.protection, Knowledge) and not spec.unit.counts_rows,
+        people=spec.enforced_number if not spec.unit.counts_rows else None,
     )
 
 
@@ -154,10 +159,52 @@ class Sums:
         return in_columns(self.spec, [rows[i] for i in visible], [cells.found[i] for i in visible])
 
 
+@dataclass(frozen=True, slots=True)
+class SumsOfRows:
+    """The mechanism of a statistic of several rows of people who are drawn: K people, all kept rows of each, and noise
+    on what these rows add up to.
+
+    Guarantee: that of :class:`Sums` inside the sample, of which one person more or less moves as many rows as
+    `Statistic.moved` says, if the words of the source are uniform and independent.
+    """
+
+    spec: Statistic
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        spec = self.spec
+        assert isinstance(spec.protection, Knowledge)
+        check_size(spec, exact.people)
+        drawn = drawn_people(spec.protection.rows, exact, source)
+        return in_columns(spec, drawn_rows(spec, rows_in_bins(spec, drawn, 0), source))
+
+
+def drawn_people(rows: int, exact: KeptRows, source: Source) -> KeptRows:
+    """The rows of so many people, drawn without replacement.
+
+    Guarantee: every set of so many people is as likely as any other.
+    """
+    chosen = choose(rows, exact.people, source).among(np.ones(exact.people, dtype=np.int64))
+    return exact.of(chosen.astype(bool))
+
+
+def rows_in_bins(spec: Statistic, kept: KeptRows, which: int) -> ExactCounts:
+    """How many rows there are in every cell of one question, within the bounds on bins and rows in them."""
+    bounds, codes = spec.unit.bounds, kept.codes[which]
+    assert bounds is not None
+    width = 1 if spec.measured is None else spec.measured.steps + 1 if isinstance(spec.measured, Measure) else 2
+    counts = within_bounds(kept.person, np.where(codes < 0, -1, codes // width), bounds)
+    cells, rows = np.unique(codes[counts], return_counts=True)
+    return ExactCounts(cells.astype(np.int64), rows.astype(np.int64))
+
+
 def check_size(spec: Statistic, people: int) -> None:
     """Refuse so many people that a sum of their steps may not fit 64 bits with its noise; of K who are drawn, K."""
     drawn = spec.protection.rows if isinstance(spec.protection, Knowledge) and spec.sampled else people
-    if drawn * spec.steps > LARGEST_COUNT:
+    if drawn * spec.steps * (spec.moved if spec.unit.counts_rows and spec.sampled else 1) > LARGEST_COUNT:
         raise WrongUse(BEYOND_COUNTS)
 
 

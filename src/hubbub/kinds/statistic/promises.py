@@ -33,6 +33,7 @@ from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Deriv
 from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
+from hubbub.guarantees.survey import surveyed
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
 from hubbub.kinds.statistic.intervals import targets
@@ -90,7 +91,8 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
     check_found(spec)
     match spec.protection:
         case Noise(epsilon=epsilon):
-            return (_of_noise(spec, epsilon),)
+            own = _of_noise(spec, epsilon)
+            return (own,) if spec.survey is None else (own, surveyed(own, spec.survey))
         case Crowd():
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):
@@ -232,6 +234,19 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
     return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
 
 
+def of_one_replaced(spec: Statistic, rate: Fraction) -> Derivation:
+    """The mechanism on people who were drawn, one of them replaced by another.
+
+    Guarantee: of one row of each person, as :func:`differential`; of several, as
+    :func:`hubbub.kinds.histogram.promises.several_rows`: with rows that are in no bin both people have equally many,
+    and one after the other is replaced.
+    """
+    if not spec.unit.counts_rows:
+        return differential(spec, rate, Neighbours.REPLACE)
+    own = differential(spec, rate / spec.moved, Neighbours.REPLACE)
+    return several_rows(own, spec.unit, spec.bins)
+
+
 # --- as well as K random people -----------------------------------------------------------------------------------
 
 
@@ -247,7 +262,7 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
     if isinstance(reached, Infinite) or reached > knowledge.epsilon:
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    inner = differential(spec, rate, Neighbours.REPLACE)
+    inner = of_one_replaced(spec, rate)
     names = texts(k=k, n=n, rate=rate)
     used = (SYMMETRIC, SECRET, declared(knowledge))
     knows = Derivation(

@@ -24,6 +24,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
+from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.statistic import promises as statistic_promises
 from hubbub.kinds.statistic import text
@@ -118,6 +119,16 @@ class Statistic(Spec):
         return None
 
     @property
+    def survey(self) -> PoissonSurvey | None:
+        """The secret survey that the table was declared to be."""
+        return None
+
+    @property
+    def number_unit(self) -> Fraction:
+        """What 1 of a count stands for: a person, or a step of the weights."""
+        return Fraction(1) if self.weighted_by is None else self.weighted_by.step
+
+    @property
     def bins(self) -> int:
         """How many there are; 0 where they are found in the data."""
         return declared_size(self.axes) or 0 if self.axes else 1
@@ -156,9 +167,14 @@ class Statistic(Spec):
             case Noise(epsilon=epsilon):
                 return epsilon / self.moved
             case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
-                return knowledge.rate / 2  # a row that is replaced costs twice what one costs that comes or goes
+                return knowledge.rate / (2 * self.moved)  # one who is replaced costs twice what one costs who comes
             case Knowledge(rate=rate):
                 return rate
+
+    @property
+    def most_in_a_bin(self) -> int:
+        """How many rows of a person count in one bin at most."""
+        return self.unit.moved(1)
 
     @property
     def sum_rate(self) -> Fraction | None:
@@ -213,7 +229,11 @@ class Statistic(Spec):
 
     def composition(self) -> CompositionInfo:
         at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
-        return CompositionInfo(at_delta=at_delta)
+        return CompositionInfo(at_delta=at_delta, collected=self.survey)
+
+    def table_promises(self) -> tuple[Derivation, ...]:
+        """Without what is promised to the population of a survey: that is worked out for all its releases together."""
+        return tuple(step for step in self.promises() if step.people == self.people or self.survey is None)
 
     def checks(self) -> Iterator[Check]:
         return statistic_promises.checks(self)
@@ -255,18 +275,30 @@ class Statistic(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count(Statistic):
-    """How many people there are who meet a condition, by bins or in all."""
+    """How many people there are who meet a condition, by bins or in all; with weights, how many they stand for."""
+
+    weight: Measure | None = field(default=None, metadata=UNSAID)
+    poisson_survey: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
-        if isinstance(self.protection, Knowledge) and not self.axes and self.where is None:
+        _check_weight(self)
+        if isinstance(self.protection, Knowledge) and self.has_single_unknown and self.where is None:
             raise WrongUse(
                 "how many people there are is public here; count those `where` something holds, or `by` bins"
             )
 
     @property
+    def weighted_by(self) -> Measure | None:
+        return self.weight
+
+    @property
+    def survey(self) -> PoissonSurvey | None:
+        return _survey(self.weight, self.poisson_survey)
+
+    @property
     def has_single_unknown(self) -> bool:
-        return not self.axes
+        return not self.axes and not self.unit.counts_rows
 
     @property
     def channel(self) -> Channel | None:
@@ -286,6 +318,7 @@ class Share(Statistic):
     """The share of people, of each bin or of all, who meet a condition."""
 
     weight: Measure | None = field(default=None, metadata=UNSAID)
+    poisson_survey: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
@@ -299,12 +332,16 @@ class Share(Statistic):
         return self.weight
 
     @property
+    def survey(self) -> PoissonSurvey | None:
+        return _survey(self.weight, self.poisson_survey)
+
+    @property
     def measured(self) -> Measure | Condition | None:
         return self.where
 
     @property
     def has_single_unknown(self) -> bool:
-        return not self.axes
+        return not self.axes and not self.unit.counts_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,6 +350,7 @@ class Mean(Statistic):
 
     of: Measure
     weight: Measure | None = field(default=None, metadata=UNSAID)
+    poisson_survey: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
@@ -322,6 +360,10 @@ class Mean(Statistic):
     @property
     def weighted_by(self) -> Measure | None:
         return self.weight
+
+    @property
+    def survey(self) -> PoissonSurvey | None:
+        return _survey(self.weight, self.poisson_survey)
 
     @property
     def steps(self) -> int:
@@ -358,6 +400,16 @@ class Quantile(Statistic):
     @property
     def ranked(self) -> tuple[Measure, Fraction] | None:
         return self.of, self.q
+
+
+def _survey(weight: Measure | None, declared: bool) -> PoissonSurvey | None:
+    if not declared:
+        return None
+    if weight is None:
+        raise WrongUse(
+            "a secret survey has the weights of those who were taken; say them, with `weight=column:0..W:STEP`"
+        )
+    return PoissonSurvey(weight=weight.column, largest=weight.high, step=weight.step)
 
 
 def check_found(spec: Statistic) -> None:
@@ -401,10 +453,16 @@ def _check_any_row(spec: Statistic) -> None:
 
 def _check_several(spec: Statistic) -> None:
     """Refuse what is not known to be private where several rows or bins of a person count."""
-    if not isinstance(spec.protection, Noise):
+    sampled = isinstance(spec.protection, Knowledge) and spec.sampled and spec.unit.counts_rows
+    if not isinstance(spec.protection, Noise) and not sampled:
         raise WrongUse(
             "several rows of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
             "person (`one_row_per_person=True`)"
+        )
+    if sampled and spec.ranked is not None:
+        raise WrongUse(
+            "a quantile of several rows of a person has no interval known from a sample of people; use `epsilon=E` "
+            "alone, or ask for a mean"
         )
     if spec.discovered:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
@@ -413,8 +471,9 @@ def _check_several(spec: Statistic) -> None:
 
 
 def _check_weight(spec: Statistic) -> None:
-    if spec.weighted_by is None:
+    if spec.survey is None and spec.weighted_by is None:
         return
+    assert spec.weighted_by is not None, "a survey has weights"
     check_weight(spec.weighted_by)
     if not isinstance(spec.protection, Noise):
         raise WrongUse("weights are covered by plain noise only; use `epsilon=E` alone")

@@ -27,16 +27,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from hubbub.kinds.statistic.intervals import drawn_from
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
 from hubbub.kinds.sum.tails import reach
-from hubbub.numeric.exact import ball, log, precision, rounded
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum
 
 DROWNED: Final = 4  # scales of the noise under which a layer is not told
-_DIGITS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +209,4 @@ def _sampled(spec: Sum, miss: Fraction) -> Fraction:
     """By how much, for each step of the length of the values, the total of a sample scaled up is off on one side."""
     if not isinstance(spec.protection, Knowledge):
         return Fraction(0)
-    k, n = spec.protection.rows, spec.protection.people
-    factor = min(1 - Fraction(k - 1, n), (1 - Fraction(k, n)) * (1 + Fraction(1, k)))
-    if factor <= 0:
-        return Fraction(0)
-    with precision():
-        return n * rounded((ball(factor) * log(1 / miss) / (2 * k)).sqrt(), up=True, digits=_DIGITS)
+    return spec.protection.people * drawn_from(spec.protection.rows, spec.protection.people, miss)

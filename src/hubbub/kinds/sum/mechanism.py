@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kinds.histogram.mechanism import CODE
-from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Place, found_names, label_column, last, question, sampled
+from hubbub.kinds.statistic.mechanism import (
+    NO_NUMBERS,
+    Place,
+    drawn_people,
+    found_names,
+    label_column,
+    last,
+    question,
+    sampled,
+)
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
 from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
@@ -27,6 +36,7 @@ from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
+from hubbub.tables.kept_rows import KeptRows, within_bounds
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge
 
@@ -42,6 +52,10 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
+    if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
+        asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+        kept = engine.kept_rows((asked,), source, spec.protection.people)
+        return Measurement(answers=release(SumsOfDrawn(spec), kept, source))
     exact = _weighted(spec, engine, source) if spec.weight is not None else engine.count(_question(spec), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
@@ -155,6 +169,58 @@ class Sums:
         # An absent bin looks like a hidden one, so hidden ones are absent too.
         seen = [i for i, row in enumerate(rows) if row.sums is not None]
         return in_columns(spec, [rows[i] for i in seen], [cells.found[i] for i in seen])
+
+
+@dataclass(frozen=True, slots=True)
+class SumsOfDrawn:
+    """The mechanism of a sum over several rows of people who are drawn: K people, what the kept rows of each come to in
+    every bin, within the caps, and noise on every layer of that.
+
+    Guarantee: that of :class:`Sums` inside the sample, if the words of the source are uniform and independent.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        spec = self.spec
+        assert isinstance(spec.protection, Knowledge)
+        if exact.people * max(spec.top, 1) > LARGEST_COUNT:
+            raise WrongUse(BEYOND_COUNTS)
+        drawn = drawn_people(spec.protection.rows, exact, source)
+        places, totals = person_totals(spec, drawn, 0)
+        cells = Cells(spec.bins, places, totals, np.ones(places.size, dtype=np.int64), None, None)
+        sums = with_noise(cells.layers(spec, None), spec.rates, source)
+        return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
+
+
+def person_totals(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What everybody has in each bin that they are in, in steps, within the caps: (bin, total) of each such pair.
+
+    Guarantee: a person is in at most B bins, with at most a' in absolute value in each and A in all of them; it looks at
+    the rows of one person alone. With A bins are cut one after the other, in the secret order of their first rows.
+    """
+    bounds, width = spec.bounds, spec.of.steps + 1
+    assert bounds is not None
+    codes = kept.codes[which]
+    rows = within_bounds(kept.person, np.where(codes < 0, -1, codes // width), bounds)
+    who, places = kept.person[rows], codes[rows] // width
+    values = codes[rows] % width + int(spec.of.low / spec.of.step)
+    pairs, first, index = np.unique(np.stack([who, places]), axis=1, return_index=True, return_inverse=True)
+    totals = np.zeros(pairs.shape[1], dtype=np.int64)
+    np.add.at(totals, index.reshape(-1), values)
+    if bounds.cap_per_bin is not None:
+        totals = np.clip(totals, -bounds.cap_per_bin, bounds.cap_per_bin)
+    if bounds.cap is not None:
+        left: dict[int, int] = {}
+        for i in np.argsort(first, kind="stable").tolist():
+            room = left.setdefault(int(pairs[0, i]), bounds.cap)
+            totals[i] = min(max(int(totals[i]), -room), room)
+            left[int(pairs[0, i])] = room - abs(int(totals[i]))
+    return pairs[1].astype(np.int64), totals
 
 
 def _noisy(spec: Sum, cells: Cells, cap: int | None, source: Source) -> list[list[int]]:

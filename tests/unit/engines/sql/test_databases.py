@@ -24,7 +24,7 @@ from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
 from hubbub.release import save
 from hubbub.tables.bins import Countable
-from hubbub.tables.columns import axis as parse
+from hubbub.tables.bins import axis as parse
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.lattice import Lattice

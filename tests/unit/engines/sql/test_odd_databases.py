@@ -14,7 +14,7 @@ import pytest
 from hubbub.engines.opening import inspect, open_source
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
-from hubbub.tables.columns import axis as parse
+from hubbub.tables.bins import axis as parse
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 from tests import servers

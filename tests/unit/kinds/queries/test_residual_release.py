@@ -12,13 +12,17 @@ import pyarrow.csv as pc
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.kinds.queries.request import queries
+from hubbub.kinds.queries.result import Synopsis
 from hubbub.kinds.queries.spec import Queries
+from hubbub.ledger import key
 from hubbub.numeric.exact import to_text
 from hubbub.query_classes.residual import Residual
+from hubbub.tables.bins import all_labels, parse
 from hubbub.verification import verify
-from tests.fresh import enter, save_over
+from tests.fresh import enter, save_over, unsigned
+from tests.unit.saved import sign
 
 COLUMNS = ["a:0..9:1", "b:0..7:1", "c:0..5:1", "d:0..4:1"]
 ROWS = np.random.default_rng(11)
@@ -47,23 +51,82 @@ def test_a_release_of_marginals_is_verified_without_data(of: str, tmp_path: Path
     assert (low <= high).all()
 
 
-@pytest.mark.parametrize("fault", ["less noise", "a table without noise of its own", "a plan far from the best"])
-def test_a_planted_fault_is_refuted(fault: str) -> None:
-    spec = queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-9", method="residual")
+DELTA, PLAN, PROMISE = "the delta of all tables together", "the plan of the noise", "what was released"
+
+
+@pytest.mark.parametrize(
+    ("fault", "noticed"),
+    [
+        ("every variance 1 % smaller", DELTA),
+        ("one variance 1 % smaller", DELTA),
+        ("a residual left out of rho", DELTA),
+        ("a plan far from the best", PLAN),
+        ("weights that prove less", PLAN),
+        ("a table left out", "the method can answer the class"),
+    ],
+)
+def test_a_planted_fault_is_refuted_by_verify(fault: str, noticed: str, tmp_path: Path) -> None:
+    least = "largest" if fault.startswith("weights") else None
+    spec = queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-9", method="residual", least=least)
     method = spec.method
     assert isinstance(method, Residual)
-    s2 = list(method.s2)
-    if fault == "less noise":
-        s2 = [each * Fraction(99, 100) for each in s2]
-    elif fault == "a table without noise of its own":
-        s2[-1] = Fraction(9)
-    else:
-        s2[0] *= 1000
-    wrong = replace(spec, method=replace(method, variances=tuple(map(to_text, s2))))
+    s2, weights = list(method.s2), list(method.weights)
+    match fault.split()[0]:
+        case "every":
+            s2 = [each * Fraction(99, 100) for each in s2]
+        case "one":
+            s2[-1] *= Fraction(99, 100)
+        case "a" if "rho" in fault:
+            s2[-1] = Fraction(9)
+        case "a" if "plan" in fault:
+            s2[0] *= 1000
+        case "a":
+            s2 = s2[:-1]
+        case _:
+            weights = ["0"] * (len(weights) - 1) + ["1"]
+    other = replace(method, variances=tuple(map(to_text, s2)), weights=tuple(weights))
+    wrong = replace(spec, method=other)
     assert [check.what for check in spec.checks() if not check.passed] == []
-    failed = [check.what for check in wrong.checks() if not check.passed]
-    expected = "the plan of the noise" if fault == "a plan far from the best" else "the delta of all tables together"
-    assert expected in failed
+    if fault != "a table left out":
+        assert noticed in [check.what for check in wrong.checks() if not check.passed]
+    key.make(tmp_path / "ledger.db")
+    right = unsigned(spec)
+    assert verify(sign(tmp_path / "ledger.db", right)).passed
+    forged = unsigned(wrong) if noticed == PLAN else right | {"release": wrong.to_json()}
+    done = verify(sign(tmp_path / "ledger.db", forged))
+    assert not done.passed
+    assert done.checks[-1].what in (noticed, PROMISE)
+
+
+def test_a_number_by_itself_has_a_shorter_interval_and_a_margin_has_its_own(tmp_path: Path) -> None:
+    release = enter(TABLE).queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-9", method="residual")
+    synopsis = release.result
+    assert isinstance(synopsis, Synopsis)
+    cell, margin = synopsis.answer({"a": "[1,2)", "b": "[2,3)"}), synopsis.answer({"a": "[1,2)"})
+    for found in (cell, margin):
+        assert found.own_bound < found.bound
+        assert found.low <= found.own_low <= found.own_high <= found.high
+    assert margin.own_bound < cell.own_bound * 7  # and not the sum over the four bins of d
+    assert "Taken alone" in cell.sentence()
+    assert set(cell.as_json()) >= {"own_bound", "own_low", "own_high"}
+    assert "exactly 2 columns" in " ".join(synopsis.sentences())
+    every = enter(TABLE).queries(COLUMNS, "conjunctions:2", epsilon=1, delta="1e-9", method="residual")
+    assert "exactly" not in " ".join(every.result.sentences())
+
+
+def test_with_a_public_number_of_people_the_promise_is_about_one_replaced(tmp_path: Path) -> None:
+    columns = [f"{each},null,other" for each in COLUMNS[:3]]  # everybody is in a cell
+    release = enter(TABLE).queries(columns, "conjunctions:2", epsilon=1, delta="1e-9", people=2000, method="residual")
+    promise, synopsis = release.promises[0].conclusion, release.result
+    assert isinstance(promise, DifferentialPrivacy)
+    assert isinstance(synopsis, Synopsis)
+    assert promise == DifferentialPrivacy(epsilon=Fraction(1), delta=promise.delta, neighbours=Neighbours.REPLACE)
+    assert 0 < promise.delta <= Fraction(1, 10**9)
+    written = save_over(release, tmp_path, report=False)
+    done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path)
+    assert done.passed, done.failure
+    total = sum(synopsis.answer({"a": label}).estimate for label in all_labels(parse(columns[0])))  # type: ignore[arg-type]
+    assert total == 2000
 
 
 def test_tables_without_a_delta_are_verified_too(tmp_path: Path) -> None:
@@ -86,7 +149,9 @@ def test_a_changed_number_is_noticed(tmp_path: Path) -> None:
     ("words", "said"),
     [
         ({"epsilon": 1, "delta": 1}, "below 1"),
-        ({"epsilon": 1, "delta": "1e-9", "people": 2000}, "delta goes with epsilon alone"),
+        ({"zero_knowledge": 1, "rows": 20, "people": 2000, "delta": "1e-9"}, "delta goes with epsilon"),
+        ({"epsilon": 1, "delta": "1e-9", "least": "most"}, "least is one of mean and largest"),
+        ({"epsilon": 1, "least": "largest"}, "for a plan of Gaussian noise"),
         ({"epsilon": 1, "method": "residual"}, "needs a delta beside epsilon"),
     ],
 )

@@ -1,0 +1,173 @@
+"""Geometric noise on every table for its share of epsilon, and all tables fitted together, without a delta.
+
+A person is in one cell of each table, so with shares of epsilon that add up to it the noisy tables lose epsilon in all.
+They are fitted together as :mod:`hubbub.query_classes.marginals.residual` takes them apart: the residual of B is estimated
+from every table A that contains it, each with the weight w_A/prod over A \\ B of n_j, w_A about 1 over the variance of its
+noise, and a table is the sum of the residuals within it. That is unbiased whatever the weights, all tables agree in all
+sums exactly, and no cell of the whole domain is ever listed.
+
+**How far an answer may be off.** It is the truth plus sum a_i X_i over the noises of all tables, and a_i depends only on
+which columns of the cell agree with the one that is asked for. With v the variance of a two-sided geometric number,
+E e^(t X) = 1/(1 - v (cosh t - 1)), so P(|sum| > h) <= 2 exp(sum over i of -ln(1 - v_i (cosh(a_i t) - 1)) - t h) for every t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from hubbub.numeric.exact import ball, exp, precision, rounded, upper
+from hubbub.query_classes.marginals.residual import Numbers
+from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+
+_DIGITS: Final = 7
+
+
+@dataclass(frozen=True)
+class GeometricTables:
+    """Two-sided geometric noise on every table of a workload: the rate of each, and its weight in the fit.
+
+    Guarantee: a person is in one cell of each table and moves it by one, so the losses add up to the sum of the rates.
+    """
+
+    tables: Tables
+    rates: tuple[Fraction, ...]
+    weights: tuple[Fraction, ...]
+
+    @cached_property
+    def of_table(self) -> Mapping[Columns, Fraction]:
+        """The rate of each table."""
+        return dict(zip(self.tables.workload, self.rates, strict=True))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where the numbers of each table begin, and where the last one ends."""
+        found = [0]
+        for each in self.tables.workload:
+            found.append(found[-1] + self.tables.cells(each))
+        return tuple(found)
+
+    @cached_property
+    def shares(self) -> Mapping[Columns, Mapping[Columns, Fraction]]:
+        """For each B of the closure, with which weight each table that contains it tells its residual: they add up to 1."""
+        found: dict[Columns, dict[Columns, Fraction]] = {}
+        for each, weight in zip(self.tables.workload, self.weights, strict=True):
+            for below in subsets(each):
+                found.setdefault(below, {})[each] = weight / self.tables.cells(without(each, below))
+        return {
+            below: {each: weight / sum(some.values()) for each, weight in some.items()} for below, some in found.items()
+        }
+
+    def variance(self, columns: Columns) -> float:
+        """Of each cell of a fitted table, from the coefficients of all noises."""
+        rates = self.of_table
+        return math.fsum(float(a) ** 2 * many * _variance(rates[each]) for each, a, many in terms(self, columns))
+
+    def reach(self, columns: Columns, miss: Fraction) -> Fraction:
+        """How far a cell of a fitted table is from the truth, but for a chance of `miss`.
+
+        Guarantee: Chernoff with one t, which is a proof whatever it is; the sum is a ball, rounded up.
+        """
+        return _reach(self, columns, miss)
+
+
+class Fitted:
+    """The tables of a closure, fitted to what was published: whole numbers over one denominator each."""
+
+    def __init__(self, noise: GeometricTables, drawn: NDArray[np.int64]) -> None:
+        self.noise = noise
+        self._drawn = drawn
+        self._residuals: dict[Columns, tuple[Numbers, int]] = {}
+
+    def scaled(self, columns: Columns) -> tuple[Numbers, int]:
+        """A table times a whole number, and that number: N_A sum over B of residual_B/(N_B prod over A \\ B of n_j) is the
+        sum of residual_B."""
+        tables = self.noise.tables
+        parts = {below: self._residual(below) for below in subsets(columns)}
+        scale = math.lcm(*(denominator for _, denominator in parts.values()))
+        total: Any = np.zeros(tables.sizes(columns), dtype=object)
+        for below, (part, denominator) in parts.items():
+            wide = part.reshape([tables.shape[i] if i in below else 1 for i in columns])
+            total = total + wide * (scale // denominator)
+        return np.asarray(total, dtype=object), scale * tables.cells(columns)
+
+    def _residual(self, below: Columns) -> tuple[Numbers, int]:
+        """N_B times a residual in whole numbers over one denominator."""
+        if below not in self._residuals:
+            self._residuals[below] = self._estimated(below)
+        return self._residuals[below]
+
+    def _estimated(self, below: Columns) -> tuple[Numbers, int]:
+        noise, tables = self.noise, self.noise.tables
+        shares = noise.shares[below]
+        scale = math.lcm(*(share.denominator for share in shares.values()))
+        total: Any = np.zeros(tables.sizes(below), dtype=object)
+        for i, each in enumerate(tables.workload):
+            if each in shares:
+                table = self._drawn[noise.starts[i] : noise.starts[i + 1]].reshape(tables.sizes(each))
+                gone = tuple(at for at, j in enumerate(each) if j not in below)
+                summed = np.asarray(table.sum(axis=gone), dtype=np.int64).astype(object)
+                total = total + int(shares[each] * scale) * summed
+        for axis, i in enumerate(below):
+            total = tables.shape[i] * total - total.sum(axis=axis, keepdims=True)
+        return np.asarray(total, dtype=object), scale
+
+
+@lru_cache(maxsize=1024)
+def terms(noise: GeometricTables, columns: Columns) -> tuple[tuple[Columns, Fraction, int], ...]:
+    """(table, coefficient, number of its cells) of all noises in the answer to a cell of a table."""
+    return tuple(_each_term(noise, columns))
+
+
+def _each_term(noise: GeometricTables, columns: Columns) -> Iterator[tuple[Columns, Fraction, int]]:
+    tables, shape, shares = noise.tables, noise.tables.shape, noise.shares
+    for each in tables.workload:
+        common = tuple(i for i in each if i in columns)
+        free = tables.cells(without(each, columns))
+        for agree in product((True, False), repeat=len(common)):
+            like = dict(zip(common, agree, strict=True))
+            value = Fraction(0)
+            for below in subsets(common):
+                away = tables.cells(without(columns, below))
+                sign = math.prod((Fraction(int(like[i])) - Fraction(1, shape[i]) for i in below), start=Fraction(1))
+                value += shares[below][each] * sign / away
+            many = free * math.prod(1 if like[i] else shape[i] - 1 for i in common)
+            if value and many:
+                yield each, value, many
+
+
+def _variance(rate: Fraction) -> float:
+    q = math.exp(-rate)
+    return 2 * q / (1 - q) ** 2
+
+
+@lru_cache(maxsize=4096)
+def _reach(noise: GeometricTables, columns: Columns, miss: Fraction) -> Fraction:
+    found, rates = terms(noise, columns), noise.of_table
+    wide = math.log(2 / miss)
+    spread = math.sqrt(noise.variance(columns))
+    most = min(float(rates[each]) / abs(float(a)) for each, a, _ in found)  # beyond it a moment is infinite
+
+    def rough(t: float) -> float:
+        grown = (math.log1p(-_variance(rates[each]) * (math.cosh(float(a) * t) - 1)) * many for each, a, many in found)
+        return (wide - math.fsum(grown)) / t
+
+    good = math.sqrt(2 * wide) / spread
+    grid = [good * f for f in (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05)] + [most * f for f in (0.5, 0.7, 0.8)]
+    t = Fraction(f"{min((x for x in grid if x < 0.9 * most), key=rough, default=0.5 * most):.6g}")
+    with precision():
+        grown = arb(0)
+        for each, a, many in found:
+            q = exp(-rates[each])
+            variance = 2 * q / (1 - q) ** 2
+            grown = grown - (1 - variance * ((ball(a * t)).cosh() - 1)).log() * many
+        return rounded(upper((grown + (2 / ball(miss)).log()) / ball(t)), up=True, digits=_DIGITS)
