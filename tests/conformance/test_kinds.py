@@ -249,6 +249,10 @@ CASES = {
     "sum, several capped": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", "epsilon": "1"}),
     "sum, weighted": Case("sum", {**AGE, "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
+    "fraction, calibrated": Case(
+        "fraction",
+        {"by": TOWN, "where": "age >= 44", "calibrate": {"Bath": 30, "York": 5, "other": "7.5"}, "epsilon": "1"},
+    ),
     "count, weighted": Case(
         "count", {"by": TOWN, "weight": "age:0..2:1", "poisson_survey": True, "epsilon": "1"}, distance=2
     ),
