@@ -145,6 +145,7 @@ class CountOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
@@ -160,6 +161,7 @@ class FractionOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
@@ -174,6 +176,7 @@ class MeanOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
