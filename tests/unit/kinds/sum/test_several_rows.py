@@ -13,6 +13,7 @@ import pytest
 
 from hubbub.engines.opening import open_source
 from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.statistic.mechanism import question
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.estimates import cap_rate
@@ -41,7 +42,7 @@ def spec_of(**words: Any) -> Sum:
 
 
 def asked(spec: Sum) -> CountQuery:
-    return replace(mechanism.question(spec, by_value=True), bounds=spec.unit.bounds)
+    return replace(question(spec, by_value=True), bounds=spec.unit.bounds)
 
 
 def layers(spec: Sum, people: list[Person], label: str = "rows") -> list[list[int]]:
