@@ -271,7 +271,7 @@ def _check_cap(spec: Sum) -> None:
     if spec.cap_per_bin is not None and not several:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
     if several and spec.lost is not None:
-        raise WrongUse("what a cap cut off is told of people with one row each; leave out `lost`")
+        raise WrongUse("`lost` counts people with one row each; leave it out")
     if several and spec.cap_share is not None and not isinstance(spec.protection, Noise):
         raise WrongUse("a cap of several rows is drawn with `epsilon=E` alone; say the cap, `cap=A`")
     for each in (cap, spec.cap_per_bin):
