@@ -91,6 +91,9 @@ class CubeOptions(Confirmed, total=False):
     margins: str | Sequence[str | Sequence[str]] | None
     crowd: Exact | None
     epsilon: Exact | None
+    delta: Exact | None
+    noise: str | None
+    people: Exact | None
     consistent: bool
     one_row_per_person: bool
     sample: Exact | None
