@@ -53,7 +53,7 @@ class Fit:
         """The fitted numbers of a margin, in units of 1/scale, exactly."""
         return summed(np.array(self.cells, dtype=object), spec.axes, margin)
 
-    def whole(self, sums: NDArray[Any]) -> NDArray[np.int64]:
+    def nearest_integers(self, sums: NDArray[Any]) -> NDArray[np.int64]:
         """The nearest whole numbers."""
         return np.array((2 * sums + self.scale) // (2 * self.scale), dtype=np.int64)
 

@@ -176,7 +176,7 @@ def _gaussian(spec: Cube, drawn: Drawn) -> Tables:
     tables = []
     for margin, reach in zip(every, gaussian.reaches(spec), strict=True):
         low, high = fit.ends(fit.sums(spec, margin), reach, spec.public_number)
-        values = fit.whole(fit.sums(spec, margin))
+        values = fit.nearest_integers(fit.sums(spec, margin))
         published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
         tables.append(Counts(spec.within(margin), published, low, high))
     consistent = _projected(spec, tables[0], fit)
