@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hubbub.kinds.histogram.result import Counts
 from hubbub.protocol.result import Read, Sheet
-from hubbub.query_classes.marginals.finest import FinestTable, whole_numbers
+from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
 from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Consistent:
 
         def batches() -> Iterator[pa.RecordBatch]:
             projected = None if self.cells is None else self.table.projected()
-            whole = self.exact if projected is None else whole_numbers(projected)
+            whole = self.exact if projected is None else largest_remainders(projected)
             start = 0
             for batch in base.batches():
                 stop = start + batch.num_rows
@@ -93,6 +93,6 @@ class Consistent:
             return "its cells are not all at least 0"
         if not self.table.distance(cells) <= self.table.tolerance:
             return "its cells are not the nearest ones of at least 0: they are no projection of the published tables"
-        if not np.array_equal(whole_numbers(cells), given.column(CONSISTENT).to_numpy()):
+        if not np.array_equal(largest_remainders(cells), given.column(CONSISTENT).to_numpy()):
             return "its whole numbers are not its cells, rounded"
         return None

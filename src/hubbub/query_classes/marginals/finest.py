@@ -152,7 +152,7 @@ def _conjugate_gradients(times: Callable[[Floats], Floats], left: Floats, diagon
     return found
 
 
-def whole_numbers(cells: Floats | Sequence[float]) -> NDArray[np.int64]:
+def largest_remainders(cells: Floats | Sequence[float]) -> NDArray[np.int64]:
     """Whole numbers near cells of at least 0: rounded down, and the largest remainders up, so that the sum stays.
 
     Guarantee: the same for the same cells on every machine; each is less than 1 away.

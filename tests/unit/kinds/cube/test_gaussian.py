@@ -21,7 +21,7 @@ from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.spec import Cube
 from hubbub.ledger import key
 from hubbub.noise.source import ScriptedSource
-from hubbub.query_classes.marginals.finest import FinestTable, whole_numbers
+from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
 from hubbub.verification import verify
 from tests.fresh import enter, open, played, save_over, unsigned
 from tests.unit.saved import sign
@@ -163,7 +163,7 @@ def test_a_consistent_table_that_is_no_projection_is_refuted(crowd: int | None, 
     def failure(projected: np.ndarray, whole: np.ndarray | None = None) -> str:
         from hubbub.ledger.durable import sha256
 
-        whole = whole_numbers(projected) if whole is None else whole
+        whole = largest_remainders(projected) if whole is None else whole
         columns = [*given.columns[:3], pa.array(whole), pa.array(projected)]
         lines = [",".join(f'"{name}"' for name in given.column_names)]
         lines += [
@@ -183,7 +183,7 @@ def test_a_consistent_table_that_is_no_projection_is_refuted(crowd: int | None, 
     assert "no projection" in failure(clipped)
     assert "no projection" in failure(np.where(np.arange(cells.size) == int(cells.argmax()), cells + 1, cells))
     assert "at least 0" in failure(np.where(np.arange(cells.size) == 3, -1.0, cells))
-    assert "rounded" in failure(cells, whole_numbers(cells) + (np.arange(cells.size) == 5))
+    assert "rounded" in failure(cells, largest_remainders(cells) + (np.arange(cells.size) == 5))
 
 
 def test_a_projection_of_overlapping_margins_leaves_fixed_cells_alone() -> None:
