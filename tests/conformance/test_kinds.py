@@ -219,6 +219,8 @@ CASES = {
     ),
     "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
     "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **KNOWN}, FEWER, OTHERS),
+    "synthetic": Case("synthetic", {"columns": DOMAIN, **GAUSSIAN, "size": "60"}, declared=False),
+    "synthetic, as many": Case("synthetic", {"columns": DOMAIN, "epsilon": "4"}, declared=False),
     "graph, sampled": graphs(APART, HUB, of="connectivity,average-degree", samples="8"),
     "graph, degrees": graphs(CLIQUE, JOINED, of="degree-histogram,triangles"),
     "graph, edges": graphs(COMMON, [*COMMON, (0, 1)], of="triangles", per_edge=True),

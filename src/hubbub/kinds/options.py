@@ -138,6 +138,16 @@ class QueriesOptions(Confirmed, total=False):
     coverage: Exact
 
 
+class SyntheticOptions(Confirmed, total=False):
+    """The options of ``hubbub release synthetic``, but for what the method takes first."""
+
+    epsilon: Exact | None
+    delta: Exact | None
+    ways: Exact
+    size: Exact | None
+    coverage: Exact
+
+
 class CountOptions(NumberOptions, total=False):
     """The options of ``hubbub release count``, but for what the method takes first."""
 
