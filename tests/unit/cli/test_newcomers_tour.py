@@ -125,7 +125,7 @@ RH people.csv --by town --crowd 5 --person id --distinct 2 --one-row-per-person 
 RH people.csv --by town --crowd 5 --out people.csv => 2 a folder for releases can be written to, not so
 RH people.csv --by town --crowd 5 --out published => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out published --format parquet => 2 there is a release in 'published' already, and
-RH people.csv --by town --crowd 5 --out o --format xls => 2 format must be csv or parquet, not 'xls'
+RH people.csv --by town --crowd 5 --out o --format xls => 2 format must be csv, parquet or xlsx, not 'xls'
 RH people.csv --by town --crowd 5 --out o --seed 1 => 2 no such option '--seed'
 RH people.csv people.parquet --by town +K => 2 got unexpected extra argument (people.parquet);
 release histogramm people.csv --by town +K => 2 no such command 'histogramm'. Did you mean 'histogram'? see hubbub

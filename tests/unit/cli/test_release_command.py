@@ -123,7 +123,7 @@ def test_parquet_and_words_for_people(town: Path, tmp_path: Path) -> None:
         (("--by", "department", "--crowd", "20", "--sample", "1.5"), 2, "sample must lie between 0 and 1"),
         (("--by", "department", "--crowd", "20", "--one-row-per-person"), 2, "add --person COLUMN"),
         (("--by", "department", "--crowd", "20", "--person", "department"), 3, "exactly one row for each person"),
-        (("--by", "department=Fire", "--crowd", "20", "--format", "xls"), 2, "csv or parquet"),
+        (("--by", "department=Fire", "--crowd", "20", "--format", "xls"), 2, "csv, parquet or xlsx"),
     ],
 )
 def test_wrong_use_gets_one_sentence(town: Path, tmp_path: Path, words: tuple[str, ...], code: int, says: str) -> None:

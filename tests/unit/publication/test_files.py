@@ -187,8 +187,8 @@ def test_a_link_in_the_way_is_neither_followed_nor_replaced(tmp_path: Path) -> N
 
 def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(WrongUse, match="format must be csv or parquet"):
-        save(release(), tmp_path, form="xlsx")
+    with pytest.raises(WrongUse, match="format must be csv, parquet or xlsx"):
+        save(release(), tmp_path, form="xls")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(WrongUse, match=r"there is no folder .* and none can be made; choose another"):
             save(release(), place)
