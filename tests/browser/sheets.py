@@ -23,22 +23,27 @@ import hubbub
 from hubbub.kinds.table import Table
 from hubbub.protocol.release import Release
 from hubbub.report.heading import Heading
-from tests.browser.chromium import Browser, browsing, found, running
+from tests.browser.chromium import Browser, Running, browsing, found, running
 
 FOLDER = Path("out") / "sheets"
 PEOPLE = 20_000
 SIZES = {"1440": (1440, False), "390": (390, False), "dark": (1280, True)}
-STUDIO = (
-    "/publish",
-    "/publish/table?file=millbrook.parquet",
-    "/publish/table?file=millbrook.parquet&question=how-many&who=column:resident&by1-use=on&by2-use=on",
-    "/publish/table?file=millbrook.parquet&question=average&who=column:resident&of-column=salary&of-low=0&of-high=300000"
-    "&of-step=1000&by1-use=on&step=3",
-    "/check",
-    "/plan?people=2000&bins=20&rate=0.2",
-    "/vote",
-    "/ledger",
-)
+STUDIO = {
+    "publish": "/publish",
+    "questions": "/publish/table?file=millbrook.parquet",
+    "columns": "/publish/table?file=millbrook.parquet&named=1&question=how-many&guided=1&step=2",
+    "promise": "/publish/table?file=millbrook.parquet&named=1&question=how-many&guided=1&step=3",
+    "release": "/release?folder=millbrook-histogram",
+    "check": "/check",
+    "checked": "/check/folder?folder=millbrook-histogram",
+    "plan": "/plan?people=2000&bins=20&rate=0.2",
+    "vote": "/vote",
+    "result": "/vote/result?folder=millbrook-count&file=millbrook",
+    "ballots": "/vote/ballots?file=millbrook",
+    "ledger": "/ledger",
+    "ledger-one": "/ledger?dataset=millbrook",
+    "nowhere": "/nowhere",
+}
 HEADING = Heading(publisher="The town of Millbrook", date="May 2026")
 
 
@@ -149,6 +154,22 @@ def taken(browser: Browser, address: str, name: str, into: Path) -> list[str]:
     return [*files, file.name]
 
 
+def used(browser: Browser, studio: Running) -> None:
+    """A studio in which something was published and something was counted."""
+    browser.width(1280)
+    browser.open(studio.link)
+    browser.click("#example")
+    browser.until("What this would give")
+    browser.settled()
+    browser.click("#release")
+    browser.until("Published: millbrook-histogram")
+    browser.open(f"{studio.address}/vote")
+    browser.click("#read")
+    browser.until("Nothing is counted yet")
+    browser.click("#count")
+    browser.until("wins")
+
+
 def pages_of(pdf: bytes) -> int:
     """How many pages a PDF of Chromium has."""
     return pdf.count(b"/Type /Page") - pdf.count(b"/Type /Pages")
@@ -187,10 +208,10 @@ def main(names: list[str]) -> None:
                 shutil.copy(page, FOLDER / f"{name}.html")
                 shots[name] = taken(browser, f"file://{page}", name, FOLDER)
         if not names:
-            with running(at / "studio", "--example") as studio:
-                browser.open(studio.link)
-                for i, path in enumerate(STUDIO):
-                    shots[f"studio-{i}"] = taken(browser, f"{studio.address}{path}", f"studio-{i}", FOLDER)
+            with running(at / "studio") as studio:
+                used(browser, studio)
+                for name, path in STUDIO.items():
+                    shots[f"studio-{name}"] = taken(browser, f"{studio.address}{path}", f"studio-{name}", FOLDER)
     sheet(shots, FOLDER)
     print(f"Open {FOLDER / 'index.html'}")
 

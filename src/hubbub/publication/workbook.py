@@ -103,13 +103,13 @@ def parts_of(sheets: Sequence[Sheet]) -> dict[str, Rows]:
         "xl/_rels/workbook.xml.rels": f'{_HEAD}<Relationships xmlns="{_PACKAGE}/relationships">{links}</Relationships>',
         "xl/styles.xml": _STYLES,
     }
-    parts: dict[str, Rows] = {name: _whole(text) for name, text in fixed.items()}
+    parts: dict[str, Rows] = {name: _constant(text) for name, text in fixed.items()}
     for i, sheet in zip((1, *numbers[2:]), sheets, strict=True):
         parts[f"xl/worksheets/sheet{i}.xml"] = _sheet(sheet)
     return parts
 
 
-def _whole(text: str) -> Rows:
+def _constant(text: str) -> Rows:
     return lambda: iter((text.encode(),))
 
 
