@@ -58,6 +58,7 @@ GERMAN: Final[Mapping[str, str]] = {
     "{low} to {high}": "{low} bis {high}",
     "{low} or more": "{low} oder mehr",
     # the rest
+    "What adds up": "Was sich zusammenzählt",
     "Lost in the crowd": "In der Menge verborgen",
     "With you or without you": "Mit Ihnen oder ohne Sie",
     "No more than a sample would tell": "Nicht mehr, als eine Stichprobe verriete",

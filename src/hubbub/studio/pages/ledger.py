@@ -127,7 +127,7 @@ def _charts(account: Account) -> list[str]:
             description=f"After {len(spent)} releases of {account.dataset} it is {last:.4g}."
             + (f" The cap is {to_text(limit)}." if limit is not None else " There is no cap."),
             x="release",
-            y=f"epsilon of {name}, all releases so far together",
+            y=f"epsilon of {name}, so far",
             rules=() if limit is None else ((to_float(limit, round_up=False), said),),
             across=(float(spent[first].number), float(spent[-1].number)) if len(known) > 1 else None,
             log=False,
