@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = "shown"
 HIDDEN: Final = "suppressed"
-UNTOLD: Final = "too few people for the noise"
+UNTOLD: Final = chart.UNTOLD
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 ENDS: Final = ("estimate", "low", "high")
 POINTS: Final = ("value", "low", "high")
