@@ -92,6 +92,9 @@ class CubeOptions(Confirmed, total=False):
     margins: str | Sequence[str | Sequence[str]] | None
     crowd: Exact | None
     epsilon: Exact | None
+    delta: Exact | None
+    noise: str | None
+    people: Exact | None
     consistent: bool
     one_row_per_person: bool
     sample: Exact | None
@@ -135,6 +138,16 @@ class QueriesOptions(Confirmed, total=False):
     coverage: Exact
 
 
+class SyntheticOptions(Confirmed, total=False):
+    """The options of ``hubbub release synthetic``, but for what the method takes first."""
+
+    epsilon: Exact | None
+    delta: Exact | None
+    ways: Exact
+    size: Exact | None
+    coverage: Exact
+
+
 class CountOptions(NumberOptions, total=False):
     """The options of ``hubbub release count``, but for what the method takes first."""
 
@@ -164,6 +177,7 @@ class FractionOptions(NumberOptions, total=False):
     weight: str | None
     poisson_survey: bool
     calibrated: bool
+    calibrate: object | None
     sample: Exact | None
     at_delta: Exact
 
@@ -179,6 +193,7 @@ class MeanOptions(NumberOptions, total=False):
     weight: str | None
     poisson_survey: bool
     calibrated: bool
+    calibrate: object | None
     sample: Exact | None
     at_delta: Exact
 

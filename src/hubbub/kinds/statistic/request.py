@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.statistic.calibration import CALIBRATE, totals_of
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, SURVEY, WEIGHT, declared_weight
@@ -51,6 +52,7 @@ def statistic(
     weight: str | None = None,
     poisson_survey: bool = False,
     calibrated: bool = False,
+    calibrate: object = None,
     unit: Unit | None = None,
 ) -> Statistic:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -79,9 +81,9 @@ def statistic(
         case "count":
             return Count(**common, **weights)
         case "fraction":
-            return Share(**common, **weights)
+            return Share(calibrate=totals_of(calibrate, axes), **common, **weights)
         case "mean":
-            return Mean(of=measured(of), **common, **weights)
+            return Mean(of=measured(of), calibrate=totals_of(calibrate, axes), **common, **weights)
         case _:
             return Quantile(of=measured(of), q=rational(q, "q"), **common)
 
@@ -282,7 +284,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -293,7 +295,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

@@ -124,6 +124,11 @@ class Statistic(Spec):
         return None
 
     @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        """How many people there are in every bin, as everybody knows, if the numbers are put together by that."""
+        return None
+
+    @property
     def number_unit(self) -> Fraction:
         """What 1 of a count stands for: a person, or a step of the weights."""
         return Fraction(1) if self.weighted_by is None else self.weighted_by.step
@@ -319,9 +324,11 @@ class Share(Statistic):
 
     weight: Measure | None = field(default=None, metadata=UNSAID)
     poisson_survey: bool = field(default=False, metadata=UNSAID)
+    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
+        _check_totals(self)
         _check_weight(self)
         if self.where is None:
             raise WrongUse("a fraction is of those who meet a condition; say it, like `where='age >= 65'`")
@@ -334,6 +341,10 @@ class Share(Statistic):
     @property
     def survey(self) -> PoissonSurvey | None:
         return _survey(self.weight, self.poisson_survey)
+
+    @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        return self.calibrate
 
     @property
     def measured(self) -> Measure | Condition | None:
@@ -351,9 +362,11 @@ class Mean(Statistic):
     of: Measure
     weight: Measure | None = field(default=None, metadata=UNSAID)
     poisson_survey: bool = field(default=False, metadata=UNSAID)
+    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
+        _check_totals(self)
         _needs_epsilon(self.protection)
         _check_weight(self)
 
@@ -364,6 +377,10 @@ class Mean(Statistic):
     @property
     def survey(self) -> PoissonSurvey | None:
         return _survey(self.weight, self.poisson_survey)
+
+    @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        return self.calibrate
 
     @property
     def steps(self) -> int:
@@ -468,6 +485,17 @@ def _check_several(spec: Statistic) -> None:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
     if spec.unit != within_bins(spec.unit, spec.axes):
         raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
+
+
+def _check_totals(spec: Statistic) -> None:
+    if spec.totals is not None and (
+        spec.discovered
+        or not spec.axes
+        or len(spec.totals) != spec.bins
+        or min(spec.totals) < 0
+        or not sum(spec.totals)
+    ):
+        raise WrongUse("public totals are said of every declared bin, none below 0 and not all 0; list them so")
 
 
 def _check_weight(spec: Statistic) -> None:
