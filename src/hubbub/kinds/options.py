@@ -135,6 +135,7 @@ class QueriesOptions(Confirmed, total=False):
     people: Exact | None
     method: str | None
     least: str | None
+    consistent: bool
     coverage: Exact
 
 
