@@ -137,6 +137,7 @@ class QueriesOptions(Confirmed, total=False):
 class CountOptions(NumberOptions, total=False):
     """The options of ``hubbub release count``, but for what the method takes first."""
 
+    totals: bool
     expected_rows: bool
     any_row: bool
     count_rows: bool
@@ -153,6 +154,7 @@ class CountOptions(NumberOptions, total=False):
 class FractionOptions(NumberOptions, total=False):
     """The options of ``hubbub release fraction``, but for what the method takes first."""
 
+    totals: bool
     expected_rows: bool
     any_row: bool
     distinct: Exact | None
@@ -168,6 +170,7 @@ class FractionOptions(NumberOptions, total=False):
 class MeanOptions(NumberOptions, total=False):
     """The options of ``hubbub release mean``, but for what the method takes first."""
 
+    totals: bool
     expected_rows: bool
     distinct: Exact | None
     rows_per_person: Exact | None
@@ -194,6 +197,7 @@ class QuantileOptions(NumberOptions, total=False):
 class SumOptions(NumberOptions, total=False):
     """The options of ``hubbub release sum``, but for what the method takes first."""
 
+    totals: bool
     cap: Exact | None
     cap_per_bin: Exact | None
     cap_share: Exact | None

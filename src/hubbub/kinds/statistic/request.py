@@ -50,6 +50,7 @@ def statistic(
     unlisted: Exact | None = None,
     weight: str | None = None,
     calibrated: bool = False,
+    totals: bool = False,
     unit: Unit | None = None,
 ) -> Statistic:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -72,6 +73,7 @@ def statistic(
         "axes": axes, "where": rule, "protection": protection, "coverage": level,
         "unit": within_bins(unit or Unit(), axes),
         "unlisted": of_bins(unlisted, axes),
+        "totals": totals,
     }  # fmt: skip
     if name == "count" and (weight is not None or calibrated):
         raise WrongUse(CALIBRATED if calibrated else WEIGHTED_COUNT)
@@ -172,6 +174,9 @@ _ANY_ROW: Final = Option(
 )
 _COUNT_ROWS: Final = Option(
     "count_rows", None, "Count rows and not people, at most M of each person (`rows_per_person`)."
+)
+TOTALS: Final = Option(
+    "totals", None, "Beside bins also what they come to together, and by fewer columns; costs nothing.", advanced=True
 )
 DISTINCT: Final = Option(
     "distinct",
@@ -274,7 +279,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -282,7 +287,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -293,7 +298,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
+    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

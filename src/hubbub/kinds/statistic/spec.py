@@ -66,6 +66,7 @@ class Statistic(Spec):
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
     unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
+    totals: bool = field(default=False, metadata=UNSAID)  # what bins come to together, beside them
 
     def __post_init__(self) -> None:
         unlisted.declared(self.unlisted, self.axes)
@@ -85,6 +86,8 @@ class Statistic(Spec):
             _check_any_row(self)
         if self.unit.expected_rows:
             _check_expected(self)
+        if self.totals:
+            _check_totals(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
         if (
@@ -421,6 +424,13 @@ def _check_several(spec: Statistic) -> None:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
     if spec.unit != within_bins(spec.unit, spec.axes):
         raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
+
+
+def _check_totals(spec: Statistic) -> None:
+    from hubbub.kinds.statistic import subtotals
+
+    plain = isinstance(spec.protection, Noise) and not spec.discovered and spec.ranked is None
+    subtotals.check(spec.axes, covered=plain and not spec.any_row and not spec.unit.expected_rows)
 
 
 def _check_weight(spec: Statistic) -> None:

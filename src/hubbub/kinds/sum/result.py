@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.statistic import subtotals
 from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
 from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
 from hubbub.kinds.sum import text as sum_text
-from hubbub.kinds.sum.estimates import Answer
+from hubbub.kinds.sum.estimates import Answer, estimated_total
 from hubbub.kinds.sum.lost import Lost
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing
@@ -97,7 +98,21 @@ class Totals(Result):
             found.append(one_batch("layers", self._layers()))
         if self.lost is not None:
             found.append(one_batch("lost", self._lost(self.lost)))
+        if self.spec.totals:
+            found.append(one_batch(subtotals.SHEET, self._totals_batch()))
         return tuple(found)
+
+    def totals(self) -> Iterator[tuple[subtotals.Group, Answer]]:
+        """What bins come to together, where that is asked for: everything first."""
+        for group in subtotals.groups(self.spec.axes) if self.spec.totals else ():
+            yield group, estimated_total(self.spec, [self.answers[code].row for code in group.codes])
+
+    def _totals_batch(self) -> pa.RecordBatch:
+        found, spec = list(self.totals()), self.spec
+        arrays = subtotals.key_arrays([group for group, _ in found], len(spec.axes))
+        arrays.append(floats([None if each.estimate is None else float(each.estimate) for _, each in found]))
+        arrays += [floats([down(each.low) for _, each in found]), floats([up(each.high) for _, each in found])]
+        return pa.record_batch(arrays, names=[*subtotals.names(spec.axes), *ENDS])
 
     def _batch(self) -> pa.RecordBatch:
         spec, found = self.spec, self.answers
@@ -153,6 +168,7 @@ class Totals(Result):
             "unit": spec.of.column,
             "values": sum_text.cut(spec),
             "coverage": to_text(spec.coverage),
+            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.totals else {}),
             **more,
         }
 
@@ -180,7 +196,15 @@ class Totals(Result):
         sentence = "Nothing is hidden."
         if hidden + untold:
             sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown."
-        return (sentence, route, *(() if self.lost is None else (self._lost_sentence(self.lost),)))
+        lost = () if self.lost is None else (self._lost_sentence(self.lost),)
+        return (sentence, route, *lost, *self._totals_sentence())
+
+    def _totals_sentence(self) -> tuple[str, ...]:
+        for _, answer in self.totals():
+            told = "-" if answer.estimate is None else self.number_text(answer.estimate)
+            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
+            return (f"All bins together: {told} ({self.number_text(answer.low)} {high}). {subtotals.MORE}",)
+        return ()
 
     def _lost_sentence(self, lost: Lost) -> str:
         above = f"About {lost.people:,} people ({lost.low:,} to {lost.high:,}) have more than the cap"
