@@ -68,7 +68,7 @@ audit: .venv/with-charts,dev .venv/auditees/installed ## try to break everything
 
 # One part that fails, or peers that cannot be installed, do not stop the others; the exit code tells.
 bench: .venv/with-bench ## measure, side by side with the peers
-	@$(MAKE) --no-print-directory --keep-going .venv/peers/installed .venv/accountants/installed || true
+	@$(MAKE) --no-print-directory --keep-going .venv/peers/installed .venv/accountants/installed .venv/synthesizers/installed .venv/tumult/installed || true
 	@$(BIN)/python -m benchmarks
 
 .venv/pyvenv.cfg:
@@ -98,6 +98,18 @@ lock: ## write hashes.txt again, after a change of constraints.txt (some minutes
 	@echo "Installing the peer of benchmarks.composition into .venv/accountants" >&2
 	@$(PYTHON) -m venv .venv/accountants
 	@.venv/accountants/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
+	@touch $@
+
+.venv/synthesizers/installed: benchmarks/utility-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing the synthesizers of benchmarks.utility into .venv/synthesizers" >&2
+	@$(PYTHON) -m venv .venv/synthesizers
+	@.venv/synthesizers/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
+	@touch $@
+
+.venv/tumult/installed: benchmarks/spark-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing Tumult for benchmarks.utility into .venv/tumult" >&2
+	@$(PYTHON) -m venv .venv/tumult
+	@.venv/tumult/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
 	@touch $@
 
 .venv/auditees/installed: benchmarks/audit-peers.txt | .venv/pyvenv.cfg

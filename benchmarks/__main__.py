@@ -28,7 +28,7 @@ PARTS: Final = (
     *map(Part, ("noise", "channels", "release", "statistics", "csv_files", "ledger", "people", "large")),
     *map(Part, ("spark", "far")),
     Part("groups", ("sqlite",)),
-    *map(Part, ("graphs", "commands", "queries")),
+    *map(Part, ("graphs", "commands", "queries", "utility")),
     Part("voting", peers="peers"),
     Part("composition", peers="accountants"),
 )

@@ -18,7 +18,7 @@ from tests.browser.chromium import WIDTHS, Browser, Running, browsing, needed, r
 pytestmark = needed
 
 PICTURES = os.environ.get("HUBBUB_PICTURES")  # a folder: then the pictures of the tutorial are taken
-TABLE = "/publish/table?file=millbrook.parquet&named=1"
+TABLE = "/publish/table?file=millbrook.parquet&question=how-many&who=column:resident&by1-use=on&by2-use=on"
 
 
 def taken(browser: Browser, name: str, part: str = "h1") -> None:
@@ -54,7 +54,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
         browser.until("What this would give")
         told = browser.settled()
         assert "No more than a sample would tell" in told
-        assert "This would be the first release of millbrook." in told
+        assert "Release 1" in told
         taken(browser, "publish")
         browser.click("#release")
         browser.until("Published: millbrook-histogram")
@@ -179,9 +179,11 @@ def the_private_check_leaves_no_trace(story: Story) -> None:
     browser.open(f"{steward.address}/publish")
     browser.click("a[href*='file=millbrook.parquet']")
     browser.settled()
+    before = browser.driver.current_url
     browser.click("[formaction='/publish/look']")
     browser.until("40,000 rows are read")
-    assert "?" not in browser.driver.current_url  # what was asked is in no address, and so in no history
+    assert browser.one("#look").is_displayed()  # beside the form
+    assert browser.driver.current_url == before  # what was asked is in no address, and so in no history
     browser.open(f"{steward.address}/plan")
     assert "40,000 rows" not in str(browser.driver.execute_script("return document.referrer + document.cookie"))
     browser.driver.back()
@@ -204,7 +206,12 @@ def pages_are_read_without_scripts(story: Story) -> None:
 
 
 PAGES = ("/publish", TABLE, "/release?folder=millbrook-histogram", "/check", "/plan", "/vote", "/ledger")
-MORE = ("/check/folder?folder=millbrook-histogram", "/publish/kind/histogram?file=millbrook.parquet", "/nowhere")
+MORE = (
+    "/check/folder?folder=millbrook-histogram",
+    "/publish/table?file=millbrook.parquet",
+    f"{TABLE}&step=3",
+    "/nowhere",
+)
 
 
 DARK = ("/plan", "/vote", "/ledger", TABLE, MORE[0])  # all that has colours of its own

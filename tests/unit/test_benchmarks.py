@@ -38,6 +38,15 @@ SMALL: dict[str, dict[str, Any]] = {
         "RUNS": 1,
         "MILLION": (("marginals:2", (2,) * 4, "mwem"), ("intervals", (50,), "tree")),
     },
+    "utility": {
+        "PEOPLE": 50,
+        "RUNS": 1,
+        "TOTALS": ((50, 1.0),),
+        "BINS": 8,
+        "COLUMNS": (),
+        "SIZES": (2, 3, 2),
+        "MADE_UP": ((100, (2, 2, 2), "tiny"),),
+    },
     "voting": ONCE | {"BALLOTS": 500, "ROWS": 200, "ballot_files.ROWS": 200, "ballot_files.REPEATS": 1},
     "composition": {"CASES": ((5, "0.1", "1"), (5, "0.1", "0.1"))},
     "honesty": {"VOTERS": (5,), "STEPS": 2, "EXACT": {"plurality": (5,), "instant-runoff": (5,), "borda": (5,)}},
@@ -49,6 +58,9 @@ ELSEWHERE = {
     "audit": "by make audit, of which every part is in tests/unit/audit",
     "audit_peers": "in an environment of its own",
     "spark_peers": "in an environment of its own",
+    "utility_peers": "in an environment of its own",
+    "utility_tumult": "in an environment of its own",
+    "visits": "holds the bounds that utility and its peers share",
     "tightness": "measures nothing: it writes a page",
 }
 

@@ -76,6 +76,8 @@ _READ: Final = (
 )
 _SENT: Final = (
     ("/publish/example", "publish", "example"),
+    ("/publish/add", "publish", "add"),
+    ("/publish/welcome", "publish", "welcomed"),
     ("/publish/release", "publish", "release"),
     ("/publish/look", "publish", "inspect_columns"),
     ("/progress/stop", "progress", "stop"),

@@ -11,6 +11,7 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.publication.signed_files import published
 from hubbub.studio.answers import Answers
+from hubbub.studio.drafts import Drafts
 from hubbub.studio.folder import Folder
 from hubbub.studio.work.work import Work
 
@@ -23,6 +24,7 @@ class Desk:
     ledger: Path | None = None
     work: Work = field(default_factory=Work)
     answers: Answers = field(default_factory=Answers)
+    drafts: Drafts = field(default_factory=Drafts)
 
     @property
     def book(self) -> Ledger:

@@ -10,7 +10,7 @@ LINKS: Final = "friends.csv"
 
 FILLED: Final = {
     "file": TABLE,
-    "asked": "1",
+    "question": "how-many",
     "who": "column:resident",
     "by1-use": "on",
     "by1-values": "Schools,Hospital,Mill,Town Hall,Police,Roads,Library,Ferry",
@@ -20,12 +20,11 @@ FILLED: Final = {
     "by2-high": "300000",
     "by2-step": "10000",
     "by2-null": "on",
-    "by3-null": "on",
-    "by4-null": "on",
     "promise": "sample",
     "crowd": "20",
     "sample": "0.2",
-    "people": "40000",
+    "size": "40000",
+    "step": "3",
 }
 """The form filled in for it, so that a newcomer starts from something that works."""
 

@@ -49,7 +49,7 @@ def test_names_of_files_and_columns_are_words(evil: Opened) -> None:
     text = evil.get("/publish")[1]
     check(text)
     assert "&lt;script&gt;" in text
-    text = evil.get("/publish/table", params={"file": "evil.csv", "named": "1"})[1]
+    text = evil.get("/publish/table", params={"file": "evil.csv", "named": "1", "question": "how-many"})[1]
     check(text)
     assert "&lt;b onclick" in text
     assert "[U+202E]" in text
@@ -70,11 +70,17 @@ def test_whatever_is_sent_comes_back_as_words(evil: Opened, path: str) -> None:
         "shape",
         "voters",
         "by1-values",
+        "of-low",
+        "where",
+        "where-value",
+        "rows_called",
         "key",
     )
-    form = dict.fromkeys(names, EVIL) | {"asked": "1", "guided": "1", "by1-use": "on"}
+    form = dict.fromkeys(names, EVIL) | {"question": "how-many", "by1-use": "on"}
     check(evil.get(path, params=form)[1])
     check(evil.get(path, params=form | {"file": "evil.csv", "who": "rows"})[1])
+    for question in ("average", "share", "records", "map", EVIL):
+        check(evil.get(path, params=form | {"file": "evil.csv", "who": "rows", "question": question, "named": "1"})[1])
 
 
 def test_so_do_the_answers_to_forms(evil: Opened) -> None:
@@ -96,7 +102,7 @@ def test_no_cell_is_on_a_page(opened: Opened) -> None:
     for path in ("/publish/table", "/publish/kind/histogram", "/publish/answer"):
         text = opened.get(
             path,
-            params={"file": "cells.csv", "asked": "1", "guided": "1", "who": "rows", "by1-use": "on", "named": "1"},
+            params={"file": "cells.csv", "question": "how-many", "who": "rows", "by1-use": "on", "named": "1"},
         )[1]
         assert "Xanadu" not in text
     (opened.folder / "bare.csv").write_text("Xanadu4711,12\nXanadu4712,13\n", encoding="utf-8")

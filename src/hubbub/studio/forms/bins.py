@@ -1,25 +1,78 @@
-"""The bins of a column as a form, which writes the same SPEC text that a command takes. The schema is public."""
+"""The columns of a table as a form: which are chosen, and their bins, in the same SPEC text that a command takes. The
+schema is public."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from hubbub.errors import WrongUse
 from hubbub.studio.forms.fields import no_file
+from hubbub.studio.forms.misfilled import Misfilled
+from hubbub.studio.forms.suggestions import (
+    DATES,
+    FLAGS,
+    NEVER,
+    NUMBERS,
+    WORDS,
+    Suggestion,
+    reads_as_person,
+    suggested,
+)
 from hubbub.tables.bins import UNITS
 from hubbub.tables.schema import ColumnType
 
-_NUMBERS: Final = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
-_FORMS: Final = {
-    ColumnType.TEXT: "values",
+CELLS: Final = {WORDS: "words", NUMBERS: "numbers", DATES: "dates", FLAGS: "yes or no"}
+"""What the cells of a column may be taken for, in words."""
+
+CHIPS: Final = {
+    ColumnType.INTEGER: "whole numbers",
+    ColumnType.DECIMAL: "numbers",
+    ColumnType.FLOAT: "numbers",
     ColumnType.DATE: "dates",
-    ColumnType.BOOLEAN: "none",
-    ColumnType.OTHER: "never",
-} | dict.fromkeys(_NUMBERS, "range")
-_PARTS: Final = ("use", "values", "low", "high", "step", "unit", "first", "last", "null", "other", "own")
+    ColumnType.BOOLEAN: "yes or no",
+    ColumnType.OTHER: "cannot be counted",
+}
+WRITTEN: Final = {
+    NUMBERS: (("", "like 55314.00"), ("money", "like $55,314.00"), ("decimal=,", "like 55.314,00")),
+    DATES: (
+        ("", "like 2026-03-14"),
+        ("date=%m/%d/%Y", "like 03/14/2026"),
+        ("date=%d/%m/%Y", "like 14/03/2026"),
+        ("date=%d.%m.%Y", "like 14.03.2026"),
+    ),
+}
+"""How cells of text are written."""
+
+_MAY_BE: Final = {
+    ColumnType.TEXT: (WORDS, NUMBERS, DATES, FLAGS),
+    ColumnType.INTEGER: (NUMBERS, WORDS, FLAGS),
+    ColumnType.DECIMAL: (NUMBERS,),
+    ColumnType.FLOAT: (NUMBERS,),
+    ColumnType.DATE: (DATES,),
+    ColumnType.BOOLEAN: (FLAGS,),
+    ColumnType.OTHER: (),
+}
+_PARTS: Final = (
+    "cells",
+    "values",
+    "low",
+    "high",
+    "step",
+    "unit",
+    "first",
+    "last",
+    "null",
+    "other",
+    "reads",
+    "own",
+    "keep",
+    "width",
+    "signs",
+)
+_STEPS: Final = ("low", "high", "step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,70 +81,175 @@ class Column:
 
     number: int
     name: str
-    holds: str
-    form: str  # values, range, dates, none or never
+    label: str  # as it is shown: of two with one name the first has it
+    holds: ColumnType
+    used: bool
     given: Mapping[str, str]
+    suggestion: Suggestion
+    person: bool  # its name reads as if it said who a row is about
 
     @property
-    def used(self) -> bool:
-        return bool(self.given.get("use"))
+    def chip(self) -> str:
+        """What it holds; where that is text, what its name lets one take it for."""
+        return CELLS[self.suggestion.cells] if self.is_text else CHIPS[self.holds]
+
+    @property
+    def may_be(self) -> tuple[str, ...]:
+        return _MAY_BE[self.holds]
+
+    @property
+    def countable(self) -> bool:
+        return bool(self.may_be)
+
+    @property
+    def cells(self) -> str:
+        """What its cells are taken for."""
+        return self.given["cells"] if self.given["cells"] in self.may_be else self.suggestion.cells
+
+    @property
+    def is_text(self) -> bool:
+        return self.holds is ColumnType.TEXT
+
+    def field(self, part: str) -> str:
+        """The name of one of its fields."""
+        return f"by{self.number}-{part}"
 
     @property
     def spec(self) -> str:
         """The SPEC of its bins, as a command takes it."""
-        return spec_text(self.name, self.form, self.given)
+        return spec_text(self)
+
+    @property
+    def coarser(self) -> str:
+        """The column with its public function, as records take it."""
+        return coarser_text(self)
 
 
 def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[Column, ...]:
-    """Every column of a table; at first, a missing value is a bin of its own."""
-    submitted = "asked" in form
+    """Every column of a table. One whose fields were not shown yet has what is suggested; a missing value is a bin."""
+    labels = display_names(tuple(schema))
     found = []
     for number, (name, holds) in enumerate(schema.items()):
-        given = {part: form.get(f"by{number}-{part}", "") for part in _PARTS}
-        if not submitted:
-            given["null"] = "on"
-        found.append(Column(number=number, name=name, holds=holds.value, form=_FORMS[holds], given=given))
+        suggestion = _suggested(name, holds)
+        if any(f"by{number}-{part}" in form for part in (*_PARTS, "said")):
+            given = {part: form.get(f"by{number}-{part}", "") for part in _PARTS}
+        else:
+            given = dict.fromkeys(_PARTS, "") | first_of(suggestion)
+        found.append(
+            Column(
+                number=number,
+                name=name,
+                label=labels[number],
+                holds=holds,
+                used=bool(form.get(f"by{number}-use")),
+                given=given,
+                suggestion=suggestion,
+                person=reads_as_person(name),
+            )
+        )
     return tuple(found)
+
+
+_suggested = lru_cache(maxsize=4096)(suggested)
+
+
+def first_of(suggestion: Suggestion) -> dict[str, str]:
+    """What the fields of a column begin with."""
+    other = "on" if suggestion.cells == WORDS else ""
+    return {"cells": suggestion.cells, "null": "on", "other": other, **suggestion.bins}
+
+
+def display_names(names: Sequence[str]) -> tuple[str, ...]:
+    """How columns are called on a page: of several with one name the first has it, the others have their number.
+
+    >>> display_names(["id", "town#1", "Town#2", "a#1"])
+    ('id', 'town', 'Town#2', 'a#1')
+    """
+    known = {name.lower() for name in names}
+
+    def displayed(name: str) -> str:
+        bare = name.removesuffix("#1")
+        first = bare != name and f"{bare}#2".lower() in known and bare.lower() not in known
+        return bare if first else name
+
+    return tuple(map(displayed, names))
+
+
+def chosen(found: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns that were ticked."""
+    return tuple(column for column in found if column.used)
 
 
 def specs(found: Sequence[Column]) -> tuple[str, ...]:
     """The bins of the columns that are counted by."""
-    declared = tuple(column.spec for column in found if column.used)
+    declared = tuple(column.spec for column in chosen(found))
     for each in declared:
         no_file(each)
     return declared
 
 
-def spec_text(name: str, form: str, given: Mapping[str, str]) -> str:
-    """The SPEC that the fields of a column say.
-
-    >>> spec_text("age", "range", {"low": "0", "high": "90", "step": "10", "null": "on"})
-    'age:0..90:10,null'
-    >>> spec_text("a=b", "values", {"values": "x, y", "other": "on"}), spec_text("hired", "dates", {"unit": "year"})
-    ('"a=b"=x, y,other', 'hired:year')
-    """
-    parts = {part: given.get(part, "").strip() for part in _PARTS}
-    column = quoted(name)
+def spec_text(column: Column) -> str:
+    """The SPEC that the fields of a column say."""
+    parts = {part: column.given.get(part, "").strip() for part in _PARTS}
+    name = quoted(column.name)
     ends = "".join(f",{part}" for part in ("null", "other") if parts[part])
+    reads = _reads(column, parts["reads"])
     if parts["own"]:
-        return f"{column}{parts['own']}" if parts["own"][0] in "=:" else f"{column}:{parts['own']}"
-    if form == "values" and parts["values"]:
-        return f"{column}={parts['values']}{ends}"
-    if form in ("range", "values") and any(parts[part] for part in ("low", "high", "step")):
-        if not all(parts[part] for part in ("low", "high", "step")):
-            raise WrongUse(
-                "a range of numbers has a beginning, an end and a step, like 0, 100 and 10; fill in all three"
-            )
-        return f"{column}:{parts['low']}..{parts['high']}:{parts['step']}{ends}"
-    if form == "dates":
-        unit = parts["unit"] if parts["unit"] in UNITS else "month"
-        if not parts["first"] and not parts["last"]:
-            return f"{column}:{unit}"
-        return f"{column}:{unit}:{parts['first']}..{parts['last']}{ends}"
-    return f"{column}=false,true{ends}" if form == "none" else column
+        return f"{name}{parts['own']}" if parts["own"][0] in "=:" else f"{name}:{parts['own']}"
+    if column.cells == NEVER:
+        raise Misfilled(column.field("use"), f"the column {column.label} holds {column.holds.value}; choose another")
+    if column.cells == FLAGS:
+        return f"{name}=false,true{ends}" if column.holds is ColumnType.BOOLEAN else f"{name}:boolean{ends}"
+    if column.cells == WORDS:
+        return f"{name}={parts['values'].rstrip(',')}{ends}" if parts["values"] else name
+    if column.cells == NUMBERS:
+        for part in _STEPS:
+            if not parts[part]:
+                raise Misfilled(
+                    column.field(part),
+                    f"say from where to where {column.label} is counted and in which steps, like 0, 100 and 10; fill in "
+                    "all three",
+                )
+        return f"{name}:{parts['low']}..{parts['high']}:{parts['step']}{reads}{ends}"
+    unit = parts["unit"] if parts["unit"] in UNITS else "month"
+    if not parts["first"] and not parts["last"]:
+        return f"{name}:{unit}{reads}"
+    if not parts["first"] or not parts["last"]:
+        wanting = "first" if not parts["first"] else "last"
+        raise Misfilled(
+            column.field(wanting), f"dates of {column.label} have a beginning and an end, like 2020 and 2026; fill both"
+        )
+    return f"{name}:{unit}:{parts['first']}..{parts['last']}{reads}{ends}"
+
+
+def _reads(column: Column, text: str) -> str:
+    known = dict(WRITTEN.get(column.cells, ()))
+    return f",{text}" if column.is_text and text and text in known else ""
+
+
+def coarser_text(column: Column) -> str:
+    """A column of a record with the public function that makes it coarser."""
+    name, keep = quoted(column.name), column.given.get("keep", "")
+    if keep == "ranges":
+        return f"{name}:{_needed(column, 'width', '10')}"
+    if keep == "signs":
+        return f"{name}/{_needed(column, 'signs', '3')}"
+    if keep in UNITS:
+        return f"{name}:{keep}"
+    return name
+
+
+def _needed(column: Column, part: str, like: str) -> str:
+    if value := column.given.get(part, "").strip():
+        return value
+    raise Misfilled(column.field(part), f"say how coarse {column.label} becomes, like {like}; fill it in")
 
 
 def quoted(name: str) -> str:
-    """A column's name in a SPEC, in quotes where it could be taken for something else."""
-    plain = re.fullmatch(r'[^=:,"]+', name) and name == name.strip()
+    """A column's name in a SPEC, in quotes where it could be taken for something else.
+
+    >>> quoted("town"), quoted("a=b")
+    ('town', '"a=b"')
+    """
+    plain = re.fullmatch(r'[^=:,"/@]+', name) and name == name.strip()
     return name if plain else '"' + name.replace('"', '""') + '"'

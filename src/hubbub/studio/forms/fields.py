@@ -31,9 +31,62 @@ OPENING: Final[Mapping[str, tuple[Option, ...]]] = {TABLE: _TABLE, GRAPH: openin
 NAMED: Final = (opening.NAMED,)
 
 
+_LABELS: Final = {
+    "alpha": "Alpha",
+    "at_delta": "Delta of what sampling buys",
+    "average_at_most": "A public bound on the average number of friends",
+    "calibrated": "The weights were raked or post-stratified",
+    "cap": "The most that a person counts with",
+    "class": "Which questions",
+    "collected": "The table is itself a random sample, at rate",
+    "collected_between": "The table is itself a random sample, at a rate between",
+    "columns": "The two columns with the ends of a link",
+    "coverage": "How often an interval is right",
+    "dataset": "The people's name in the ledger",
+    "delta": "Delta",
+    "encoding": "Encoding",
+    "exempt": "People collected in any other way",
+    "expected_rows": "Intervals for what is kept on average",
+    "explore": "People that a walk may see",
+    "leave_outside": "Leave points outside of the box",
+    "margins": "Which margins",
+    "max_degree": "The most friends that anybody has",
+    "method": "Method",
+    "no_header": "The first line is data; the columns are called",
+    "other_people": "These are not the people of a dataset with the same ids",
+    "people": "The number of people, if it is public and exact",
+    "per_edge": "Protect single links only",
+    "q": "Which quantile (0.5 is the median)",
+    "regions": "Polygons in place of a grid",
+    "rows": "Random people who may be known, K",
+    "samples": "Random people who may be known, K",
+    "scale_up": "Scale a sample up to everybody",
+    "spec": "The file of questions",
+    "table": "The table or sheet",
+    "unlisted": "Refuse if more of the people are in no bin",
+    "unreadable": "Refuse if more of the people cannot be read",
+    "vertex_file": "A list of all people, with links or without",
+    "vertices": "The number of people",
+    "weight": "Design weights",
+}
+"""What an option is called in a form; others by their name."""
+
+_WORDED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "CLASS": (
+        ("marginals:2", "Every table by two columns"),
+        ("marginals:3", "Every table by three columns"),
+        ("conjunctions:2", "Every condition on up to two columns, and the grand total"),
+        ("conjunctions:3", "Every condition on up to three columns, and the grand total"),
+        ("intervals", "Every range of one column"),
+        ("boxes", "Every range of each column at once"),
+    ),
+}
+"""What an option may be, in words, by what it takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: `form` is text, tick, lines (several values) or file."""
+    """One field: `form` is text, tick, lines (several values), choice or file."""
 
     name: str
     label: str
@@ -41,6 +94,8 @@ class Field:
     takes: str
     help: str
     value: str | bool
+    choices: tuple[tuple[str, str], ...] = ()
+    required: bool = False
 
 
 def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, ...]:
@@ -49,17 +104,22 @@ def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, 
 
 
 def _field(option: Option, given: Mapping[str, Any]) -> Field:
-    label = option.name.replace("_", " ")
+    plain = option.name.replace("_", " ")
+    label = _LABELS.get(option.name, plain[:1].upper() + plain[1:])
     help_text = in_page(option.help)
     if option.metavar is None:
         return Field(option.name, label, "tick", "", help_text, bool(given.get(option.name)))
+    choices = _WORDED.get(option.metavar) or tuple((each, each) for each in option.choices)
+    form = "lines" if option.many else "file" if option.metavar == FILE else "choice" if choices else "text"
     value = given.get(option.name)
-    form = "lines" if option.many else "file" if option.metavar == FILE else "text"
     if value is None:
         value = option.default or ""
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
     text = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
-    return Field(option.name, label, form, option.metavar, help_text, text)
+    needed = bool(option.missing) or option.required
+    if choices and not needed:
+        choices = (("", "not said"), *choices)
+    return Field(option.name, label, form, option.metavar, help_text, text, choices, needed)
 
 
 def options_of(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
@@ -87,6 +147,8 @@ def _word(option: Option, text: str, folder: Folder) -> Any:
                 f"`{option.name}` takes {option.parts} values with a space between them; write {option.metavar}"
             )
         return parts or None
+    if not stripped and (worded := _WORDED.get(option.metavar or "")) and option.missing:
+        return worded[0][0]
     return stripped or option.default
 
 

@@ -1,53 +1,51 @@
-"""The guided form: a histogram with its promise in plain words. It gives the same words as a command."""
+"""The guided form: a question in words, the kind of release that answers it, and the promises that go with it.
+
+A question says which promises can be asked for and by which options of its kind. All else of the form comes from the
+kind's own options (:mod:`hubbub.studio.forms.parts`); a kind that no question is about has one made from its help.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hubbub.errors import WrongUse
-from hubbub.studio.forms.bins import Column, specs
+from hubbub import registry
+from hubbub.protocol.option import HOW
+from hubbub.protocol.spec import GRAPH, TABLE, Kind
+from hubbub.studio.forms.misfilled import Misfilled
 from hubbub.tables.bins import Discovered, parse
-
-KIND: Final = "histogram"
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A promise that can be chosen: its name in the form, what it means, for whom it is, which sliders it has."""
+    """A promise that can be chosen: its name in the form, what it means, and what it costs in usefulness."""
 
     name: str
     title: str
     description: str
-    sliders: tuple[str, ...]
 
 
 PROMISES: Final = (
     Promise(
         "noise",
         "Nobody can tell whether I took part",
-        "Every count gets a little noise. The smallest errors; further releases may follow while the budget lasts.",
-        ("epsilon", "delta"),
+        "Each number gets a little noise. The smallest errors, and more releases can follow.",
     ),
     Promise(
         "sample",
         "No more than a sample would tell",
-        "A fresh secret sample is drawn; counts of at least k in it are shown, the others hidden. Further releases may "
-        "follow.",
-        ("crowd", "sample"),
+        "A secret sample is drawn. Its crowds of at least k are shown, and more releases can follow.",
     ),
     Promise(
         "crowd",
         "Nobody stands alone",
-        "Exact counts of at least k, the others hidden. This is for one release of these people.",
-        ("crowd",),
+        "Numbers about at least k people are shown, the others hidden. For one release of these people.",
     ),
     Promise(
         "rare",
         "The rarer, the less is shown",
-        "Much noise for small crowds, little for large ones; numbers up to a threshold are hidden.",
-        ("rare", "crowd", "epsilon", "show_above"),
+        "Much noise for small crowds, little for large ones. Small numbers can be hidden.",
     ),
 )
 
@@ -64,12 +62,19 @@ class Slider:
 
 
 SLIDERS: Final = (
+    Slider(
+        "epsilon",
+        "Privacy loss, epsilon",
+        "0.01 0.02 0.05 0.1 0.15 0.2 0.3 0.5 0.7 1 1.5 2 3 4 5",
+        "1",
+        "smaller: a stronger promise, more noise",
+    ),
     Slider("crowd", "Crowd, k", "2 3 5 7 10 12 15 20 25 30 40 50 70 100 150 200 300 500", "20", "people in a crowd"),
     Slider(
         "sample",
         "Rate of the secret sample",
         "0.01 0.02 0.03 0.05 0.07 0.1 0.12 0.15 0.2 0.25 0.3 0.35 0.4 0.5",
-        "0.1",
+        "0.2",
         "share of people who are in it",
     ),
     Slider(
@@ -80,15 +85,8 @@ SLIDERS: Final = (
         "smaller: rare people show less",
     ),
     Slider(
-        "epsilon",
-        "Privacy loss, epsilon",
-        "0.01 0.02 0.05 0.1 0.15 0.2 0.3 0.5 0.7 1 1.5 2 3 4 5",
-        "1",
-        "smaller: a stronger promise, more noise",
-    ),
-    Slider(
         "delta",
-        "Delta, where bins are found in the data",
+        "Delta, where values are found in the data",
         "1e-12 1e-11 1e-10 1e-9 1e-8 1e-7 1e-6 1e-5",
         "1e-6",
         "chance that a rare value is listed",
@@ -101,53 +99,230 @@ SLIDERS: Final = (
         "published numbers up to it are hidden; costs no privacy",
     ),
 )
-FIRST: Final = "sample"
+_FIRST: Final = {slider.name: slider.value for slider in SLIDERS}
+
+Ways = Mapping[str, tuple[str, ...]]
+"""The promises that can be asked for, each with the numbers that it takes."""
+
+_COUNTS: Final[Ways] = {
+    "noise": ("epsilon", "delta"),
+    "sample": ("crowd", "sample"),
+    "crowd": ("crowd",),
+    "rare": ("rare", "crowd", "epsilon", "show_above"),
+}
+_VALUES: Final[Ways] = {
+    "noise": ("epsilon",),
+    "sample": ("crowd", "sample", "epsilon"),
+    "crowd": ("crowd", "epsilon"),
+}
 
 
-def promise_of(form: Mapping[str, str]) -> Promise:
-    """The promise that was chosen."""
-    wanted = form.get("promise", FIRST)
-    found = next((each for each in PROMISES if each.name == wanted), None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What somebody wants to publish, in words. `noun` is what a number of it is of."""
+
+    name: str
+    title: str
+    example: str
+    kind: str
+    ways: Ways = field(default_factory=dict)
+    noun: str = "people"
+    by: str = "Count them by"  # above the columns
+    optional: bool = False  # no column need be chosen
+
+
+QUESTIONS: Final = (
+    Question(
+        name="how-many",
+        title="How many?",
+        example="People by district, by age, or by both",
+        kind="histogram",
+        ways=_COUNTS,
+    ),
+    Question(
+        name="how-many-meet",
+        title="How many meet a condition?",
+        example="People of 65 or older, by district",
+        kind="count",
+        ways=_VALUES,
+        by="Count them apart by",
+        optional=True,
+    ),
+    Question(
+        name="share",
+        title="What share?",
+        example="The share of patients who came back",
+        kind="fraction",
+        ways=_VALUES,
+        noun="share",
+        by="A share for each",
+        optional=True,
+    ),
+    Question(
+        name="average",
+        title="Average",
+        example="The mean income, by profession",
+        kind="mean",
+        ways=_VALUES,
+        noun="value",
+        by="An average for each",
+        optional=True,
+    ),
+    Question(
+        name="total",
+        title="Total",
+        example="All that was spent, by department",
+        kind="sum",
+        ways={"noise": ("epsilon",), "crowd": ("crowd", "epsilon")},
+        noun="value",
+        by="A total for each",
+        optional=True,
+    ),
+    Question(
+        name="median",
+        title="Median, or another quantile",
+        example="What half of the people stay below",
+        kind="quantile",
+        ways=_VALUES,
+        noun="value",
+        by="One for each",
+        optional=True,
+    ),
+    Question(
+        name="spread",
+        title="How spread out?",
+        example="The standard deviation of a score, with its mean",
+        kind="std",
+        ways=_VALUES,
+        noun="value",
+        by="One for each",
+        optional=True,
+    ),
+    Question(
+        name="variance",
+        title="Variance",
+        example="The square of that, for whoever computes with it",
+        kind="variance",
+        ways=_VALUES,
+        noun="value",
+        by="One for each",
+        optional=True,
+    ),
+    Question(
+        name="cross-table",
+        title="Cross table with totals",
+        example="Age by profession by district, with every margin",
+        kind="cube",
+        ways={"noise": ("epsilon",), "sample": ("crowd", "sample"), "crowd": ("crowd",)},
+        by="Cross these",
+    ),
+    Question(
+        name="many-questions",
+        title="Many questions at once",
+        example="Every table by two columns, all from one release",
+        kind="queries",
+        ways={"noise": ("epsilon",)},
+        by="About these columns",
+    ),
+    Question(
+        name="one-sample",
+        title="A list of questions",
+        example="Counts, shares and means from a file of questions, in one release",
+        kind="questions",
+        ways={"noise": ("epsilon",)},
+    ),
+    Question(
+        name="records",
+        title="Records for researchers",
+        example="Rows that at least k people share",
+        kind="records",
+        ways={"crowd": ("crowd",), "sample": ("crowd", "sample")},
+        noun="rows",
+        by="The columns of a record",
+    ),
+    Question(
+        name="map",
+        title="A map",
+        example="Where people are, moved a little",
+        kind="points",
+        ways={"crowd": ("crowd", "epsilon")},
+        noun="points",
+    ),
+    Question(
+        name="network",
+        title="A network",
+        example="Who knows whom, from a list of links",
+        kind="graph",
+        ways={"noise": ("epsilon",)},
+        noun="count",
+    ),
+)
+FIRST: Final = QUESTIONS[0]
+
+
+def questions() -> tuple[Question, ...]:
+    """All that can be asked; a kind that was thought of later has a question made from its help."""
+    known = {question.kind for question in QUESTIONS}
+    others = (registry.kind(name) for name in registry.names() if name not in known)
+    return (*QUESTIONS, *(_made(kind) for kind in others if kind.data in (TABLE, GRAPH)))
+
+
+def _made(kind: Kind) -> Question:
+    return Question(
+        name=kind.name, title=kind.name.replace("_", " ").capitalize(), example=_first(kind), kind=kind.name
+    )
+
+
+def _first(kind: Kind) -> str:
+    return kind.help.partition("\n")[0].rstrip(".")
+
+
+def question_of(form: Mapping[str, str]) -> Question:
+    """The question that was asked, by its own name or by that of its kind."""
+    wanted = form.get("question") or form.get("kind") or FIRST.name
+    found = next((each for each in questions() if wanted in (each.name, each.kind)), None)
     if found is None:
-        raise WrongUse("there is no such promise; choose one of those listed")
+        raise Misfilled("question", "there is no such question; choose one of those listed")
     return found
 
 
-def options_of(form: Mapping[str, str], found: tuple[Column, ...]) -> dict[str, Any]:
-    """The words of the release; what was not said is left out."""
-    by = specs(found)
-    if not by:
-        raise WrongUse("choose at least one column to count by")
-    options: dict[str, Any] = {"by": by, **_protected(promise_of(form), form, by), **_rows(form)}
-    for name in ("coverage", "at_delta"):
-        if value := form.get(name, "").strip():
-            options[name] = value
-    return options
+def promises_of(question: Question) -> tuple[Promise, ...]:
+    """The promises that go with a question, the one with the smallest errors first."""
+    known = {each.name: each for each in PROMISES}
+    return tuple(known[name] for name in question.ways)
 
 
-def _protected(promise: Promise, form: Mapping[str, str], by: tuple[str, ...]) -> dict[str, Any]:
-    def value_of(name: str) -> str:
-        return form.get(name, "").strip() or next(each.value for each in SLIDERS if each.name == name)
-
-    if promise.name == "noise":
-        found = any(isinstance(parse(each), Discovered) for each in by)
-        return {"epsilon": value_of("epsilon")} | ({"delta": value_of("delta")} if found else {})
-    if promise.name == "crowd":
-        return {"crowd": value_of("crowd")}
-    if promise.name == "sample":
-        return {"crowd": value_of("crowd"), "sample": value_of("sample"), "scale_up": True}
-    threshold = value_of("show_above")
-    curve = f"1:{value_of('rare')},{value_of('crowd')}:{value_of('epsilon')}"
-    return {"outlier": curve} | ({} if threshold == "0" else {"show_above": threshold})
+def promise_of(question: Question, form: Mapping[str, str]) -> Promise:
+    """The promise that was chosen."""
+    offered = promises_of(question)
+    wanted = form.get("promise")
+    found = next((each for each in offered if each.name == wanted), None)
+    if found is None and wanted and wanted not in {each.name for each in PROMISES}:
+        raise Misfilled("promise", "there is no such promise; choose one of those listed")
+    return found or offered[0]
 
 
-def _rows(form: Mapping[str, str]) -> dict[str, Any]:
-    """What becomes of people with several rows."""
-    several = form.get("several", "")
-    if several == "one":
-        return {"one_row_per_person": True}
-    if several == "distinct":
-        return {"distinct": form.get("distinct", "").strip() or "1"}
-    if several == "rows":
-        return {"rows_per_person": form.get("distinct", "").strip() or "1"}
-    return {}
+def sliders_of(question: Question) -> tuple[tuple[Slider, str], ...]:
+    """The sliders of a question, each with the promises that move it."""
+    uses = {slider.name: [name for name, names in question.ways.items() if slider.name in names] for slider in SLIDERS}
+    return tuple((slider, " ".join(uses[slider.name])) for slider in SLIDERS if uses[slider.name])
+
+
+def protection(question: Question, kind: Kind, form: Mapping[str, str], by: tuple[str, ...]) -> dict[str, Any]:
+    """How people are protected, as options of the kind; what the question has no promise for says it by itself."""
+    if not question.ways:
+        return {}
+    promise = promise_of(question, form)
+    known = {option.name for option in kind.options if option.group == HOW or option.name == "epsilon"}
+    given = {name: form.get(name, "").strip() or _FIRST[name] for name in question.ways[promise.name]}
+    if promise.name == "rare":
+        curve = f"1:{given['rare']},{given['crowd']}:{given['epsilon']}"
+        return {"outlier": curve} | ({} if given["show_above"] == "0" else {"show_above": given["show_above"]})
+    if not any(isinstance(parse(each), Discovered) for each in by):
+        given.pop("delta", None)
+    scaled = {"scale_up": True} if promise.name == "sample" and _has(kind, "scale_up") else {}
+    return {name: value for name, value in given.items() if name in known} | scaled
+
+
+def _has(kind: Kind, name: str) -> bool:
+    return any(option.name == name for option in kind.options)

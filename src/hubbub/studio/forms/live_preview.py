@@ -6,12 +6,13 @@ Nothing here opens a table. What takes longer than a moment is worked out beside
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from hubbub.certificate.explanation import crowd_sentence, meaning, title
 from hubbub.errors import HubbubError
+from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
@@ -20,10 +21,12 @@ from hubbub.ledger.dry_run import Trial, trial
 from hubbub.plan import Planned
 from hubbub.plan.error import Expected
 from hubbub.plan.shape import Shape
-from hubbub.protocol.spec import Kind, Spec
+from hubbub.protocol.spec import TABLE, Kind, Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.studio.answers import Answer, soon
 from hubbub.studio.app_state import Desk
+from hubbub.studio.forms import invented
+from hubbub.studio.forms.invented import Tried
 from hubbub.studio.forms.shape import Stated, hoped
 from hubbub.studio.frontier import picture
 from hubbub.tables.identity import Identity
@@ -40,6 +43,7 @@ class PromiseText:
     crowd: str
     numbers: str
     not_promised: str
+    brief: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +55,12 @@ class Weighed:
     expected: Answer[tuple[Shape, Expected] | str]
     trial: Answer[Trial]
     frontier: Answer[str]
+    tried: Answer[Tried | str] = field(default_factory=lambda: Answer(value="none"))
     weak: tuple[str, ...] = ()  # what has to be confirmed
 
     @property
     def waiting(self) -> bool:
-        return any(each.waiting for each in (self.promises, self.expected, self.trial, self.frontier))
+        return any(each.waiting for each in (self.promises, self.expected, self.trial, self.frontier, self.tried))
 
     @property
     def promise_texts(self) -> tuple[PromiseText, ...]:
@@ -69,7 +74,12 @@ def text_of_promise(step: Derivation) -> PromiseText:
     crowd = " ".join(filter(None, (explanation.crowd, crowd_sentence(step))))
     whom = "" if step.people is None else f", for {step.people}"
     return PromiseText(
-        title(step.conclusion), explanation.promised, crowd, f"{step.conclusion}{whom}", explanation.not_promised
+        title(step.conclusion),
+        explanation.promised,
+        crowd,
+        f"{step.conclusion}{whom}",
+        explanation.not_promised,
+        in_brief(step.conclusion),
     )
 
 
@@ -102,7 +112,19 @@ def weigh(
             if found.value is not None:
                 frontier = Answer(value=picture(found.value, here))
     weak = () if promises.value is None else weaknesses(spec)
-    return Weighed(spec=spec, promises=promises, expected=expected, trial=spent, frontier=frontier, weak=weak)
+    by_trying: Answer[Tried | str] = Answer(value="none")
+    if expected.value == "none" and kind.data == TABLE:
+        asked = partial(invented.expected, kind, dict(options), schema, stated.people, stated.shape)
+        by_trying = desk.answers.answer(("tried", key, stated), asked, until)
+    return Weighed(
+        spec=spec,
+        promises=promises,
+        expected=expected,
+        trial=spent,
+        frontier=frontier,
+        tried=by_trying,
+        weak=weak,
+    )
 
 
 def _tried(work: Any) -> Answer[Any]:

@@ -8,13 +8,15 @@ from typing import Any
 from hubbub import registry
 from hubbub.errors import WrongUse
 from hubbub.opening import named_after
-from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE, Kind
+from hubbub.protocol.spec import BALLOTS, TABLE, Kind
 from hubbub.studio.app_state import Desk
 from hubbub.studio.ballots import EXAMPLE
 from hubbub.studio.folder import free_name
-from hubbub.studio.forms import guided
 from hubbub.studio.forms.bins import Column, columns
 from hubbub.studio.forms.fields import NAMED, OPENING, READING, options_of
+from hubbub.studio.forms.guided import question_of
+from hubbub.studio.forms.misfilled import Misfilled
+from hubbub.studio.forms.parts import options_from
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
 
@@ -26,9 +28,9 @@ def kind_of(name: str) -> Kind:
     return registry.kind(name)
 
 
-def others() -> tuple[Kind, ...]:
-    """Every kind that a table or a network can be asked for, the guided one first."""
-    return tuple(kind for kind in map(registry.kind, registry.names()) if kind.data in (TABLE, GRAPH))
+def is_guided(form: Mapping[str, str]) -> bool:
+    """Whether a form was filled in by its parts, and not option by option."""
+    return bool(form.get("guided") or form.get("question"))
 
 
 def reading(form: Mapping[str, str], desk: Desk) -> dict[str, Any]:
@@ -95,8 +97,9 @@ def request_of(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any
     opening = options_of(OPENING[kind.data], form, desk.folder)
     if kind.data == TABLE:
         opening = _who(form, opening)
-    if form.get("guided"):
-        options = guided.options_of(form, table_columns(desk, form))
+    if is_guided(form):
+        found = table_columns(desk, form) if kind.data == TABLE else ()
+        options = options_from(question_of(form), kind, form, found, desk.folder)
     else:
         options = options_of(kind.options, form, desk.folder)
     out = form.get("out", "").strip() or free_name(desk.folder, f"{dataset_of(form)}-{kind.name}")
@@ -123,13 +126,13 @@ def request_of(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any
 def _who(form: Mapping[str, str], opening: dict[str, Any]) -> dict[str, Any]:
     """Who a person is: the guided form asks it once, as a column or as each row."""
     who = form.get("who")
-    if who is None:
+    if who is None and not is_guided(form):
         return opening
     if who == "rows":
         return opening | {"person": None, "rows_are_people": True}
-    if who.startswith("column:"):
+    if who is not None and who.startswith("column:"):
         return opening | {"person": who.removeprefix("column:"), "rows_are_people": False}
-    raise WrongUse("say who a person is: choose the column that says it, or that each row is another person")
+    raise Misfilled("who", "say who a person is: choose the column that says it, or that each row is another person")
 
 
 def in_full(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:

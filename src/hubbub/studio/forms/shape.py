@@ -33,7 +33,8 @@ class Stated:
         shape = form.get("shape", "zipf")
         if shape not in dict(SHAPES):
             raise WrongUse("the shape of the table is zipf or even; choose one of them")
-        return cls(form.get("people", "").strip() or PEOPLE, shape, form.get("values", "").strip() or VALUES)
+        people = form.get("size", "").strip() or form.get("people", "").strip() or PEOPLE
+        return cls(people, shape, form.get("values", "").strip() or VALUES)
 
     def table(self, axes: Sequence[Axis]) -> Shape:
         """The table that is expected."""

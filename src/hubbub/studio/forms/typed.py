@@ -3,15 +3,18 @@ certificate, but for its digests, nonces and signature."""
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from hubbub.kinds.table import Table
 from hubbub.protocol.option import Option
-from hubbub.protocol.spec import BALLOTS, GRAPH, Kind
+from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE, Kind
 from hubbub.studio.folder import Folder
 from hubbub.studio.forms.fields import FILE, NAMED, OPENING
+from hubbub.tables.generalization import split
 
 _BEFORE: Final[dict[str, tuple[str, ...]]] = {BALLOTS: ("vote", "publish")}
 _FORMAT: Final[dict[str, str]] = {BALLOTS: "--file-format"}
@@ -53,7 +56,7 @@ def _near(path: str, folder: Folder) -> str:
 
 
 def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
-    """As it is written in Python."""
+    """As it is written in Python, by the methods that the documentation teaches."""
     options = {
         option.name: value
         for option in kind.options
@@ -73,16 +76,42 @@ def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
         opening["columns"] = opening["columns"].split(",")
     opener = "open_graph" if kind.data == GRAPH else "open"
     person = {"person": opening["person"]} if kind.data != GRAPH and "person" in opening else {}
-    lines = [
-        "import hubbub",
-        "from hubbub import registry",
-        "",
-        f"people = hubbub.{opener}({_call(request['file'], opening)})",
-        f"asked = registry.kind({kind.name!r}).from_options({_given(person | options)})",
-        f"made = people.publish(asked{', accept_weak=True' if request['accept_weak'] else ''})",
-        f"hubbub.save(made, {_call(request['out'], {} if request['form'] == 'csv' else {'form': request['form']})})",
-    ]
-    return "\n".join(lines)
+    saved = _call(request["out"], {} if request["form"] == "csv" else {"form": request["form"]})
+    weak = {"accept_weak": True} if request["accept_weak"] else {}
+    opened = f"people = hubbub.{opener}({_call(request['file'], opening)})"
+    if kind.data == TABLE and (method := _method(kind, options)) is not None:
+        return "\n".join(
+            (
+                "import hubbub",
+                "",
+                opened,
+                f"release = people.{kind.name}({_given(method | weak)})",
+                f"release.save({saved})",
+            )
+        )
+    return "\n".join(
+        (
+            "import hubbub",
+            "from hubbub import registry",
+            "",
+            opened,
+            f"asked = registry.kind({kind.name!r}).from_options({_given(person | options)})",
+            f"release = people.publish({', '.join(filter(None, ('asked', _given(weak))))})",
+            f"release.save({saved})",
+        )
+    )
+
+
+def _method(kind: Kind, options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the method of a table takes for these options; None where there is no such method."""
+    method = getattr(Table, kind.name, None)
+    if method is None:
+        return None
+    renamed = {"of" if name == "class" else name: value for name, value in options.items()}
+    if isinstance(renamed.get("columns"), str):
+        renamed["columns"] = tuple(split(renamed["columns"]))
+    taken = set(inspect.signature(method).parameters)
+    return renamed if set(renamed) <= taken else None
 
 
 def _call(first: str, given: Mapping[str, Any]) -> str:

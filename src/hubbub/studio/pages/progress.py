@@ -35,8 +35,14 @@ async def work(request: Request) -> Response:
     job = desk.work.job
     if job is None:
         return RedirectResponse("/publish", 303)
+    page_query = job.request.get("page", "")
     if job.ended == "done":
+        if page_query:
+            desk.drafts.drop(job.request["file"])
         return RedirectResponse(f"/release?{urlencode({'folder': job.request['out']})}", 303)
+    if job.error is not None and page_query:
+        number = desk.drafts.refuse(job.error)
+        return RedirectResponse(f"/publish/table?{page_query}&{urlencode({'step': '3', 'refused': number})}", 303)
     return page(
         "work.html",
         "The release under way" if job.running else "The release",
@@ -45,6 +51,7 @@ async def work(request: Request) -> Response:
         job=job,
         stages=list(STAGES.values()),
         wrong=None if job.error is None else sentence_of(job.error),
+        back=f"/publish/table?{page_query}&step=3" if page_query else "/publish",
         command=typed.command(kind_of(job.request["kind"]), job.request, desk.folder),
     )
 
@@ -100,7 +107,14 @@ async def release(request: Request) -> Response:
         command="" if mine is None or kind is None else typed.command(kind, mine.request, desk.folder),
         python="" if mine is None or kind is None else typed.python(kind, mine.request, desk.folder),
         key=desk.book.public_key(),
+        again=_again(mine),
     )
+
+
+def _again(job: Job | None) -> str:
+    """The form of the release that was just made, for one more of the same table."""
+    query = "" if job is None else str(job.request.get("page", ""))
+    return f"/publish/table?{query}&step=2" if query else ""
 
 
 async def document(request: Request) -> Response:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -16,17 +19,21 @@ from hubbub.protocol.spec import Kind
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
 from hubbub.studio.app_state import Desk, desk_of
+from hubbub.studio.drafts import FLEETING, query_of
 from hubbub.studio.example import FILLED, TABLE, put
-from hubbub.studio.folder import TABLES, free_name
-from hubbub.studio.forms import guided, typed
+from hubbub.studio.folder import TABLES
+from hubbub.studio.forms import bins, guided, typed
 from hubbub.studio.forms.fields import NAMED, OPENING, READING, fields
-from hubbub.studio.forms.live_preview import weigh
+from hubbub.studio.forms.invented import Tried
+from hubbub.studio.forms.live_preview import Weighed, weigh
+from hubbub.studio.forms.misfilled import Misfilled, field_of
+from hubbub.studio.forms.parts import SIGNS, parts_of
 from hubbub.studio.forms.request import (
     dataset_of,
     identity_of,
     in_full,
+    is_guided,
     kind_of,
-    others,
     reading,
     request_of,
     schema_of,
@@ -41,6 +48,8 @@ PRIVATE = (
     "Private: this is about the people in the table as they are, for you alone. Publish none of it, and no bins made "
     "from it."
 )
+_FROM_PLAN: Final = ("promise", "people", "size", "shape", *(slider.name for slider in guided.SLIDERS))
+_TYPED: Final = (".toml", ".geojson", ".json", ".txt", ".csv")  # files that an option may name
 
 
 async def form_of(request: Request) -> dict[str, str]:
@@ -51,19 +60,48 @@ async def form_of(request: Request) -> dict[str, str]:
     return dict(request.query_params.items())
 
 
+# --- which table ------------------------------------------------------------------------------------------------
+
+
 async def choose(request: Request) -> Response:
     """Which file."""
-    desk = desk_of(request)
+    desk, form = desk_of(request), await form_of(request)
     files = await run_in_threadpool(desk.folder.files, TABLES, desk.published)
-    links = [(name, urlencode(FILLED if name == TABLE else {"file": name})) for name in files]
+    planned = {name: form[name] for name in _FROM_PLAN if form.get(name)}
+    begun = {draft.file: draft for draft in desk.drafts.begun() if draft.file in files}
+    titles = {question.name: question.title for question in guided.questions()}
     return page(
         "publish.html",
         "Publish",
         section=SECTION,
-        files=links,
+        files=[(name, _size(desk, name), _ending(name), _to(name, planned)) for name in files],
+        begun=[(name, titles.get(draft.question, ""), draft.query) for name, draft in begun.items()],
         folder=str(desk.folder.root),
         made_up=TABLE not in files,
+        planned=planned,
+        tour=not desk.drafts.welcomed and not desk.book.accounts(),
     )
+
+
+def _to(name: str, planned: Mapping[str, str]) -> str:
+    first = FILLED if name == TABLE and not planned else {"file": name}
+    return urlencode({**first, **planned})
+
+
+def _size(desk: Desk, name: str) -> str:
+    try:
+        size = float((desk.folder.root / name).stat().st_size)
+    except OSError:
+        return ""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def _ending(name: str) -> str:
+    return Path(name).suffix.removeprefix(".").upper() or "FILE"
 
 
 async def example(request: Request) -> Response:
@@ -72,15 +110,56 @@ async def example(request: Request) -> Response:
     return RedirectResponse(f"/publish/table?{urlencode(FILLED)}", 303)
 
 
-async def table(request: Request) -> Response:
-    """The guided form, with what it would give so far."""
-    desk, form = desk_of(request), await form_of(request)
+async def welcomed(request: Request) -> Response:
+    """Put the tour away."""
+    desk_of(request).drafts.welcomed = True
+    return RedirectResponse("/publish", 303)
+
+
+async def add(request: Request) -> Response:
+    """Copy a table that was picked into the folder; nothing there is written over."""
+    desk = desk_of(request)
     try:
-        found = await run_in_threadpool(table_columns, desk, form)
-        answer = await run_in_threadpool(weighed, desk, {**form, "guided": "1"})
+        async with request.form(max_files=1, max_fields=5) as sent:
+            upload = sent.get("table")
+            if not isinstance(upload, UploadFile) or not upload.filename:
+                raise WrongUse("no file was chosen; choose one")
+            name = await run_in_threadpool(_copied, desk, upload)
     except HubbubError as error:
-        if not form.get("file"):
-            return RedirectResponse("/publish", 303)
+        return trouble(error, section=SECTION, back="/publish")
+    return RedirectResponse(f"/publish/table?{urlencode({'file': name})}", 303)
+
+
+def _copied(desk: Desk, upload: UploadFile) -> str:
+    name = os.path.basename((upload.filename or "").replace("\\", "/"))
+    if not name.lower().endswith(TABLES):
+        raise WrongUse(f"a table is a file that ends in {', '.join(TABLES)}; choose one of these")
+    path = desk.folder.inside(name)
+    if os.path.lexists(path):
+        raise WrongUse("a file of that name is in the folder already, and is not written over; rename one of them")
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        while part := upload.file.read(1 << 20):
+            out.write(part)
+    return desk.folder.named(path)
+
+
+# --- the form ---------------------------------------------------------------------------------------------------
+
+
+async def table(request: Request) -> Response:
+    """The form: first the question, then its columns and its promise, with what it would give beside it."""
+    desk, form = desk_of(request), await form_of(request)
+    if not form.get("file"):
+        return RedirectResponse("/publish", 303)
+    if form.get("ask"):
+        form |= {"question": form["ask"], "step": "2"}
+    refusal = desk.drafts.refusal(form.get("refused"))
+    try:
+        if not is_guided(form) or form.get("step") == "1":
+            return await run_in_threadpool(_questions, desk, form)
+        return await run_in_threadpool(_filled, desk, form, refusal)
+    except HubbubError as error:
         return page(
             "unread.html",
             "How is this file read?",
@@ -88,71 +167,150 @@ async def table(request: Request) -> Response:
             status=400,
             words=sentence_of(error),
             file=form.get("file", ""),
+            kept=_kept(form, "named", *(option.name for option in READING)),
             fields=fields(READING, form),
         )
+
+
+def _kept(form: Mapping[str, str], *but: str) -> list[tuple[str, str]]:
+    """What was filled in so far, to be sent again."""
+    return [(name, value) for name, value in form.items() if value and name not in (*FLEETING, *but)]
+
+
+def _questions(desk: Desk, form: Mapping[str, str]) -> Response:
+    desk.folder.file(form["file"])
+    public = schema_of(desk, form).public or bool(form.get("named"))
     return page(
-        "table.html",
+        "questions.html",
         f"Publish from {form['file']}",
         section=SECTION,
         file=form["file"],
-        form=form,
-        columns=found,
-        units=UNITS,
-        promises=guided.PROMISES,
-        chosen=form.get("promise", guided.FIRST),
-        sliders=guided.SLIDERS,
-        shapes=SHAPES,
-        people=PEOPLE,
-        values=VALUES,
-        reading=reading(form, desk),
-        kinds=others(),
-        front=guided.KIND,
-        answer=answer,
+        kept=_kept(form, "question", "guided", "named"),
+        questions=guided.questions(),
+        current=form.get("question", ""),
+        public=public,
+        named=form.get("named", ""),
+        reading=fields(READING, form),
     )
+
+
+def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Response:
+    question = guided.question_of(form)
+    kind = kind_of(question.kind)
+    form |= {"question": question.name}
+    columns = table_columns(desk, form) if kind.data == TABLE_KIND else ()
+    parts = parts_of(question, kind)
+    answer = weighed(desk, form)
+    desk.drafts.keep(form, question.name)
+    wrong = None
+    if refusal is not None:
+        wrong = {"words": sentence_of(refusal), "field": _field(refusal, form, desk)}
+    return page(
+        "table.html",
+        f"{question.title} · {form['file']}",
+        section=SECTION,
+        status=200 if refusal is None else {3: 409}.get(refusal.exit_code, 400),
+        file=form["file"],
+        form=form,
+        question=question,
+        kind=kind,
+        parts=parts,
+        columns=columns,
+        chosen=bins.chosen(columns),
+        step="3" if form.get("step") == "3" or (refusal is not None and _is_promise(wrong)) else "2",
+        cells=bins.CELLS,
+        written=bins.WRITTEN,
+        units=UNITS,
+        signs=SIGNS,
+        promises=guided.promises_of(question),
+        promise=guided.promise_of(question, form) if question.ways else None,
+        sliders=guided.sliders_of(question),
+        ways=question.ways,
+        opening=fields(OPENING[kind.data], form) if kind.data != TABLE_KIND else (),
+        plain=fields(parts.plain, form),
+        plain_promise=fields(parts.plain_promise, form),
+        more=fields(parts.more, form),
+        files=desk.folder.files(_TYPED, desk.published) if _names_files(kind) else (),
+        shapes=SHAPES,
+        size=form.get("size") or form.get("people") or PEOPLE,
+        values=VALUES,
+        reading=reading(form, desk) if kind.data == TABLE_KIND else {},
+        named=fields(NAMED, form),
+        answer=answer,
+        wrong=wrong,
+    )
+
+
+def _names_files(kind: Kind) -> bool:
+    return any(option.metavar == "FILE" for option in (*kind.options, *OPENING[kind.data]))
+
+
+def _is_promise(wrong: Mapping[str, str] | None) -> bool:
+    return wrong is not None and (not wrong["field"] or wrong["field"].startswith(("f-", "accept")))
 
 
 async def generic(request: Request) -> Response:
-    """The form of any kind, from its options."""
-    desk, form = desk_of(request), await form_of(request)
+    """The form of a kind, by its name."""
+    form = await form_of(request)
     try:
-        kind = kind_of(request.path_params["kind"])
-        desk.folder.file(form.get("file", ""))
-        answer = await run_in_threadpool(weighed, desk, {**form, "kind": kind.name}) if "asked" in form else None
+        question = guided.question_of({"question": request.path_params["kind"]})
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/publish")
-    return page(
-        "kind.html",
-        f"Publish a {kind.name} from {form['file']}",
-        section=SECTION,
-        kind=kind,
-        file=form["file"],
-        first=kind.help.partition("\n")[0],
-        opening=fields(OPENING[kind.data], form),
-        options=fields(kind.options, form),
-        named=fields(NAMED, form),
-        out=form.get("out", "") or free_name(desk.folder, f"{dataset_of(form)}-{kind.name}"),
-        answer=answer,
-    )
+    return RedirectResponse(f"/publish/table?{query_of(form, question=question.name)}", 303)
+
+
+def _field(error: HubbubError, form: Mapping[str, str], desk: Desk) -> str:
+    """The element of the form that an error is about, "" if it is about none."""
+    if not is_guided(form):
+        return ""
+    try:
+        question = guided.question_of(form)
+        kind = kind_of(question.kind)
+        columns = table_columns(desk, form) if kind.data == TABLE_KIND else ()
+    except HubbubError:
+        return ""
+    plain = {*parts_of(question, kind).names, *(option.name for option in (*OPENING[kind.data], *NAMED))}
+    sliders = {slider.name for slider, _ in guided.sliders_of(question)}
+    known = {*plain, *sliders, "who", "several", "columns", "of-column", "where-column", "size", "out"}
+    used = [(column.name, f"bins-{column.number}") for column in bins.chosen(columns)]
+    found = field_of(error, known, used)
+    if found in sliders:
+        return f"f-{found}"
+    return f"o-{found}" if found in plain else found
+
+
+# --- what it would give -----------------------------------------------------------------------------------------
 
 
 def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     """What the form would give, or one sentence why it gives nothing yet."""
-    kind = kind_of(form.get("kind") or guided.KIND)
     try:
+        kind = kind_of(guided.question_of(form).kind if is_guided(form) else form.get("kind") or guided.FIRST.kind)
         given = request_of(desk, kind, form)
         schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
         source = identity_of(desk, form)
         found = weigh(desk, kind, in_full(kind, given), Stated.of(form), dataset_of(form), source, schema)
         given["accept_weak"] = accepted(form, found.weak)
     except HubbubError as error:
-        return {"weighed": None, "words": sentence_of(error), "waiting": False}
+        return {
+            "weighed": None,
+            "words": sentence_of(error),
+            "waiting": False,
+            "field": _field(error, form, desk),
+            "found": False,
+        }
     shape, hoped = found.expected.value if isinstance(found.expected.value, tuple) else (None, None)
     return {
         "weighed": found,
         "words": "",
+        "field": "",
         "waiting": found.waiting,
         "shape": shape,
         "expected": hoped,
+        "tried": _tried(found, kind, form),
+        "cost": _cost(found),
+        "unit": given["words"].get("rows_called") or ("rows" if "rows_per_person" in given["words"] else "people"),
+        "found": "delta" in given["words"],
         "expected_wrong": None if found.expected.error is None else sentence_of(found.expected.error),
         "frontier": drawing(found.frontier.value) if found.frontier.value else None,
         "trial": found.trial.value,
@@ -167,8 +325,30 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "accepted": given["accept_weak"],
         "out": given["out"],
         "seen": _seen(desk, dataset_of(form)),
-        "specs": given["words"].get("by") or (),
+        "description": found.spec.describe(),
     }
+
+
+def _tried(found: Weighed, kind: Kind, form: Mapping[str, str]) -> dict[str, str] | None:
+    """What came out of trying it on invented people, in words."""
+    value = found.tried.value
+    if not isinstance(value, Tried) or not value.width:
+        return None
+    noun = guided.question_of(form).noun if is_guided(form) else ""
+    sentence = f"Tried on {value.people:,} invented people: half of the {value.numbers:,} intervals were narrower."
+    width = f"{100 * float(value.width):.3g}" if noun == "share" else value.width
+    if value.numbers == 1:
+        sentence = f"Tried on {value.people:,} invented people."
+    unit = {"share": "percentage points", "people": "people"}.get(noun, "")
+    return {"width": width, "unit": unit, "sentence": sentence}
+
+
+def _cost(found: Weighed) -> str:
+    """Which release it would be, and what the caps leave."""
+    trial = found.trial.value
+    if trial is None:
+        return ""
+    return f"Release {trial.releases + 1}"
 
 
 def _seen(desk: Desk, dataset: str) -> str:
@@ -178,26 +358,38 @@ def _seen(desk: Desk, dataset: str) -> str:
 
 
 async def answer(request: Request) -> Response:
-    """The part of the page that follows the sliders."""
+    """The part of the page that follows what is filled in."""
     desk, form = desk_of(request), await form_of(request)
     found = await run_in_threadpool(weighed, desk, form)
+    if form.get("question"):
+        desk.drafts.keep(form, form["question"])
     return HTMLResponse(fragment("answer.html", answer=found))
 
 
+# --- the button -------------------------------------------------------------------------------------------------
+
+
 async def release(request: Request) -> Response:
-    """The one button."""
+    """The one button. Whatever refuses leads back to the form, with all that was filled in."""
     desk, form = desk_of(request), await form_of(request)
-    kind_name = form.get("kind") or guided.KIND
-    back = f"/publish/table?{urlencode({'file': form.get('file', '')})}"
     try:
-        kind = kind_of(kind_name)
+        kind = kind_of(guided.question_of(form).kind if is_guided(form) else form.get("kind") or guided.FIRST.kind)
         given = await run_in_threadpool(request_of, desk, kind, form)
         _still(desk, form)
         given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
+        given["page"] = query_of(form) if is_guided(form) else ""
         await desk.work.begin(given)
     except HubbubError as error:
-        return trouble(error, section=SECTION, back=back)
+        return refused(desk, form, error)
     return RedirectResponse("/progress", 303)
+
+
+def refused(desk: Desk, form: Mapping[str, str], error: HubbubError) -> Response:
+    """Back to the form, which says why."""
+    if not is_guided(form) or not form.get("file"):
+        return trouble(error, section=SECTION, back="/publish")
+    number = desk.drafts.refuse(error)
+    return RedirectResponse(f"/publish/table?{query_of(form, refused=number, step='3')}", 303)
 
 
 def accepted(form: Mapping[str, str], weak: tuple[str, ...]) -> bool:
@@ -210,8 +402,8 @@ def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[st
     schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
     weak = weaknesses(kind.ask(**in_full(kind, given)).bind(schema))
     if weak and not accepted(form, weak):
-        raise WrongUse(
-            f"{weak_sentence(weak)}; go back and tick the box that confirms it, or choose a stronger promise"
+        raise Misfilled(
+            "accept-weak", f"{weak_sentence(weak)}; tick the box that confirms it, or choose a stronger promise"
         )
     return bool(weak)
 
@@ -222,24 +414,32 @@ def _still(desk: Desk, form: Mapping[str, str]) -> None:
     if seen is not None and seen != _seen(desk, dataset_of(form)):
         raise Refused(
             "the ledger has moved on since this page was shown: another tab or program released something about these "
-            "people; go back, load the page again and look at what it costs now"
+            "people; look at what it costs now, and publish again if that is right"
         )
+
+
+# --- a private look ---------------------------------------------------------------------------------------------
 
 
 async def inspect_columns(request: Request) -> Response:
     """The private check: sent and not linked, so that it is in no history; kept nowhere."""
     desk, form = desk_of(request), await form_of(request)
+    beside = request.headers.get("x-beside") == "1"
     try:
         found = await run_in_threadpool(_inspection, desk, form)
     except HubbubError as error:
+        if beside:
+            return HTMLResponse(fragment("look.html", error=sentence_of(error), look=None, beside=True), 200)
         return trouble(error, section=SECTION, back="/publish")
-    return page("look.html", "A private check", section=SECTION, private=PRIVATE, look=found, file=form.get("file", ""))
+    values = {"error": "", "private": PRIVATE, "look": found, "file": form.get("file", ""), "beside": beside}
+    if beside:
+        return HTMLResponse(fragment("look.html", **values))
+    return page("look.html", "A private check", section=SECTION, **values)
 
 
 def _inspection(desk: Desk, form: Mapping[str, str]) -> Any:
     from hubbub.engines.opening import open_inspection
-    from hubbub.studio.forms.bins import specs
 
     person = form.get("who", "").removeprefix("column:") if form.get("who", "").startswith("column:") else None
-    by = specs(table_columns(desk, form))
+    by = bins.specs(table_columns(desk, form))
     return open_inspection(str(desk.folder.file(form.get("file", ""))), by, person, **reading(form, desk))

@@ -29,6 +29,15 @@ function slide(range) {
   exact.addEventListener("input", nearest);
 }
 
+/** What was filled in, without what is empty. */
+function filled(form, all) {
+  const words = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === "string" && (all || value)) words.append(name, value);
+  }
+  return words;
+}
+
 /** A form whose answer stands beside it and follows what is filled in. */
 function follow(form) {
   const live = form.getAttribute("data-live"); // not form.dataset: a field of that name stands before it
@@ -36,18 +45,11 @@ function follow(form) {
   let timer = 0;
   let asking = null;
 
-  const question = () => {
-    const fields = new FormData(form);
-    const words = new URLSearchParams();
-    for (const [name, value] of fields) if (typeof value === "string") words.append(name, value);
-    return words;
-  };
-
   async function ask() {
     asking?.abort();
     asking = new AbortController();
     try {
-      const answer = await fetch(`${live}?${question()}`, { signal: asking.signal });
+      const answer = await fetch(`${live}?${filled(form, true)}`, { signal: asking.signal });
       if (answer.status === 403) location.reload(); // the studio was started anew, and says so
       else if (answer.ok) show(await answer.text());
       else status(into, "This cannot be worked out; change what was filled in last.");
@@ -60,21 +62,18 @@ function follow(form) {
   }
 
   function show(text) {
-    if (into.querySelector(":active")) {
-      // Somebody presses a button in it: it stays until that is done.
-      document.addEventListener("pointerup", () => setTimeout(show, 50, text), { once: true });
-      return;
-    }
-    const opened = new Set([...into.querySelectorAll("details[open]")].map((each) => each.firstElementChild.textContent));
-    const focused = document.activeElement?.id;
     const place = into.scrollTop;
-    into.innerHTML = text; // made by the studio's own templates, every word escaped
-    for (const each of into.querySelectorAll("details")) {
-      if (opened.has(each.firstElementChild.textContent)) each.open = true;
+    const open = [...into.querySelectorAll("details[open] > summary")].map((each) => each.textContent);
+    const focused = document.activeElement?.id;
+    const held = into.contains(document.activeElement) && focused;
+    into.innerHTML = text;
+    for (const each of into.querySelectorAll("details > summary")) {
+      if (open.includes(each.textContent)) each.parentElement.open = true;
     }
     into.scrollTop = place;
-    if (focused && into.querySelector(`#${CSS.escape(focused)}`)) document.getElementById(focused).focus();
+    if (held) document.getElementById(focused)?.focus();
     copying(into);
+    marking(form, into);
     const spoken = document.getElementById("spoken");
     const words = into.querySelector("[data-spoken]")?.getAttribute("data-spoken");
     if (spoken && words && spoken.textContent !== words) spoken.textContent = words;
@@ -89,18 +88,213 @@ function follow(form) {
   }
 
   function later(event) {
-    if (into.contains(event.target)) return;
+    if (form.hasAttribute("data-keep")) keep(form);
+    if (event && into.contains(event.target) && event.target.id !== "accept-weak") return;
     clearTimeout(timer);
     timer = setTimeout(ask, PAUSE);
   }
   form.addEventListener("input", later);
   form.addEventListener("change", later);
+  form.addEventListener("changed", () => later());
+  marking(form, into);
   wait();
 }
 
-function status(place, words) {
+/** What is typed stands in the address: a reload, a way back and a second tab have all of it. */
+const FLEETING = ["seen", "accept_weak", "refused"];
+function keep(form) {
+  const words = filled(form, false);
+  for (const name of FLEETING) words.delete(name);
+  words.set("step", form.getAttribute("data-step"));
+  history.replaceState(null, "", `${form.getAttribute("action")}?${words}`);
+}
+
+/** Mark the field that a sentence is about, where somebody has been already. */
+function marking(form, into) {
+  for (const each of form.querySelectorAll("[aria-invalid]")) each.removeAttribute("aria-invalid");
+  const names = [
+    document.querySelector("#refused [data-mark]")?.getAttribute("data-mark"),
+    into.querySelector("[data-wrong]")?.getAttribute("data-wrong"),
+  ];
+  for (const name of names) {
+    const field = name && document.getElementById(name);
+    if (field) (field.matches("input, select, textarea") ? field : field.querySelector("input, select") ?? field).setAttribute("aria-invalid", "true");
+  }
+}
+
+/** The link beside a sentence leads to its field, on whichever step that is. */
+function leading(form) {
+  form.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-mark]");
+    const field = link && document.getElementById(link.getAttribute("data-mark"));
+    if (!field) return;
+    event.preventDefault();
+    const panel = field.closest(".panel");
+    if (panel?.hidden) go(form, panel.id.slice(-1), true);
+    for (let each = field.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
+    field.scrollIntoView({ block: "center" });
+    (field.matches("input, select, textarea, button, [tabindex]") ? field : field.querySelector("input, select"))?.focus();
+  });
+}
+
+/** The steps of a form, without a new page. */
+function go(form, step, push) {
+  form.setAttribute("data-step", step);
+  for (const panel of form.querySelectorAll(".panel")) panel.hidden = panel.id !== `step-${step}`;
+  form.querySelectorAll(".stepper li").forEach((each, i) => {
+    const number = String(i + 1);
+    if (number === step) each.setAttribute("aria-current", "step");
+    else each.removeAttribute("aria-current");
+    each.classList.toggle("done", number < step);
+  });
+  if (push) history.pushState(null, "", location.href);
+  keep(form);
+}
+
+function stepping(form) {
+  const stepped = form.querySelectorAll(".panel").length > 0;
+  form.addEventListener("submit", (event) => {
+    const by = event.submitter;
+    if (!stepped || by?.name !== "step" || by.value === "1") return;
+    event.preventDefault();
+    if (by.classList.contains("unseen")) return; // Enter in a field: the answer follows by itself
+    go(form, by.value, true);
+    scrollTo(0, 0);
+    const panel = document.getElementById(`step-${by.value}`);
+    panel.querySelector("input:checked, select, input:not([type=hidden])")?.focus({ preventScroll: true });
+  });
+  if (!stepped) return;
+  addEventListener("popstate", () => {
+    const step = new URLSearchParams(location.search).get("step");
+    if (step === "2" || step === "3") go(form, step, false);
+    else location.reload();
+  });
+}
+
+/** Columns: found by a part of their names, chosen by a tick, each with the fields of its bins. */
+function choosing(list) {
+  const form = list.closest("form");
+  const chosen = document.getElementById("chosen");
+  const find = document.getElementById("find");
+  const none = document.getElementById("none-found");
+  const away = new Map(); // the fields of columns that were taken away, as they were
+  find.hidden = false;
+  find.addEventListener("input", (event) => {
+    event.stopPropagation(); // what is looked for is no part of the release
+    const part = find.value.trim().toLowerCase();
+    let any = false;
+    for (const each of list.children) {
+      each.hidden = !each.querySelector(".cname").textContent.toLowerCase().includes(part);
+      any ||= !each.hidden;
+    }
+    none.hidden = any;
+  });
+  find.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    const first = [...list.children].find((each) => !each.hidden && each.querySelector("input"));
+    first?.querySelector("input").click();
+  });
+  const card = (number) => document.getElementById(`bins-${number}`);
+  list.addEventListener("change", (event) => {
+    const number = event.target.getAttribute("data-column");
+    if (number === null) return;
+    if (event.target.checked && !card(number)) {
+      const made = away.get(number) ?? document.getElementById(`t-${number}`)?.content.firstElementChild.cloneNode(true);
+      if (made) chosen.append(made);
+      showing(chosen);
+    } else if (!event.target.checked && card(number)) {
+      away.set(number, card(number));
+      card(number).remove();
+    }
+  });
+  chosen.addEventListener("click", (event) => {
+    const number = event.target.getAttribute("data-remove");
+    if (number === null) return;
+    const tick = list.querySelector(`[data-column="${number}"]`);
+    tick.click();
+    find.focus();
+  });
+  showing(chosen);
+  form.addEventListener("change", (event) => {
+    if (event.target.hasAttribute?.("data-shows")) showing(event.target.closest(".bin"));
+  });
+}
+
+/** Fields that belong to what is chosen beside them. */
+function showing(place) {
+  for (const each of place.querySelectorAll(".remove")) each.hidden = false;
+  for (const by of place.querySelectorAll("[data-shows]")) {
+    const what = by.getAttribute("data-shows");
+    for (const each of by.closest(".bin").querySelectorAll(`[data-if="${what}"]`)) {
+      each.hidden = each.getAttribute("data-is") !== by.value;
+      for (const field of each.querySelectorAll("select")) field.disabled = each.hidden;
+    }
+  }
+}
+
+/** Several rows are asked about where a column says who is who; promises have sliders of their own. */
+function revealing(form) {
+  const who = form.querySelector("#who");
+  const several = form.querySelector("#several");
+  who?.addEventListener("change", () => {
+    if (several) several.hidden = !who.value.startsWith("column:");
+  });
+  for (const radio of form.querySelectorAll("input[name=promise]")) {
+    radio.addEventListener("change", () => {
+      for (const each of form.querySelectorAll("[data-promises]")) {
+        each.hidden = !each.getAttribute("data-promises").split(" ").includes(radio.value);
+      }
+    });
+  }
+  for (const each of form.querySelectorAll(".several .choice input:not([type=radio])")) {
+    each.addEventListener("input", () => {
+      each.closest(".choice").querySelector("input[type=radio]").checked = true;
+    });
+  }
+  for (const column of form.querySelectorAll("select[data-ranges]")) {
+    column.addEventListener("change", () => {
+      const one = column.selectedOptions[0];
+      for (const part of ["low", "high"]) {
+        const field = document.getElementById(`${column.getAttribute("data-ranges")}-${part}`);
+        const like = one.getAttribute(`data-${part}`);
+        if (field && like && (!field.value || field.hasAttribute("data-suggested"))) {
+          field.value = like;
+          field.setAttribute("data-suggested", "");
+        }
+      }
+    });
+  }
+  form.addEventListener("input", (event) => event.target.removeAttribute?.("data-suggested"));
+}
+
+/** The private check opens beside the form; what it says is kept nowhere. */
+function looking(form) {
+  const button = form.querySelector("#private-look");
+  const place = document.getElementById("look");
+  if (!button || !place) return;
+  addEventListener("pagehide", () => place.replaceChildren()); // a page that comes back has none of it
+  button.addEventListener("click", async (event) => {
+    event.preventDefault();
+    place.hidden = false;
+    place.replaceChildren();
+    status(place, "Looking at the table …", "status");
+    const body = filled(form, true);
+    const answer = await fetch("/publish/look", { method: "POST", body, headers: { "x-beside": "1" } });
+    place.innerHTML = await answer.text();
+    place.querySelector("#close-look")?.addEventListener("click", () => {
+      place.replaceChildren();
+      place.hidden = true;
+      button.focus();
+    });
+    place.scrollIntoView({ block: "nearest" });
+    place.querySelector("#close-look")?.focus({ preventScroll: true });
+  });
+}
+
+function status(place, words, kind = "refused") {
   const line = document.createElement("p");
-  line.className = "refused";
+  line.className = kind;
   line.setAttribute("role", "alert");
   line.textContent = words;
   place.replaceChildren(line);
@@ -151,10 +345,18 @@ function dropping(place) {
   place.addEventListener("drop", (event) => {
     event.preventDefault();
     input.files = event.dataTransfer.files;
+    if (place.matches("form") && place.checkValidity()) place.requestSubmit();
   });
 }
 
 for (const range of document.querySelectorAll("input.range")) slide(range);
+for (const form of document.querySelectorAll("form.asking")) {
+  revealing(form);
+  stepping(form);
+  leading(form);
+  looking(form);
+}
+for (const list of document.querySelectorAll("#every-column")) choosing(list);
 for (const form of document.querySelectorAll("form[data-live]")) follow(form);
 for (const place of document.querySelectorAll(".drop")) dropping(place);
 copying(document);

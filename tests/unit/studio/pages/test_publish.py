@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from click.testing import CliRunner
 from hubbub import registry
 from hubbub.cli.main import commands
 from hubbub.ledger.ledger import Ledger
+from hubbub.studio.forms import guided
+from hubbub.studio.forms.parts import Parts, parts_of
 from tests.conformance import toy
-from tests.unit.studio.opened import CSV, FILLED, Opened, plain
+from tests.unit.studio.opened import CSV, FILLED, OWN, Opened, plain
 
 pytestmark = pytest.mark.usefixtures("in_place")
 
@@ -136,19 +139,179 @@ def test_the_private_check_is_sent_and_never_linked(opened: Opened) -> None:
 
 
 def test_every_kind_of_release_has_a_form(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that nobody thought of: a kind is a line in the registry, and the page makes its form."""
+    """Also one that nobody thought of: a kind is a line in the registry, and the page makes its question and form. Every
+    option of a kind is asked for once, by a part of the form or by a field of its own."""
     monkeypatch.setitem(registry._WHERE, "toy", toy.__name__)
     listed = opened.get("/publish/table", params={"file": "people.csv", "named": "1"})[1]
     for name in registry.names():
         kind = registry.kind(name)
         if kind.data == "ballots":
             continue
-        assert f"/publish/kind/{name}?" in listed
-        status, text = opened.get(f"/publish/kind/{name}", params={"file": "people.csv"})
+        question = guided.question_of({"question": name})
+        assert f'value="{question.name}"' in listed
+        status, text = opened.get(f"/publish/kind/{name}", params={"file": "people.csv", "named": "1"})
         assert status == 200
+        parts = parts_of(question, kind)
         for option in kind.options:
-            assert (f'name="{option.name}"' in text) != option.for_cluster, option.name
+            asked = option.name in parts.names
+            assert asked == (f'id="o-{option.name}"' in text), (name, option.name)
+            if not asked and not option.for_cluster:
+                assert claimed(question, parts, option.name), (name, option.name)
     assert opened.get("/publish/kind/nothing", params={"file": "people.csv"})[0] == 400
+
+
+def claimed(question: guided.Question, parts: Parts, option: str) -> bool:
+    """Whether a part of the form asks for an option."""
+    sliders = {name for names in question.ways.values() for name in names} | {"outlier"}
+    rows = {"one_row_per_person", "distinct", "rows_per_person", "any_row", "rows_called", "count_rows"}
+    point = {"columns", "box", "grid"} if parts.point else set()
+    own = {parts.by, parts.record, parts.measure, parts.condition}
+    return option in sliders | rows | point | own
+
+
+TOWN = [("Bath", 60), ("York", 40), ("Wells", 50)]
+PLACES = "id,town,age,lon,lat\n" + "".join(
+    f"{i},{town},{20 + i % 50},{i % 10 / 10},{i % 7 / 10}\n"
+    for i, town in enumerate(name for name, many in TOWN for _ in range(many))
+)
+BY_TOWN = {"by1-use": "on", "by1-values": "Bath,York,Wells"}
+AGE = {"of-column": "age", "of-low": "0", "of-high": "100", "of-step": "1"}
+ASKED = {
+    "how-many": (BY_TOWN, "--by town=Bath,York,Wells"),
+    "how-many-meet": ({**BY_TOWN, "where-column": "age", "where-sign": ">=", "where-value": "65"}, "age"),
+    "share": ({"where-column": "town", "where-value": "St. Ives"}, "'St. Ives'"),
+    "average": ({**AGE, **BY_TOWN}, "--of age:0..100:1"),
+    "total": (AGE, "--of age:0..100:1"),
+    "median": (AGE, "release quantile"),
+    "spread": (AGE, "release std"),
+    "cross-table": ({**BY_TOWN, "by2-use": "on"}, "--by age:0..100:10,null"),
+    "many-questions": ({**BY_TOWN, "by2-use": "on"}, "--class marginals:2"),
+    "records": ({**BY_TOWN, "by2-use": "on", "by2-keep": "ranges", "by2-width": "25"}, "--columns town,age:25"),
+    "map": (
+        {
+            **{"x-column": "lon", "x-low": "0", "x-high": "1", "x-cell": "0.5"},
+            **{"y-column": "lat", "y-low": "0", "y-high": "1", "y-cell": "0.5"},
+        },
+        "--box 0..1,0..1",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", ASKED)
+def test_every_question_is_answered_from_its_form_and_its_lines(
+    opened: Opened, question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is promised first is what was asked for, the numbers have an error beforehand, and the command and the lines
+    of Python give the same certificate."""
+    (opened.folder / "places.csv").write_text(PLACES, encoding="utf-8")
+    filled, words = ASKED[question]
+    form = {"file": "places.csv", "named": "1", "who": "column:id", "question": question, "out": "out", **filled}
+    for _ in range(200):
+        told = opened.get("/publish/answer", params=form)[1]
+        if "data-again" not in told:
+            break
+        time.sleep(0.02)
+    assert "Differential privacy, epsilon 1" in told or "Crowd-blending privacy, crowds of at least 20" in told
+    if question not in ("records", "map"):
+        assert re.search(r'id="error">\s*± \d', told), plain(told)
+    page = opened.released(form)
+    assert "Published: out" in plain(page)
+    line = command(page)
+    assert words in shlex.join(line).replace("'\"'\"'", "'") or words in " ".join(line)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "places.csv").write_text(PLACES, encoding="utf-8")
+    monkeypatch.chdir(other)
+    for part in ("DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{part}_HOME", str(tmp_path / part))
+    lines = html.unescape(re.findall(r"<pre[^>]*>(import hubbub[^<]*)</pre>", page)[0])
+    exec(compile(lines, "page", "exec"), {})
+    assert certificate(opened.folder / "out") == certificate(other / "out")
+
+
+SEVERAL = {
+    "rows": ({"rows_per_person": "2", "rows_called": "visits"}, "--rows-per-person 2 --rows-called visits"),
+    "bins": ({"distinct": "2"}, "--distinct 2"),
+    "one": ({}, "--one-row-per-person"),
+}
+
+
+@pytest.mark.parametrize("several", SEVERAL)
+def test_people_with_several_rows_are_asked_about(opened: Opened, several: str) -> None:
+    rows = "".join(f"{i % 40},{('Bath', 'York')[i % 3 == 0]}\n" for i in range(120))
+    (opened.folder / "visits.csv").write_text(f"id,town\n{rows}", encoding="utf-8")
+    form = {"file": "visits.csv", "named": "1", "question": "how-many", "who": "column:id", "out": "out"}
+    form |= {"by1-use": "on", "by1-values": "Bath,York"}
+    refused = opened.released(form)
+    assert "Nothing was published." in plain(refused)
+    assert 'href="#several"' in refused  # the field that the refusal is about
+    assert not (opened.folder / "out").exists()  # and no empty folder
+    assert opened.desk.book.accounts() == {} or not opened.desk.book.account("visits").spent
+    more, words = SEVERAL[several]
+    page = opened.released({**form, "several": several, **more})
+    assert "Published: out" in plain(page)
+    assert words in shlex.join(command(page))
+
+
+def test_a_refusal_leads_back_to_the_filled_form(opened: Opened) -> None:
+    """Whatever was typed is there again, the sentence is in the form's words, and a link leads to the field."""
+    status, page = opened.send("/publish/release", {**FILLED, "epsilon": "much", "size": "777"})
+    assert status == 400
+    assert "Nothing was published." in page
+    assert "“epsilon” must be a number" in plain(page)
+    assert 'href="#f-epsilon"' in page
+    for kept in ('value="much"', 'value="777"', 'value="Bath,York,Wells"', 'value="out"'):
+        assert kept in page, kept
+    assert sorted(path.name for path in opened.folder.iterdir()) == ["people.csv"]
+
+
+def test_a_form_that_was_begun_is_found_again(opened: Opened) -> None:
+    opened.get("/publish/table", params={**FILLED, "question": "how-many"})
+    page = opened.get("/publish")[1]
+    assert "Go on where you stopped" in page
+    query = html.unescape(re.findall(r'href="/publish/table\?([^"]*question=how-many[^"]*)"', page)[0])
+    assert 'value="Bath,York,Wells"' in opened.get(f"/publish/table?{query}")[1]
+    opened.released({**FILLED, "question": "how-many"})
+    assert "Go on where you stopped" not in opened.get("/publish")[1]
+
+
+def test_of_two_columns_with_one_name_the_second_has_a_number(opened: Opened) -> None:
+    lines = "".join(f"{i},{('Bath', 'York')[i % 2]},Wells\n" for i in range(60))
+    (opened.folder / "twice.csv").write_text(f"id,town,town\n{lines}", encoding="utf-8")
+    form = {"file": "twice.csv", "named": "1", "question": "how-many", "who": "column:id", "out": "out"}
+    page = opened.get("/publish/table", params=form)[1]
+    names = re.findall(r'<span class="cname"><bdi>([^<]*)</bdi>', page)
+    assert names == ["id", "town", "town#2"]
+    done = opened.released({**form, "by1-use": "on", "by1-values": "Bath,York", "by2-use": "on", "by2-values": "Wells"})
+    assert "Published: out" in plain(done)
+
+
+def test_a_table_is_added_once_and_nothing_is_written_over(opened: Opened) -> None:
+    def add(name: str) -> tuple[int, str]:
+        answer = opened.client.post("/publish/add", files={"table": (name, CSV.encode())}, headers=OWN)
+        return answer.status_code, answer.text
+
+    status, page = add("../more.csv")
+    assert status == 200
+    assert "What do you want to publish" in page
+    assert (opened.folder / "more.csv").read_text(encoding="utf-8") == CSV
+    assert not (opened.folder.parent / "more.csv").exists()
+    assert "is not written over" in plain(add("more.csv")[1])
+    assert add("more.exe")[0] == 400
+    assert add(".csv")[0] == 400
+
+
+def test_bins_are_suggested_from_names_and_types_and_never_from_cells(opened: Opened) -> None:
+    """Two tables with the same columns and other cells have the same page."""
+    pages = []
+    for cells in ("1,York,90,2024-01-01", "2,Bath,7,1999-12-31"):
+        (opened.folder / "one.csv").write_text(f"id,town,age,date\n{cells}\n", encoding="utf-8")
+        ticked = {f"by{i}-use": "on" for i in range(4)}
+        form = {"file": "one.csv", "named": "1", "question": "how-many", "who": "column:id", **ticked}
+        pages.append(opened.get("/publish/table", params=form)[1].partition("<aside")[0])
+    assert pages[0] == pages[1]
+    assert 'name="by2-high" value="100"' in pages[0]
 
 
 def test_a_kind_is_published_from_its_form(opened: Opened) -> None:
