@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -16,12 +16,13 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.progress import working
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
-from hubbub.protocol.release import MISSING, UNREADABLE, Release
+from hubbub.protocol.release import JOIN, MISSING, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.cell_format import Missing
+from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 
@@ -49,6 +50,20 @@ def open(
     rows_are_people: Annotated[
         bool, option_help(None, "Each row is another person (then leave out `person`).", group=WHOSE)
     ] = False,
+    join: Annotated[
+        object | None,
+        option_help(
+            "FILE",
+            "A second table, of events: its rows are counted, with the columns of their person's row in the first. Of "
+            "a database, the name of its table.",
+            group=WHOSE,
+            advanced=True,
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        option_help("COLUMN", "With `join`: the column of people, which both tables have.", group=WHOSE, advanced=True),
+    ] = None,
     table: Annotated[
         str | None,
         option_help(
@@ -113,14 +128,20 @@ def open(
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. `missing` lists how missing cells are
-    spelled, like ``"NA,?,k.A."``, or ``"income=-99"`` for one column; a list says several of these. A release is refused if a larger share
-    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). A query
+    spelled, like ``"NA,?,k.A."``, or ``"income=-99"`` for one column; a list says several of these. A release is refused
+    if a larger share of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a
+    person). With `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it, and `missing` is about both
+    tables. A query
     with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
     somebody declares that these are not the people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
     from hubbub.engines.query import RowsMove, is_query, remarks
 
+    if join is not None or on is not None:
+        if rows_are_people:
+            raise WrongUse("in a join a person is whoever the tables are joined by; leave out `rows_are_people`")
+        person = opening.joined_person(join, on, person)
     _check_person_declared(person, rows_are_people)
     with working("Reading the table"), interruptible():
         engine = opening.open_source(
@@ -130,25 +151,37 @@ def open(
             encoding=encoding,
             no_header=no_header,
             unreadable=unreadable,
-            missing=missing,
+            missing=missing if join is None else (),
         )
     if person is not None:
         column(engine.columns(), person)
-    for remark in remarks(table):
+    for remark in (*remarks(table), *(remarks(join) if isinstance(join, str) else ())):
         warnings.warn(remark, RowsMove, stacklevel=2)
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and is_query(table or "")):
         dataset = named_after(source, table)  # but not after a query
-    books, reading = Ledger(ledger), _reading(unreadable, missing)
+    books = Ledger(ledger)
 
-    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-        check_accepted(spec.bind(engine.columns()), accept_weak)
-        return execute(spec, engine, books, dataset, other_people=other_people, reading=reading)
+    def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
+        def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
+            check_accepted(spec.bind(data.columns()), accept_weak)
+            return execute(spec, data, books, dataset, other_people=other_people, reading=reading)
 
-    def inspect(by: Sequence[str], **how: Any) -> Inspection:
-        with working("Looking"), interruptible():
-            return opening.inspect(engine, by, person, **how)
+        def inspect(by: Sequence[str], **how: Any) -> Inspection:
+            with working("Looking"), interruptible():
+                return opening.inspect(data, by, person, **how)
 
-    return Table(engine, person, carry_out, inspect)
+        def joined(other: object, by: str | None, how: Mapping[str, Any]) -> Table:
+            if person is None:
+                raise WrongUse("a join is of people by a column of both tables; open the first with `person=COLUMN`")
+            key = opening.joined_person(other, by or person, person)
+            with working("Reading the table"), interruptible():
+                both = opening.open_join(source, data, other, key, unreadable=unreadable, missing=missing, **how)
+            return opened(both, {**reading, JOIN: key})
+
+        return Table(data, person, carry_out, inspect, joined)
+
+    found = opened(engine, _reading(unreadable, missing))
+    return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
 
 
 def _reading(unreadable: Exact, missing: str | Sequence[str]) -> dict[str, Plain]:

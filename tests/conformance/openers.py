@@ -20,6 +20,7 @@ import pytest
 
 from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_frame, open_table
+from hubbub.engines.opening import join
 from hubbub.engines.spark.spark_engine import open_frame as open_spark_frame
 from hubbub.engines.sql.sqlite import open_sqlite
 from hubbub.tables.engine import Engine
@@ -99,7 +100,7 @@ SQLITE = {
 }
 
 
-def from_sqlite(table: pa.Table, folder: Path) -> Engine:
+def from_sqlite(table: pa.Table, folder: Path, name: str = "people") -> Engine:
     def stored(cell: object) -> object:
         if isinstance(cell, datetime.date):
             return cell.isoformat()
@@ -107,10 +108,10 @@ def from_sqlite(table: pa.Table, folder: Path) -> Engine:
 
     declared = ", ".join(f'"{field.name}" {SQLITE[field.type]}' for field in table.schema)
     with contextlib.closing(sqlite3.connect(folder / "people.sqlite")) as connection, connection:
-        connection.execute(f"CREATE TABLE people ({declared})")
+        connection.execute(f"CREATE TABLE {name} ({declared})")
         rows = ([stored(cell) for cell in row.values()] for row in table.to_pylist())
-        connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * table.num_columns)})", rows)
-    return open_sqlite(str(folder / "people.sqlite"), "people")
+        connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * table.num_columns)})", rows)
+    return open_sqlite(str(folder / "people.sqlite"), name)
 
 
 def from_postgresql(table: pa.Table, folder: Path) -> Engine:
@@ -131,6 +132,16 @@ def from_spark_connect(table: pa.Table, folder: Path) -> Engine:
     session = servers.or_skip(servers.connect)
     pq.write_table(table, folder / "people.parquet")
     return open_spark_frame(session.read.parquet(str(folder / "people.parquet")))
+
+
+def joined(opened: Opener, first: pa.Table, second: pa.Table, on: str, folder: Path) -> Engine:
+    """A join of two tables that are opened alike, in one database where that is one."""
+    if opened is from_sqlite:
+        return join(from_sqlite(first, folder), from_sqlite(second, folder, "visits"), on)
+    places = folder / "first", folder / "second"
+    for place in places:
+        place.mkdir()
+    return join(opened(first, places[0]), opened(second, places[1]), on)
 
 
 ENGINES: dict[str, Opener] = {

@@ -37,7 +37,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance
-from hubbub.protocol.release import MISSING
+from hubbub.protocol.release import JOIN, MISSING
 from hubbub.protocol.spec import Spec
 from hubbub.tables.cell_format import Missing
 
@@ -101,9 +101,17 @@ def steps(derivation: Derivation) -> list[str]:
 
 
 def reading_rules(reading: Mapping[str, Any]) -> list[str]:
-    """How the table was read, as declared, where that decides in which bin somebody is."""
-    declared = reading.get(MISSING)
-    return [f"cells that read so count as missing: {Missing.parse(declared)}"] if declared else []
+    """How the table was read, as declared, where that decides in which bin somebody is, or who is a person."""
+    declared, on = reading.get(MISSING), reading.get(JOIN)
+    rules = [f"cells that read so count as missing: {Missing.parse(declared)}"] if declared else []
+    if on is None:
+        return rules
+    return [
+        *rules,
+        f"two tables were joined by {on}: the rows counted are those of the second, each with the columns of its "
+        "person's row in the first, which are missing where there is none; a person with all their data is one value "
+        f"of {on} in both tables, and has at most one row in the first",
+    ]
 
 
 def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping[str, Any] = NO_READING) -> str:

@@ -17,7 +17,7 @@ from hubbub.interruption import interruptible
 from hubbub.progress import working
 
 if TYPE_CHECKING:
-    from hubbub.tables.inspection import Cells, Inspection, Persons
+    from hubbub.tables.inspection import Cells, Inspection, Partners, Persons
 
 PRIVATE: Final = (
     "Private: this is about the people in the table as they are, for you alone; publish none of it, and no bins made "
@@ -68,6 +68,8 @@ def _of_releases(own: set[str]) -> list[click.Option]:
 @click.argument("file")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about.")
 @click.option("--rows-are-people", is_flag=True, help="Each row is another person.")
+@click.option("--join", metavar="FILE", help="A second table, of events, as a release takes it.")
+@click.option("--on", metavar="COLUMN", help="With --join: the column of people, which both tables have.")
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
 @click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
@@ -77,6 +79,8 @@ def check(
     file: str,
     person: str | None,
     rows_are_people: bool,
+    join: str | None,
+    on: str | None,
     by: tuple[str, ...],
     where: str | None,
     of: str | None,
@@ -102,12 +106,13 @@ def check(
         print_text(f"Note: a look has no use for {', '.join(unused)}; the release will.")
     try:
         with working("Looking"), interruptible():
-            found = open_inspection(file, by, person, where=where, of=of, **how)
+            found = open_inspection(file, by, person, where=where, of=of, join=join, on=on, **how)
     except (WrongUse, Refused):
         if not as_json:
             _first_line(file, how)
         raise
-    command = _command(found, file, person, by, how)
+    person = on or person
+    command = _command(found, file, person, by, how | {"join": join, "on": on})
     if as_json:
         print_json(found.as_json() | {"command": command})
         return
@@ -169,6 +174,10 @@ def _tall_cells(file: str, how: dict[str, Any]) -> None:
 
 
 def _sentences(found: Inspection) -> Iterator[str]:
+    if found.partners is not None:
+        yield from _of_partners(found.partners)
+        if not found.partners.can_join:
+            return
     yield f"{found.rows:,} rows are read."
     for rule, many in found.left_out:
         yield f"{many:,} records are left out: {rule}."
@@ -190,6 +199,20 @@ def _sentences(found: Inspection) -> Iterator[str]:
 
 def _examined(found: Inspection) -> tuple[Cells, ...]:
     return found.columns if found.measured is None else (*found.columns, found.measured)
+
+
+def _of_partners(met: Partners) -> Iterator[str]:
+    yield f"The first table has {met.people:,} people by {display(met.on)}; {met.idle:,} have no row in the second."
+    if not met.can_join:
+        yield (
+            f"{met.repeated:,} of them have several rows there, and {met.nobody:,} rows there have no {display(met.on)}: a "
+            "release is refused until each person has one row. Mend the first table, and look again."
+        )
+    if met.rows_without:
+        yield (
+            f"{met.rows_without:,} rows of the second table, of {met.people_without:,} people, find no partner in the "
+            "first: they count, and its columns are missing there."
+        )
 
 
 def _of_people(persons: Persons) -> Iterator[str]:
@@ -254,6 +277,8 @@ def _draw(found: Inspection) -> None:
     from rich.table import Table as Rows
 
     console = page()
+    if found.partners is not None and not found.partners.can_join:
+        return
     if not any(cells.spec for cells in found.columns):
         grid = Rows("column", "missing", "values", "could be read as", box=None, pad_edge=False)
         for cells in found.columns[:_COLUMNS]:
@@ -300,7 +325,7 @@ def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ..
             parts += ["--missing", cells.missing_option()]
     if is_address(file) and " " in (how["table"] or ""):
         parts += ["--dataset", "people"]  # a query has no name of its own
-    parts += ["--person", person] if person else ["--rows-are-people"]
+    parts += [] if how["on"] else ["--person", person] if person else ["--rows-are-people"]
     parts += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
     for spec in specs:
         parts += ["--by", spec]

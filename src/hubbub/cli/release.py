@@ -164,7 +164,7 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
-        for remark in remarks(given["table"]):
+        for remark in (*remarks(given["table"]), *remarks(given["join"])):
             print_text(f"Note: {remark}.")
         options["person"] = people.person
         name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
@@ -277,7 +277,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_sentence, meaning
+    from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.promise_order import requested_first
 
@@ -292,7 +292,10 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    console.print(f"A person: {display(done.spec.describe().person)}.\n")
+    console.print(f"A person: {display(done.spec.describe().person)}.")
+    for note in reading_rules(done.reading):
+        console.print(f"Taken for granted: {display(note)}.")
+    console.print()
     for step in promises:
         read = meaning(step.conclusion, step.people)
         known = (

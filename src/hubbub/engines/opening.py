@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.duckdb import duckdb_engine
 from hubbub.engines.duckdb.inspection import inspect_table
+from hubbub.engines.duckdb.joined import Joined
 from hubbub.engines.files import files, frames
 from hubbub.engines.files.csv_form import Form, form
+from hubbub.engines.join import ELSEWHERE
 from hubbub.engines.spark import spark_engine
+from hubbub.engines.sql.joined import Joined as JoinedInDatabase
 from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
@@ -22,8 +26,11 @@ from hubbub.tables.bounded_column import measured
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import Engine
-from hubbub.tables.inspection import Inspection
+from hubbub.tables.inspection import Inspection, Partners
 from hubbub.tables.schema import column
+
+ONCE: Final = "a join is of two tables; join the others beforehand, one row for each person in the first"
+_BOTH: Final = ("delimiter", "encoding", "unreadable")  # how both tables of a join are read, where it is said once
 
 
 def open_source(
@@ -67,6 +74,50 @@ def _open(source: object, table: str | None, how: Form, share: Fraction) -> Engi
     return frames.open_frame(source, unreadable=share)
 
 
+def open_join(
+    source: object, first: Engine, other: object, on: str, *, missing: str | Sequence[str] = (), **how: Any
+) -> Engine:
+    """The join of a table that was opened from `source` with another (:mod:`hubbub.engines.join`): a source like any,
+    or, for a database, a connection or a session, the name of one of its tables. Cells that are spelled so are
+    `missing` in both."""
+    if not isinstance(on, str) or not on:
+        raise WrongUse("say by which column people are found again in the other table, with `on=COLUMN`")
+    if isinstance(other, str) and _has_tables(source) and not (_is_path(source) and os.path.isfile(other)):
+        both = join(first, open_source(source, **{**how, "table": other}), on)
+    else:
+        both = join(first, open_source(other, **how), on)
+    declared = Missing.parse(missing)
+    for name in declared.columns:
+        column(both.columns(), name)
+    return both.with_missing(declared) if declared.declared else both
+
+
+def join(first: Engine, second: Engine, on: str) -> Engine:
+    """The rows of the second table, each with the columns of its person's row of the first."""
+    if isinstance(first, duckdb_engine.DuckDB) and isinstance(second, duckdb_engine.DuckDB):
+        if isinstance(first, Joined) or isinstance(second, Joined):
+            raise WrongUse(ONCE)
+        return Joined(first, second, on)
+    if not isinstance(first, Portable) or not isinstance(second, Portable):
+        raise WrongUse(ELSEWHERE)
+    if hasattr(first.database, "partners") or hasattr(second.database, "partners"):
+        raise WrongUse(ONCE)
+    if (frames_joined := spark_engine.join_frames(first, second, on)) is not None:
+        return frames_joined
+    return Portable(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed)
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, str | os.PathLike) and not is_address(source)
+
+
+def _has_tables(source: object) -> bool:
+    """Whether it holds tables by name, so that another one is a word."""
+    if isinstance(source, str | os.PathLike):
+        return is_address(source) or os.fspath(source).lower().endswith((".duckdb", ".db"))
+    return frames.is_connection(source) or spark_engine.is_session(source)
+
+
 def open_inspection(
     source: object,
     specs: Sequence[str],
@@ -74,10 +125,30 @@ def open_inspection(
     *,
     where: str | None = None,
     of: str | None = None,
+    join: str | None = None,
+    on: str | None = None,
     **how: Any,
 ) -> Inspection:
     """A private look at a table for its steward; `how` it is opened, as above."""
-    return inspect(open_source(source, **how), specs, person, where=where, of=of)
+    if join is None and on is None:
+        return inspect(open_source(source, **how), specs, person, where=where, of=of)
+    person, missing = joined_person(join, on, person), how.pop("missing", ())
+    table = open_source(source, **how)
+    both = {name: how[name] for name in _BOTH if name in how}
+    return inspect(open_join(source, table, join, person, missing=missing, **both), specs, person, where=where, of=of)
+
+
+def joined_person(join: object, on: str | None, person: str | None) -> str:
+    """Who is a person in a join, or one sentence: by the column in which the tables meet, since whoever leaves takes
+    their row of the first table and all theirs of the second."""
+    if join is None or on is None:
+        raise WrongUse("`join` and `on` belong together: the second table, and the column that both have; say both")
+    if person is not None and person != on:
+        raise WrongUse(
+            f"in a join a person is whoever the tables are joined by, {on!r}, and not {person!r}; leave out `person`, "
+            "or join by it"
+        )
+    return on
 
 
 def inspect(
@@ -87,9 +158,19 @@ def inspect(
     axes = tuple(parse(spec) for spec in specs)
     if not isinstance(table, duckdb_engine.DuckDB | Portable):
         raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
+    partners = table.partners() if isinstance(table, Joined) else _met_in_database(table)
+    if partners is not None and not partners.can_join:
+        return Inspection(rows=0, left_out=(), columns=(), persons=None, partners=partners)
     rule = None if where is None else parse_condition(where)
     ranged = None if of is None else (of, measured(of))
-    return inspect_table(table, specs, axes, person, SystemSource(), where=rule, of=ranged)
+    found = inspect_table(table, specs, axes, person, SystemSource(), where=rule, of=ranged)
+    return found if partners is None else replace(found, partners=partners)
+
+
+def _met_in_database(table: Engine) -> Partners | None:
+    if not isinstance(table, Portable) or not isinstance(table.database, JoinedInDatabase | spark_engine.Joined):
+        return None
+    return table.database.partners()
 
 
 def _share(value: Exact) -> Fraction:

@@ -31,6 +31,10 @@ def _elsewhere(by: Sequence[str], **how: str | None) -> Inspection:
     raise WrongUse("an inspection needs a table that was opened by hubbub.open; open it so")
 
 
+def _not_opened(other: object, on: str | None, how: Mapping[str, Any]) -> Table:
+    raise WrongUse("a join needs a table that was opened by hubbub.open; open it so")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table of people. `publish` carries a spec out and enters it in the ledger; `inspect` is the steward's own.
@@ -42,6 +46,7 @@ class Table:
     person: str | None
     publish: Publish
     inspect: Callable[..., Inspection] = _elsewhere
+    joined: Callable[[object, str | None, Mapping[str, Any]], Table] = _not_opened
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
@@ -60,6 +65,31 @@ class Table:
         Guarantee: none.
         """
         return self.inspect(by, where=where, of=of)
+
+    def join(
+        self,
+        other: object,
+        *,
+        on: str | None = None,
+        table: str | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        no_header: str | None = None,
+    ) -> Table:
+        """The rows of another table about the same people, each with the columns of its person's row in this one.
+
+        This is a table with one row for each person (patients), and `other` one with any number of them (visits): a
+        source as :func:`hubbub.open` takes it, or the name of a table where this one is of a database, a connection or
+        a session. `on` is the column of people in both; without it, the one by which this table was opened. A row
+        whose person is not in this table stays, and these columns are missing there; people without a row in the
+        other table are in none of the numbers. A name that both tables have is numbered, ``ward#1`` in this one.
+
+        Guarantee: what a person contributes to the join depends on their own rows of both tables alone, so that what
+        is promised to people is promised to whoever leaves both (:mod:`hubbub.engines.join`). A release counts for the
+        dataset of this table, and the ledger then knows both: later releases of either add up with it.
+        """
+        how = {"table": table, "delimiter": delimiter, "encoding": encoding, "no_header": no_header}
+        return self.joined(other, on, {name: given for name, given in how.items() if given is not None})
 
     @documented(HISTOGRAM.help, HISTOGRAM.options)
     def histogram(

@@ -49,7 +49,7 @@ def trial(ledger: Ledger, dataset: str, charge: Charge, *, source: Identity = so
     name = dataset_name(dataset)
     account = ledger.accounts().get(name) or Account(dataset=name)
     if charge.partition is not None:
-        charge = replace(charge, partition=digest([charge.partition, source.content() if source.parts else _UNSEEN]))
+        charge = replace(charge, partition=digest([charge.partition, source.content() if source.is_known else _UNSEEN]))
     spent = account.spent
     new = Entered(number=len(account.records) + 1, charge=charge)
     known = {"dataset": name, "releases": len(spent), "policy": account.policy, "before": account.totals}

@@ -69,7 +69,7 @@ class Ledger:
         """
         name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
         if charge.partition is not None:  # a column of one name may hold another thing in another table, or tomorrow
-            content = source.content() if source.parts else nonce  # of a frame nothing tells whether it changed
+            content = source.content() if source.is_known else nonce  # of a frame nothing tells whether it changed
             charge = replace(charge, partition=digest([charge.partition, content]))
         with self._store.adding(self._founding) as page:
             _one_spelling(page, name)

@@ -31,6 +31,9 @@ UNREADABLE: Final = "unreadable"
 MISSING: Final = "missing"
 """The share of people with a row that cannot be read, above which there is no release."""
 
+JOIN: Final = "join"
+"""The column by which rows of a second table were joined with one row each of a first."""
+
 FEW: int = 12  # rows that are shown where somebody only glances
 
 

@@ -29,10 +29,25 @@ class Part:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """What was opened; without parts it has no identity but the name that somebody gives it, as a frame. `missing` is
-    how missing cells are spelled, as declared: the same table, with other people in its bins."""
+    how missing cells are spelled, as declared: the same table, with other people in its bins. Of a join of a frame and
+    a file `is_partial`: nothing tells whether the frame changed."""
 
     parts: tuple[Part, ...] = ()
     missing: tuple[str, ...] = field(default=(), metadata=UNSAID)
+    is_partial: bool = field(default=False, metadata=UNSAID)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be told that nothing of it was touched."""
+        return bool(self.parts) and not self.is_partial
+
+    def joined(self, other: Identity) -> Identity:
+        """Of both together, so that what was released of either is known again."""
+        return Identity(
+            parts=tuple(dict.fromkeys((*self.parts, *other.parts))),
+            missing=tuple(dict.fromkeys((*self.missing, *other.missing))),
+            is_partial=not (self.is_known and other.is_known),
+        )
 
     def marks(self) -> tuple[str, ...]:
         """Words by which the ledger knows it again."""

@@ -103,6 +103,24 @@ def bins_kept(kept: Callable[[int], int], people: int) -> tuple[Kept, ...]:
     return (*found, Kept(most=None, kept=every, of=every, people=people))
 
 
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """How the two tables of a join meet in the column `on`."""
+
+    on: str
+    people: int  # ids of the first table
+    repeated: int  # of them, those with several rows there
+    nobody: int  # rows of the first table without an id
+    rows_without: int  # rows of the second table whose person is not in the first
+    people_without: int
+    idle: int  # people of the first table without a row in the second
+
+    @property
+    def can_join(self) -> bool:
+        """Whether each person has one row in the first table, so that a release is not refused."""
+        return not self.repeated and not self.nobody
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fare:
     """How much of the bins and of the people in them would be shown with crowds of k, on a sample at a rate."""
@@ -126,6 +144,7 @@ class Inspection:
     met: int | None = None  # people (rows, where no column says who) who meet the condition, by any of their rows
     bins_kept: tuple[Kept, ...] = ()  # by in how many bins a person counts, where people have several rows
     measured: Cells | None = None  # of the column that is measured; what is in no bin is outside of the range
+    partners: Partners | None = None  # of a join; where it cannot be made, nothing else is there
 
     def misses(self) -> tuple[str, ...]:
         """Where what is declared and what is there do not meet: zeros would be published, and paid for."""
@@ -171,6 +190,9 @@ class Inspection:
             },
             "bins": self.bins,
             "met": self.met,
+            "join": None
+            if self.partners is None
+            else {name: getattr(self.partners, name) for name in Partners.__slots__},
             "measured": None if self.measured is None else {"outside": self.measured.outside},
             "misses": list(self.misses()),
             "shown": [

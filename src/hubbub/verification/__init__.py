@@ -25,7 +25,7 @@ from hubbub.ledger.ledger import dataset_name, released
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
-from hubbub.protocol.release import MISSING, UNREADABLE
+from hubbub.protocol.release import JOIN, MISSING, UNREADABLE
 from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
@@ -232,7 +232,7 @@ def _check(
         notes.note("the mechanism", False, f"{error}" if isinstance(error, HubbubError) else "its numbers are none")
     for check in checks:
         notes.add(check)
-    _rest(notes, body)
+    _rest(notes, body, spec)
 
 
 def _numbers(
@@ -389,19 +389,22 @@ def _spec(body: Mapping[str, Any]) -> Spec:
     return registry.read(body["kind"], body["release"])
 
 
-def _rest(notes: Notes, body: Mapping[str, Any]) -> None:
+def _rest(notes: Notes, body: Mapping[str, Any], spec: Spec) -> None:
     """Nothing else is said."""
-    notes.note("how the table was read", _is_reading(body.get("reading")), wrong="is missing, or says what nobody can")
+    right = _is_reading(body.get("reading"), spec.people.person)
+    notes.note("how the table was read", right, wrong="is missing, or says what nobody can")
     unknown = sorted(set(body) - _FIELDS)
     notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
     right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
     notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
 
 
-def _is_reading(given: object) -> bool:
-    """Whether it says nothing, or which share of people may have a row that cannot be read, and how missing cells are
-    spelled."""
-    if not isinstance(given, dict) or not set(given) <= {UNREADABLE, MISSING}:
+def _is_reading(given: object, person: str | None) -> bool:
+    """Whether it says nothing, or which share of people may have a row that cannot be read, how missing cells are
+    spelled, and that tables were joined by the column of people."""
+    if not isinstance(given, dict) or not set(given) <= {UNREADABLE, MISSING, JOIN}:
+        return False
+    if JOIN in given and given[JOIN] != person:
         return False
     share, spelled = given.get(UNREADABLE, "0"), given.get(MISSING, ["NA"])
     try:

@@ -8,7 +8,7 @@ from copy import copy as copied
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import duckdb
 import numpy as np
@@ -28,6 +28,7 @@ from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells,
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
 from hubbub.engines.duckdb.unreadable import Unread
 from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.join import KEYS
 from hubbub.errors import Refused, WrongUse
 from hubbub.interruption import stop_if_interrupted
 from hubbub.noise.source import Source, choosing
@@ -116,7 +117,7 @@ class DuckDB:
             return replace(of_relation(query, self._given, self._catalog), missing=missing)
         return replace(of_files(self._files), missing=missing)
 
-    def with_missing(self, missing: Missing) -> DuckDB:
+    def with_missing(self, missing: Missing) -> Self:
         """The same table, where cells that are spelled so are missing."""
         other = copied(self)
         other._missing = missing
@@ -135,7 +136,7 @@ class DuckDB:
             replace(people, sql=f"(SELECT * REPLACE ({cells}) FROM {people.sql}) AS hubbub_read") if cells else people
         )
 
-    def observing_ids(self, observer: IdObserver) -> DuckDB:
+    def observing_ids(self, observer: IdObserver) -> Self:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
         other._observer = observer
@@ -150,21 +151,21 @@ class DuckDB:
             return self._doubtful(self._doubting()).count(question, source)
         axes = resolved(question.axes, self.columns())
         used = self._used(replace(question, axes=axes))
-        return self._read(used, lambda people: self._count(question, axes, source, people, used))
+        return self.read(used, lambda people: self._count(question, axes, source, people, used))
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).joint_count(questions, source)
         bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
         used = self._used(*bound)
-        return self._read(used, lambda people: self._joint_count(bound, source, people, used))
+        return self.read(used, lambda people: self._joint_count(bound, source, people, used))
 
     def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).kept_rows(questions, source, people)
         bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
         used = self._used(*bound)
-        return self._read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
+        return self.read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
 
     def _kept_rows(
         self,
@@ -229,13 +230,13 @@ class DuckDB:
             outside, everybody = self._query(sql, *values)[0]
             return int(outside), int(everybody)
 
-        return self._read(self._used(CountQuery(axes=axes, person=person)), people_and_rows)
+        return self.read(self._used(CountQuery(axes=axes, person=person)), people_and_rows)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
         for name in used:
             known(self.columns(), name)
-        return self._read(used, lambda people: self._chosen(columns, person, people, chosen))
+        return self.read(used, lambda people: self._chosen(columns, person, people, chosen))
 
     def _chosen(self, columns: Sequence[str], person: str | None, people: Relation, chosen: Choice) -> pa.Table:
         if person is not None:
@@ -267,7 +268,7 @@ class DuckDB:
             known(self.columns(), name)
         return list(dict.fromkeys(names))
 
-    def _read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
+    def read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
         """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
             if not self._spoilt(used):
@@ -399,6 +400,31 @@ class DuckDB:
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
         return ExactCounts(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
+
+    # --- as the first table of a join -----------------------------------------------------------------------------
+
+    def one_row_each(self, columns: Sequence[str], person: str) -> pa.Table:
+        """These columns of every row, or a refusal if somebody has several rows, a row nobody, or too many records
+        cannot be read."""
+
+        def checked(people: Relation) -> pa.Table:
+            self._unread.forget()
+            names = ", ".join(map(identifier, columns))
+            found = self.arrow((f"SELECT {names} FROM {people.sql}", []))
+            self._unread.check(found.num_rows, 0, person)
+            if are_several(self._query, people.columns[person], people.sql):
+                raise Refused(KEYS)
+            return found
+
+        return self.read(columns, checked)
+
+    def every_row(self, column: str) -> pa.Table:
+        """A column, as it is; for the steward alone."""
+        return self.read([column], lambda people: self.arrow((f"SELECT {identifier(column)} FROM {people.sql}", [])))
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
 
     # --- looking --------------------------------------------------------------------------------------------------
 

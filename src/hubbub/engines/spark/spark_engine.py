@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy as copied
 from fractions import Fraction
@@ -26,16 +26,19 @@ import pyarrow as pa
 
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
+from hubbub.engines.join import ELSEWHERE, partners_query
 from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.spark.spark_address import session_at
 from hubbub.engines.spark.spark_arrow import as_arrow, received
 from hubbub.engines.spark.spark_publish import FarCounts
 from hubbub.engines.sql.database import CountRequest, read_as
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
-from hubbub.engines.sql.queries import hashed, order, picked
+from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
+from hubbub.engines.sql.queries import hashed, order, part, picked
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
+from hubbub.tables.inspection import Partners
 from hubbub.tables.schema import ColumnType
 
 _DAY: Final = 86_400_000_000  # microseconds
@@ -228,8 +231,8 @@ def _plain(name: str, kind: str) -> str:
 class _Frame:
     """A frame with columns c0, c1, ..., and the session that it belongs to."""
 
-    def __init__(self, frame: Any) -> None:
-        self._given = frame
+    def __init__(self, frame: Any, identity: Callable[[], Identity] | None = None) -> None:
+        self._given, self._identity = frame, identity
         try:
             kinds = [(each.name, each.dataType.simpleString()) for each in frame.schema.fields]
             self._session = frame.sparkSession
@@ -288,6 +291,15 @@ class _Frame:
                 with suppress(Exception):
                     self._session.catalog.dropTempView(name)
 
+    def keyed(self, on: str, cells: Sequence[str], key: str) -> Any:
+        """The frame with its column of people as `key`, as it is counted, and these expressions of its cells."""
+        who = part(self.dialect, next(each for each in self.fields if each.name == on)).sql
+        return self._frame.selectExpr(f"{who} AS {key}", *cells)
+
+    def is_with(self, other: _Frame) -> bool:
+        """Whether both frames are of one session."""
+        return self._session is other._session
+
     def far(self, request: CountRequest) -> FarCounts:
         """Counts that stay with Spark. Its tasks in Python look for no module in the folder that Spark was started in;
         a server of Connect is told nothing, and works where it was set up."""
@@ -322,6 +334,8 @@ class _Frame:
 
     def identity(self) -> Identity:
         """The files that are read, as far as Spark tells; a frame made of something else has no identity."""
+        if self._identity is not None:
+            return self._identity()
         try:
             found = list(self._given.inputFiles())
         except Exception:  # of Spark, of Java, of a channel
@@ -373,6 +387,50 @@ def is_session(source: object) -> bool:
 def open_frame(frame: Any, *, unreadable: Fraction = Fraction(1)) -> Portable:
     """A frame of Spark's."""
     return Portable(_Frame(frame), unreadable=unreadable)
+
+
+class Joined(_Frame):
+    """A join of two frames of one session (:mod:`hubbub.engines.join`)."""
+
+    def __init__(self, first: _Frame, second: _Frame, on: str) -> None:
+        self._first, self._second, self._on = first, second, on
+        if not first.is_with(second):
+            raise WrongUse(ELSEWHERE)
+        names = columns_of(first, second, on)
+        one = first.keyed(on, [f"{first.dialect.name(own)} AS f{i}" for i, own in enumerate(names.first.values())], _ID)
+        other = second.keyed(
+            on, [f"{second.dialect.name(own)} AS s{i}" for i, own in enumerate(names.second.values())], _ID
+        )
+        cells = [*(f"f{i}" for i in range(len(names.first))), *(f"s{i}" for i in range(len(names.second)))]
+        made = other.join(one, on=[_ID], how="left").select(*cells).toDF(*names.first, *names.second)
+        super().__init__(made, lambda: first.identity().joined(second.identity()))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Begins with the refusal of a first frame in which somebody has several rows, or a row nobody."""
+        check_keys(self._first, self._first, self._on)
+        yield
+
+    def partners(self) -> Partners:
+        """How the two frames meet; for the steward alone."""
+        one, other = (
+            each.keyed(self._on, [f"{a} AS a", f"{b} AS b"], "who")
+            for each, a, b in ((self._first, 1, 0), (self._second, 0, 1))
+        )
+        rows = _Frame(one.unionAll(other))
+        return partners_in(
+            rows.fetch(partners_query(f"SELECT c0 AS who, c1 AS a, c2 AS b FROM {rows.people}"), NUMBERS), self._on
+        )
+
+
+_ID: Final = "hubbub_id"
+
+
+def join_frames(first: Portable, second: Portable, on: str) -> Portable | None:
+    """A join of two frames of Spark's; None if one of the tables is none."""
+    if not isinstance(first.database, _Frame) or not isinstance(second.database, _Frame):
+        return None
+    return Portable(Joined(first.database, second.database, on), unreadable=second.allowed)
 
 
 def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:

@@ -108,6 +108,16 @@ class Portable:
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
+    @property
+    def database(self) -> Database:
+        """Where the table is."""
+        return self._database
+
+    @property
+    def allowed(self) -> Fraction:
+        """The share of people who may have a row that cannot be read."""
+        return self._allowed
+
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
         axes = resolved(axes, self.columns())
         who = None if person is None else queries.part(self._dialect, self._fields[person])
@@ -249,7 +259,8 @@ class Portable:
         if far is None:
             raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
         question = replace(question, axes=resolved(question.axes, self.columns()))
-        self._readable(question, source)
+        with self._database.snapshot():
+            self._readable(question, source)
         axes, parts = question.axes, self._parts(question.axes)
         bins, numbered = self._bins(axes), all(map(self._in_database, axes))
         lookups: dict[int, pa.Table] = {}
