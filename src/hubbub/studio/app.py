@@ -77,6 +77,7 @@ _READ: Final = (
 _SENT: Final = (
     ("/publish/example", "publish", "example"),
     ("/publish/add", "publish", "add"),
+    ("/publish/questions", "publish", "write_questions"),
     ("/publish/welcome", "publish", "welcomed"),
     ("/publish/release", "publish", "release"),
     ("/publish/look", "publish", "inspect_columns"),

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from hubbub.errors import HubbubError
 
 _MOST: Final = 50
-FLEETING: Final = ("step", "ask", "seen", "refused", "accept_weak")
+FLEETING: Final = ("step", "ask", "seen", "refused", "accept_weak", "questions_text")
 """Fields that belong to one moment of a page."""
 
 

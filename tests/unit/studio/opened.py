@@ -58,7 +58,7 @@ class Opened:
         assert status in (200, 400, 409), text  # what the release met leads back to the form
         for _ in range(3000):
             job = self.desk.work.job
-            assert job is not None
+            assert job is not None, plain(text)
             if not job.running:
                 return self.get("/progress")[1]
             self.client.portal.call(_moment)  # type: ignore[union-attr]

@@ -80,8 +80,22 @@ _WORDED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("intervals", "Every range of one column"),
         ("boxes", "Every range of each column at once"),
     ),
+    "A,B,..": (
+        ("connectivity,average-degree", "Links until all are connected, and friends on average"),
+        ("average-degree", "Friends on average"),
+        ("edges", "How many links there are"),
+        ("connectivity", "Links until all are connected"),
+        ("eulerian", "Links until one walk uses each of them"),
+        ("cycle-freeness", "Links to take away until there is no circle"),
+    ),
 }
 """What an option may be, in words, by what it takes."""
+
+_ENDINGS: Final = {
+    "spec": (".toml",),
+    "regions": (".geojson", ".json"),
+    "vertex_file": (".csv", ".tsv", ".txt", ".parquet"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +111,17 @@ class Field:
     choices: tuple[tuple[str, str], ...] = ()
     required: bool = False
 
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """How a file ends that it may name."""
+        return _ENDINGS.get(self.name, (".csv", ".txt", ".json"))
+
+
+def label_of(name: str) -> str:
+    """What an option is called in a form."""
+    plain = name.replace("_", " ")
+    return _LABELS.get(name, plain[:1].upper() + plain[1:])
+
 
 def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, ...]:
     """The fields of these options, with what was filled in or the default. The files of a folder are on no cluster."""
@@ -104,8 +129,7 @@ def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, 
 
 
 def _field(option: Option, given: Mapping[str, Any]) -> Field:
-    plain = option.name.replace("_", " ")
-    label = _LABELS.get(option.name, plain[:1].upper() + plain[1:])
+    label = label_of(option.name)
     help_text = in_page(option.help)
     if option.metavar is None:
         return Field(option.name, label, "tick", "", help_text, bool(given.get(option.name)))
@@ -117,7 +141,7 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
     text = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
     needed = bool(option.missing) or option.required
-    if choices and not needed:
+    if choices and not needed and not option.default:
         choices = (("", "not said"), *choices)
     return Field(option.name, label, form, option.metavar, help_text, text, choices, needed)
 

@@ -47,6 +47,11 @@ PROMISES: Final = (
         "The rarer, the less is shown",
         "Much noise for small crowds, little for large ones. Small numbers can be hidden.",
     ),
+    Promise(
+        "friends",
+        "Nobody's friends are given away",
+        "Each number gets noise. It tells no more than K random people and their friends would.",
+    ),
 )
 
 
@@ -92,6 +97,13 @@ SLIDERS: Final = (
         "chance that a rare value is listed",
     ),
     Slider(
+        "samples",
+        "Random people who may be known, K",
+        "10 20 30 40 50 70 100 150 200 300 500 700 1000 2000 5000",
+        "40",
+        "smaller: a stronger promise, more noise",
+    ),
+    Slider(
         "show_above",
         "Threshold",
         "0 1 2 5 10 15 20 30 50 70 100 150 200",
@@ -129,6 +141,7 @@ class Question:
     noun: str = "people"
     by: str = "Count them by"  # above the columns
     optional: bool = False  # no column need be chosen
+    fixed: Mapping[str, str] = field(default_factory=dict)  # options that the question itself says
 
 
 QUESTIONS: Final = (
@@ -251,10 +264,18 @@ QUESTIONS: Final = (
     Question(
         name="network",
         title="A network",
-        example="Who knows whom, from a list of links",
+        example="From a list of links: whether it hangs together, how many friends on average",
+        kind="graph",
+        ways={"friends": ("epsilon", "samples")},
+        noun="count",
+    ),
+    Question(
+        name="friends",
+        title="How many friends?",
+        example="From a list of links: how many people have 0, 1, 2, ... friends",
         kind="graph",
         ways={"noise": ("epsilon",)},
-        noun="count",
+        fixed={"of": "degree-histogram"},
     ),
 )
 FIRST: Final = QUESTIONS[0]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
-from hubbub.errors import HubbubError, WrongUse
+from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.studio.rendering import sentence_of
 
-_MARK: Final = re.compile(r"`([A-Za-z]\w*)(?:=[^`]*)?`")
+_MARK: Final = re.compile(r"`([A-Za-z]\w*)(?:=([^`]*))?`")
+_PLAIN: Final = (WrongUse, Refused)
 _GROUPS: Final = {  # options that one part of the form says
     "person": "who",
     "rows_are_people": "who",
@@ -23,6 +25,19 @@ _GROUPS: Final = {  # options that one part of the form says
     "where": "where-column",
 }
 
+PART_LABELS: Final = {
+    "person": "Who is a person?",
+    "rows_are_people": "Each row is another person",
+    "one_row_per_person": "Keep one row of each",
+    "rows_per_person": "Count the rows",
+    "distinct": "Count the people",
+    "any_row": "Count the people",
+    "by": "Count them by",
+    "of": "Of what?",
+    "where": "Which people?",
+}
+"""What the parts of a form are called that options belong to."""
+
 
 class Misfilled(WrongUse):
     """A field of a form that cannot be right."""
@@ -30,6 +45,23 @@ class Misfilled(WrongUse):
     def __init__(self, field: str, sentence: str) -> None:
         super().__init__(sentence)
         self.field = field
+
+
+def in_form(error: HubbubError, labels: Mapping[str, str]) -> str:
+    """An error as it stands beside a form: options are called as their fields are, and placeholders are left out.
+
+    >>> in_form(WrongUse("say how many there are: add `vertices=N`"), {"vertices": "The number of people"})
+    'Say how many there are: add “The number of people”.'
+    """
+
+    def called(mark: re.Match[str]) -> str:
+        name, value = mark[1], mark[2]
+        label = labels.get(name)
+        if label is None:
+            return mark[0]
+        return f"“{label}”" if value is None or not re.fullmatch(r"[\d.e-]+", value) else f"“{label}” ({value})"
+
+    return sentence_of(type(error)(_MARK.sub(called, error.marked))) if type(error) in _PLAIN else sentence_of(error)
 
 
 def field_of(error: HubbubError, names: Container[str], columns: Iterable[tuple[str, str]]) -> str:

@@ -80,6 +80,7 @@ def parts_of(question: Question, kind: Kind) -> Parts:
     claimed |= {name for name in _ROWS if name in options} if several else set()
     claimed |= {name for names in question.ways.values() for name in names}
     claimed |= {"outlier"} if "rare" in question.ways else set()
+    claimed |= set(question.fixed)
     left = [option for option in options.values() if option.name not in claimed]
     usual = [option for option in left if not option.advanced]
     return Parts(
@@ -137,7 +138,7 @@ def options_from(
         words[parts.condition] = text
     if parts.several:
         words |= several(form, parts.several, has_bins=bool(by), kind=kind)
-    return words | protection(question, kind, form, by)
+    return words | dict(question.fixed) | protection(question, kind, form, by)
 
 
 def _no_columns() -> str:

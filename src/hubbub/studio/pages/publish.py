@@ -21,12 +21,12 @@ from hubbub.protocol.weakness import weaknesses
 from hubbub.studio.app_state import Desk, desk_of
 from hubbub.studio.drafts import FLEETING, query_of
 from hubbub.studio.example import FILLED, TABLE, put
-from hubbub.studio.folder import TABLES
+from hubbub.studio.folder import TABLES, free_name
 from hubbub.studio.forms import bins, guided, typed
-from hubbub.studio.forms.fields import NAMED, OPENING, READING, fields
+from hubbub.studio.forms.fields import NAMED, OPENING, READING, fields, label_of
 from hubbub.studio.forms.invented import Tried
 from hubbub.studio.forms.live_preview import Weighed, weigh
-from hubbub.studio.forms.misfilled import Misfilled, field_of
+from hubbub.studio.forms.misfilled import PART_LABELS, Misfilled, field_of, in_form
 from hubbub.studio.forms.parts import SIGNS, parts_of
 from hubbub.studio.forms.request import (
     dataset_of,
@@ -49,6 +49,7 @@ PRIVATE = (
     "from it."
 )
 _FROM_PLAN: Final = ("promise", "people", "size", "shape", *(slider.name for slider in guided.SLIDERS))
+_LONGEST_LIST: Final = 60_000  # signs of a list of questions
 _TYPED: Final = (".toml", ".geojson", ".json", ".txt", ".csv")  # files that an option may name
 
 
@@ -144,6 +145,48 @@ def _copied(desk: Desk, upload: UploadFile) -> str:
     return desk.folder.named(path)
 
 
+async def write_questions(request: Request) -> Response:
+    """A list of questions that was written in the form, as a file in the folder, which the form then names."""
+    desk, form = desk_of(request), await form_of(request)
+    text = form.pop("questions_text", "").replace("\r\n", "\n")
+    try:
+        if len(text) > _LONGEST_LIST:
+            raise WrongUse(f"a list of questions has at most {_LONGEST_LIST:,} signs; shorten it")
+        form["spec"] = await run_in_threadpool(_written, desk, dataset_of(form), text)
+    except HubbubError as error:
+        return refused(desk, form, error)
+    return RedirectResponse(f"/publish/table?{query_of(form, step='2')}", 303)
+
+
+def _written(desk: Desk, dataset: str, text: str) -> str:
+    stem, number = free_name(desk.folder, f"{dataset}-questions"), 1
+    while True:
+        path = desk.folder.inside(f"{stem}.toml" if number == 1 else f"{stem}-{number}.toml")
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            number += 1
+            continue
+        except OSError:
+            raise WrongUse("the folder cannot be written to; make it so, or write the file by another way") from None
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        return desk.folder.named(path)
+
+
+def _example_questions(columns: tuple[bins.Column, ...], size: str) -> str:
+    """A list to begin with, by the names of the columns."""
+    number = next((column for column in columns if column.suggestion.bins.get("high")), None)
+    lines = ["rows = 100        # so many are drawn in secret", f"people = {size}    # exactly so many there are", ""]
+    if number is not None:
+        low, high = number.suggestion.bins["low"], number.suggestion.bins["high"]
+        of = f"{bins.quoted(number.name)}:{low}..{high}:1".replace('"', '\\"')
+        lines += ["[[question]]", 'name = "average"', 'kind = "mean"', f'of = "{of}"']
+    else:
+        lines += ["[[question]]", 'name = "first"', 'kind = "count"', 'where = "COLUMN = value"']
+    return "\n".join((*lines, ""))
+
+
 # --- the form ---------------------------------------------------------------------------------------------------
 
 
@@ -204,7 +247,7 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
     desk.drafts.keep(form, question.name)
     wrong = None
     if refusal is not None:
-        wrong = {"words": sentence_of(refusal), "field": _field(refusal, form, desk)}
+        wrong = {"words": in_form(refusal, _labels(question)), "field": _field(refusal, form, desk)}
     return page(
         "table.html",
         f"{question.title} · {form['file']}",
@@ -231,6 +274,7 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         plain_promise=fields(parts.plain_promise, form),
         more=fields(parts.more, form),
         files=desk.folder.files(_TYPED, desk.published) if _names_files(kind) else (),
+        example_questions=_example_questions(columns, form.get("size") or PEOPLE),
         shapes=SHAPES,
         size=form.get("size") or form.get("people") or PEOPLE,
         values=VALUES,
@@ -239,6 +283,20 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         answer=answer,
         wrong=wrong,
     )
+
+
+def _labels(question: guided.Question) -> dict[str, str]:
+    """What options are called in the form, by the names of which errors speak."""
+    kind = kind_of(question.kind)
+    plain = {option.name: label_of(option.name) for option in (*kind.options, *OPENING[kind.data], *NAMED)}
+    return plain | {slider.name: slider.label for slider in guided.SLIDERS} | PART_LABELS
+
+
+def _sentence(error: HubbubError, form: Mapping[str, str]) -> str:
+    try:
+        return in_form(error, _labels(guided.question_of(form))) if is_guided(form) else sentence_of(error)
+    except HubbubError:  # there is no such question
+        return sentence_of(error)
 
 
 def _names_files(kind: Kind) -> bool:
@@ -294,7 +352,7 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     except HubbubError as error:
         return {
             "weighed": None,
-            "words": sentence_of(error),
+            "words": _sentence(error, form),
             "waiting": False,
             "field": _field(error, form, desk),
             "found": False,

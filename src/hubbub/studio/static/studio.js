@@ -49,7 +49,9 @@ function follow(form) {
     asking?.abort();
     asking = new AbortController();
     try {
-      const answer = await fetch(`${live}?${filled(form, true)}`, { signal: asking.signal });
+      const words = filled(form, true);
+      words.delete("questions_text"); // a file to be, and no part of the release
+      const answer = await fetch(`${live}?${words}`, { signal: asking.signal });
       if (answer.status === 403) location.reload(); // the studio was started anew, and says so
       else if (answer.ok) show(await answer.text());
       else status(into, "This cannot be worked out; change what was filled in last.");
@@ -101,7 +103,7 @@ function follow(form) {
 }
 
 /** What is typed stands in the address: a reload, a way back and a second tab have all of it. */
-const FLEETING = ["seen", "accept_weak", "refused"];
+const FLEETING = ["seen", "accept_weak", "refused", "questions_text"];
 function keep(form) {
   const words = filled(form, false);
   for (const name of FLEETING) words.delete(name);

@@ -117,7 +117,7 @@ def test_what_is_wrong_is_one_sentence_beside_the_form(opened: Opened) -> None:
     for more, words in (
         ({"by1-use": ""}, "Choose at least one column"),
         ({"who": ""}, "Say who a person is"),
-        ({"epsilon": "much"}, "“epsilon” must be a number"),
+        ({"epsilon": "much"}, "“Privacy loss, epsilon” must be a number"),
         ({"by2-use": "on", "by2-low": "0"}, "fill in all three"),
         ({"people": "-3"}, "people"),
     ):
@@ -259,7 +259,7 @@ def test_a_refusal_leads_back_to_the_filled_form(opened: Opened) -> None:
     status, page = opened.send("/publish/release", {**FILLED, "epsilon": "much", "size": "777"})
     assert status == 400
     assert "Nothing was published." in page
-    assert "“epsilon” must be a number" in plain(page)
+    assert "“Privacy loss, epsilon” must be a number" in plain(page)
     assert 'href="#f-epsilon"' in page
     for kept in ('value="much"', 'value="777"', 'value="Bath,York,Wells"', 'value="out"'):
         assert kept in page, kept
@@ -300,6 +300,19 @@ def test_a_table_is_added_once_and_nothing_is_written_over(opened: Opened) -> No
     assert "is not written over" in plain(add("more.csv")[1])
     assert add("more.exe")[0] == 400
     assert add(".csv")[0] == 400
+
+
+def test_a_list_of_questions_is_written_in_the_form(opened: Opened) -> None:
+    form = {"file": "people.csv", "named": "1", "question": "one-sample", "who": "column:id", "out": "out"}
+    page = opened.get("/publish/table", params=form)[1]
+    assert "The file of questions" in plain(page)
+    example = html.unescape(re.findall(r'name="questions_text"[^>]*>([^<]*)</textarea>', page)[0])
+    asked = example.replace("people = 10000", "people = 102")
+    status, page = opened.send("/publish/questions", {**form, "questions_text": asked})
+    assert status == 200
+    assert (opened.folder / "people-questions.toml").read_text(encoding="utf-8") == asked
+    assert "<option selected>people-questions.toml</option>" in page
+    assert "Published: out" in plain(opened.released({**form, "spec": "people-questions.toml"}))
 
 
 def test_bins_are_suggested_from_names_and_types_and_never_from_cells(opened: Opened) -> None:
