@@ -73,9 +73,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("kind", "words"), CASES, ids=str)
 def test_totals_are_told_of_what_was_drawn_for_the_bins(kind: str, words: dict[str, Any]) -> None:
-    spec = registry.kind(kind).from_options(
-        person="id", by=BY, rows_per_person="2", totals=True, epsilon="60", **words
-    )
+    spec = registry.kind(kind).from_options(person="id", by=BY, rows_per_person="2", totals=True, epsilon="60", **words)
     result = spec.present(spec.measure(open_source(TABLE), SystemSource()))
     assert isinstance(result, Answers | Totals)
     days = np.array(TABLE.column("days").to_pylist())
