@@ -262,6 +262,9 @@ CASES = {
     "count, known rows": known("count", by=TOWN, rows_per_person="2", rows_called="visits"),
     "mean, known rows": known("mean", **AGE, rows_per_person="3", rows_per_bin="2", by=TOWN),
     "sum, known rows": known("sum", **AGE, by=TOWN, rows_per_person="2", cap="100"),
+    "count, profiles": Case("count", {"by": TOWN, "rows_per_person": "2", "crowd": "3"}),
+    "mean, profiles": Case("mean", {**AGE, "by": TOWN, "rows_per_person": "2", "crowd": "3", "epsilon": "1"}),
+    "sum, profiles": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "2", "crowd": "3", "epsilon": "1"}),
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
 }

@@ -72,6 +72,7 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     that were kept of people with several is called `kept`.
     """
     people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
+    people = spec.unit.rows_column if spec.profiled else people
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
     if spec.measured is None and spec.unit.counts_rows and not spec.sampled:

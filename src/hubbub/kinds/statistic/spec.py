@@ -110,6 +110,11 @@ class Statistic(Spec):
         return self.unit.distinct is not None and not self.unit.counts_rows
 
     @property
+    def profiled(self) -> bool:
+        """Whether crowds are of people with equally many rows in each bin."""
+        return isinstance(self.protection, Crowd) and self.unit.counts_rows
+
+    @property
     def moved(self) -> int:
         """By how many rows (or, where any row of a person counts, by how many bins; or by which weight, in steps) one
         person moves the table of what counts."""
@@ -155,7 +160,7 @@ class Statistic(Spec):
         what one of them may cost. None where there is none."""
         match self.protection:
             case Crowd(epsilon=epsilon):
-                return epsilon
+                return epsilon if epsilon is None or not self.profiled else epsilon / self.moved
             case Noise(epsilon=epsilon):
                 return epsilon / self.moved
             case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
@@ -410,9 +415,11 @@ def _check_any_row(spec: Statistic) -> None:
 def _check_several(spec: Statistic) -> None:
     """Refuse what is not known to be private where several rows or bins of a person count."""
     sampled = isinstance(spec.protection, Knowledge) and spec.sampled and spec.unit.counts_rows
-    if not isinstance(spec.protection, Noise) and not sampled:
+    if spec.profiled:
+        _check_profiled(spec)
+    elif not isinstance(spec.protection, Noise) and not sampled:
         raise WrongUse(
-            "several rows of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
+            "several bins of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
             "person (`one_row_per_person=True`)"
         )
     if sampled and spec.ranked is not None:
@@ -424,6 +431,17 @@ def _check_several(spec: Statistic) -> None:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
     if spec.unit != within_bins(spec.unit, spec.axes):
         raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
+
+
+def _check_profiled(spec: Statistic) -> None:
+    """Refuse what is not known of crowds of people with several rows."""
+    assert isinstance(spec.protection, Crowd)
+    if spec.protection.sample is not None:
+        raise WrongUse(
+            "what a sample buys is not worked out for crowds of people with several rows; leave out `sample`"
+        )
+    if spec.measured is None and spec.protection.epsilon is not None:
+        raise WrongUse("rows of crowds of people are counted exactly, and nothing is lost; leave out `epsilon`")
 
 
 def _check_totals(spec: Statistic) -> None:

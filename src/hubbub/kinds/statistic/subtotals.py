@@ -68,7 +68,7 @@ def check(axes: Sequence[Axis], *, covered: bool) -> None:
             "with declared bins and without `any_row` and `expected_rows`, or leave out `totals`"
         )
     if len(axes) > MOST_COLUMNS:
-        raise WrongUse(f"totals are told by at most {MOST_COLUMNS} columns; leave out `totals`, or some columns")
+        raise WrongUse(f"totals are worked out for at most {MOST_COLUMNS} columns; leave out `totals`, or some columns")
 
 
 def names(axes: Sequence[Axis]) -> list[str]:

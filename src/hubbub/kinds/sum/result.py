@@ -40,9 +40,14 @@ def layer_columns(spec: Sum) -> tuple[str, ...]:
     return tuple(f"layer_{i + 1}" for i in range(len(spec.layers))) if spec.layered else ("sum",)
 
 
+def crowd_column(spec: Sum) -> str:
+    """The column that says how many a crowd has: people, or rows of people with several."""
+    return spec.unit.rows_column if spec.profiled else "people"
+
+
 def drawn_columns(spec: Sum) -> tuple[str, ...]:
     """Every integer that is drawn for a bin; a sum is in steps, as a cap that is drawn."""
-    people = ("people",) if isinstance(spec.protection, Crowd) else ()
+    people = (crowd_column(spec),) if isinstance(spec.protection, Crowd) else ()
     return (*people, *(("cap_steps",) if spec.drawn_cap else ()), *layer_columns(spec))
 
 
@@ -284,9 +289,9 @@ def _lost_facts(lost: Lost) -> dict[str, Any]:
 
 def _drawn_integer(answer: Answer, name: str) -> int | None:
     match name:
-        case "people":
-            return answer.row.people
         case "cap_steps":
             return answer.row.cap
-        case _:
+        case "sum":
             return None if answer.row.sums is None else answer.row.sums[0]
+        case _:
+            return answer.row.people
