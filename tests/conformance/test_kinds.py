@@ -252,6 +252,8 @@ CASES = {
     "mean, totals": Case("mean", {**AGE, "by": TOWN, "totals": True, "epsilon": "1"}),
     "sum, weighted": Case("sum", {**AGE, "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
+    "ratio": Case("ratio", {**AGE, "per": "id:0..50:1", "by": TOWN, "epsilon": "1"}),
+    "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "1"}),
     "std": Case("std", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
     "std, crowds": Case("std", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
     "std, known": known("std", **AGE, by=TOWN),

@@ -210,6 +210,20 @@ class SumOptions(NumberOptions, total=False):
     rows_called: str | None
 
 
+class RatioOptions(Confirmed, total=False):
+    """The options of ``hubbub release ratio``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
+
+
 class VarianceOptions(NumberOptions, total=False):
     """The options of ``hubbub release variance``, but for what the method takes first."""
 
