@@ -254,6 +254,9 @@ CASES = {
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "ratio": Case("ratio", {**AGE, "per": "id:0..50:1", "by": TOWN, "epsilon": "1"}),
     "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "1"}),
+    "count, weighted": Case(
+        "count", {"by": TOWN, "weight": "age:0..2:1", "poisson_survey": True, "epsilon": "1"}, distance=2
+    ),
     "std": Case("std", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
     "std, crowds": Case("std", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
     "std, known": known("std", **AGE, by=TOWN),
@@ -565,6 +568,7 @@ def test_what_is_loaded_from_the_files_presents_them_again(name: str, tmp_path: 
 MOVED = {  # how far one person moves the exact numbers, where that is not one cell by one, or two for one replaced
     "ballots, noise": 4,  # one ballot replaced, on two levels
     "mean, weighted": 2,  # the weight
+    "count, weighted": 2,
     "sum, lost": 2,  # the same counts reach two mechanisms, whose losses add up
 }
 

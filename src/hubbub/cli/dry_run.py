@@ -84,6 +84,6 @@ def _error(spec: Spec) -> float | None:
     from hubbub.plan.error import one_bin
 
     channel, rate = getattr(spec, "channel", None), getattr(spec, "sample", None)
-    if channel is None or not getattr(spec, "axes", None):
+    if channel is None or not getattr(spec, "axes", None) or getattr(spec, "weighted_by", None) is not None:
         return None
     return one_bin(channel, None if rate is None else to_float(rate, round_up=False), _EXAMPLE)[0]

@@ -146,6 +146,7 @@ class CountOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
@@ -162,6 +163,7 @@ class FractionOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact
@@ -177,6 +179,7 @@ class MeanOptions(NumberOptions, total=False):
     rows_per_bin: Exact | None
     rows_called: str | None
     weight: str | None
+    poisson_survey: bool
     calibrated: bool
     sample: Exact | None
     at_delta: Exact

@@ -36,6 +36,7 @@ from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.guarantees.implications import add_remove_to_replace
 from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
 from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.survey import PoissonSurvey, surveyed
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, to_text
 
@@ -298,6 +299,8 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
         none = Total(why="the releases declare different ways in which the table was collected")
         return none, none
     (sample,) = declared
+    if isinstance(sample, PoissonSurvey):
+        return _surveyed(releases, losses, sample)
     at_delta = min(each.charge.at_delta for each in releases)
     try:
         if isinstance(blended.guarantee, CrowdBlending) and blended.derivation is not None:
@@ -311,6 +314,20 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
         return Total(why=str(refused)), Total(why=str(refused))
     knowledge, differential = (replace(step, people=_population(step.people)) for step in both)
     return _total(knowledge), _total(differential)
+
+
+def _surveyed(releases: Sequence[Entered], losses: Total, survey: PoissonSurvey) -> tuple[Total, Total]:
+    """The same of a survey with weights, of which every release must be weighted: what they lose adds up inside."""
+    other = next((each for each in releases if each.charge.collected != survey), None)
+    if other is not None:
+        none = Total(
+            why=f"release {other.number} is not weighted by the weights of the survey, so that what it tells does not "
+            "shrink where somebody stands for few"
+        )
+        return none, none
+    if losses.derivation is None:
+        return Total(why=losses.why), Total(why=losses.why)
+    return Total(why="a survey with weights promises none"), _total(surveyed(losses.derivation, survey))
 
 
 def _population(people: People | None) -> People | None:

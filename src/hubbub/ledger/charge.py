@@ -21,6 +21,7 @@ from hubbub.guarantees.implications import add_remove_to_replace, zero_knowledge
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.neighbours import check_number
 from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
 
@@ -40,7 +41,7 @@ class Charge:
     promises: tuple[Guarantee, ...]
     partition: str | None = None
     kept_rows: bool = False
-    collected: IndependentSample | None = None
+    collected: IndependentSample | PoissonSurvey | None = None
     at_delta: Fraction = Fraction(1, 10**9)
     people: People = field(default_factory=People)
     exact_crowds: bool = False

@@ -28,6 +28,7 @@ from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
+from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.noise.source import Source
 from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement
@@ -64,7 +65,7 @@ class CompositionInfo:
     """
 
     partition: str | None = None
-    collected: IndependentSample | None = None
+    collected: IndependentSample | PoissonSurvey | None = None
     at_delta: Fraction = Fraction(1, 10**9)
     exact_crowds: bool = False
 

@@ -85,6 +85,6 @@ def _span(spec: Statistic) -> tuple[float, float] | None:
 
 def _number(value: Fraction, spec: Statistic) -> float:
     """As it stands beside a mark."""
-    if spec.kind.name == "count":
+    if spec.kind.name == "count" and spec.weighted_by is None:
         return floor(value + Fraction(1, 2))
     return float(f"{float(value):.{SIGNIFICANT}g}")

@@ -106,8 +106,8 @@ def _through_channel(spec: Statistic, values: Sequence[int | None]) -> list[Answ
     answers = []
     for i, value in enumerate(values):
         about = None if value is None else max(value, 0) if rate is None else population_estimate(value, rate)
-        exact, estimate = (None if number is None else Fraction(number) for number in (value, about))
-        ends = Fraction(int(low[i])), None if high[i] < 0 else Fraction(int(high[i]))
+        exact, estimate = (None if number is None else number * spec.number_unit for number in (value, about))
+        ends = int(low[i]) * spec.number_unit, None if high[i] < 0 else int(high[i]) * spec.number_unit
         answers.append(Answer((value,), exact, estimate, *ends, HIDDEN if value is None else SHOWN))
     return answers
 

@@ -49,7 +49,7 @@ def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     if spec.weighted_by is not None:
-        asked = question(spec, by_value=True)
+        asked = question(spec, by_value=spec.measured is not None)
         exact = weighted_counts(asked, spec.steps, spec.weighted_by, engine, source)
         return Measurement(answers=release(Sums(spec), exact, source))
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):

@@ -34,6 +34,7 @@ from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
+from hubbub.guarantees.survey import surveyed
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
 from hubbub.kinds.statistic.intervals import targets
@@ -92,7 +93,8 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
     check_found(spec)
     match spec.protection:
         case Noise(epsilon=epsilon):
-            return (_of_noise(spec, epsilon),)
+            own = _of_noise(spec, epsilon)
+            return (own,) if spec.survey is None else (own, surveyed(own, spec.survey))
         case Crowd():
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):

@@ -11,7 +11,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
-from hubbub.kinds.statistic.weights import CALIBRATED, CALIBRATED_OPTION, WEIGHT, WEIGHTED_COUNT, declared_weight
+from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, SURVEY, WEIGHT, declared_weight
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import HOW, WHOSE, Option
 from hubbub.protocol.spec import Kind
@@ -49,6 +49,7 @@ def statistic(
     coverage: Exact = "0.95",
     unlisted: Exact | None = None,
     weight: str | None = None,
+    poisson_survey: bool = False,
     calibrated: bool = False,
     totals: bool = False,
     unit: Unit | None = None,
@@ -75,15 +76,14 @@ def statistic(
         "unlisted": of_bins(unlisted, axes),
         "totals": totals,
     }  # fmt: skip
-    if name == "count" and (weight is not None or calibrated):
-        raise WrongUse(CALIBRATED if calibrated else WEIGHTED_COUNT)
+    weights: dict[str, Any] = {"weight": declared_weight(weight, calibrated), "poisson_survey": poisson_survey}
     match name:
         case "count":
-            return Count(**common)
+            return Count(**common, **weights)
         case "fraction":
-            return Share(weight=declared_weight(weight, calibrated), **common)
+            return Share(**common, **weights)
         case "mean":
-            return Mean(of=measured(of), weight=declared_weight(weight, calibrated), **common)
+            return Mean(of=measured(of), **common, **weights)
         case _:
             return Quantile(of=measured(of), q=rational(q, "q"), **common)
 
@@ -279,7 +279,11 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
+<<<<<<< HEAD
     (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
+=======
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+>>>>>>> main
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -287,7 +291,11 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
+<<<<<<< HEAD
     (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
+=======
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+>>>>>>> main
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -298,7 +306,11 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
+<<<<<<< HEAD
     (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
+=======
+    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+>>>>>>> main
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

@@ -77,11 +77,18 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
         return (people,) if isinstance(spec.protection, Crowd) else ()
     if spec.measured is None and spec.unit.counts_rows and not spec.sampled:
         return (spec.unit.rows_column,)
+    if spec.measured is None and spec.weighted_by is not None:
+        return ("weight_steps",)
     if spec.measured is None:
         return ("sampled" if spec.sampled else "count",)
     if spec.has_single_unknown and isinstance(spec.protection, Knowledge):
         return ("sampled" if spec.sampled else "having",)
     return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
+
+
+def counts_people(spec: Statistic) -> bool:
+    """Whether its numbers are whole numbers: of people or rows, and not of what people stand for."""
+    return spec.kind.name == "count" and spec.weighted_by is None
 
 
 def drawn_columns(spec: Statistic) -> tuple[str, ...]:
@@ -97,7 +104,7 @@ def columns(spec: Statistic) -> list[str]:
 
 def schema(spec: Statistic) -> pa.Schema:
     """The columns of its file: the labels of the bin, the published integers, and what follows from them."""
-    number = pa.int64() if spec.kind.name == "count" else pa.float64()
+    number = pa.int64() if counts_people(spec) else pa.float64()
     keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
     integers = [(name, pa.int64()) for name in published_columns(spec)]
     return pa.schema([*keys, *integers, *((name, number) for name in ENDS), (STATUS, LABELS)])
@@ -155,8 +162,20 @@ class Answers(Result):
         arrays: list[pa.Array] = [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
         for i in range(len(published_columns(spec))):
             numbers = [answer.published[i] for answer in found]
+<<<<<<< HEAD
             arrays.append(integers(numbers))
         arrays += self._ends(found)
+=======
+            arrays.append(_integers(numbers))
+        if counts_people(spec):
+            arrays.append(_integers([_nearest(answer.estimate) for answer in found]))
+            arrays.append(_integers([floor(answer.low) for answer in found]))
+            arrays.append(_integers([None if answer.high is None else ceil(answer.high) for answer in found]))
+        else:
+            arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
+            arrays.append(floats([_down(answer.low) for answer in found]))
+            arrays.append(floats([_up(answer.high) for answer in found]))
+>>>>>>> main
         statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
         arrays.append(labelled(statuses, STATUSES))
         return pa.record_batch(arrays, schema=schema(spec))
@@ -177,7 +196,7 @@ class Answers(Result):
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
-        names, is_count = [axis.column for axis in spec.axes], spec.kind.name == "count"
+        names, is_count = [axis.column for axis in spec.axes], counts_people(spec)
         rows = []
         for key, answer in zip(self.keys(), self.answers, strict=True):
             about = answer.estimate
@@ -256,7 +275,7 @@ class Answers(Result):
 
     def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
-        if self.spec.kind.name == "count":
+        if counts_people(self.spec):
             return f"{_nearest(value):,}"
         if self.spec.kind.name == "fraction":
             return f"{100 * float(value):.1f} %"

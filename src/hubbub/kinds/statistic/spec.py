@@ -24,6 +24,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
+from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.statistic import promises as statistic_promises
 from hubbub.kinds.statistic import text
@@ -126,6 +127,16 @@ class Statistic(Spec):
         return None
 
     @property
+    def survey(self) -> PoissonSurvey | None:
+        """The secret survey that the table was declared to be."""
+        return None
+
+    @property
+    def number_unit(self) -> Fraction:
+        """What 1 of a count stands for: a person, or a step of the weights."""
+        return Fraction(1) if self.weighted_by is None else self.weighted_by.step
+
+    @property
     def bins(self) -> int:
         """How many there are; 0 where they are found in the data."""
         return declared_size(self.axes) or 0 if self.axes else 1
@@ -226,7 +237,11 @@ class Statistic(Spec):
 
     def composition(self) -> CompositionInfo:
         at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
-        return CompositionInfo(at_delta=at_delta)
+        return CompositionInfo(at_delta=at_delta, collected=self.survey)
+
+    def table_promises(self) -> tuple[Derivation, ...]:
+        """Without what is promised to the population of a survey: that is worked out for all its releases together."""
+        return tuple(step for step in self.promises() if step.people == self.people or self.survey is None)
 
     def checks(self) -> Iterator[Check]:
         return statistic_promises.checks(self)
@@ -268,14 +283,26 @@ class Statistic(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count(Statistic):
-    """How many people there are who meet a condition, by bins or in all."""
+    """How many people there are who meet a condition, by bins or in all; with weights, how many they stand for."""
+
+    weight: Measure | None = field(default=None, metadata=UNSAID)
+    poisson_survey: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
+        _check_weight(self)
         if isinstance(self.protection, Knowledge) and self.has_single_unknown and self.where is None:
             raise WrongUse(
                 "how many people there are is public here; count those `where` something holds, or `by` bins"
             )
+
+    @property
+    def weighted_by(self) -> Measure | None:
+        return self.weight
+
+    @property
+    def survey(self) -> PoissonSurvey | None:
+        return _survey(self.weight, self.poisson_survey)
 
     @property
     def has_single_unknown(self) -> bool:
@@ -299,6 +326,7 @@ class Share(Statistic):
     """The share of people, of each bin or of all, who meet a condition."""
 
     weight: Measure | None = field(default=None, metadata=UNSAID)
+    poisson_survey: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
@@ -310,6 +338,10 @@ class Share(Statistic):
     @property
     def weighted_by(self) -> Measure | None:
         return self.weight
+
+    @property
+    def survey(self) -> PoissonSurvey | None:
+        return _survey(self.weight, self.poisson_survey)
 
     @property
     def measured(self) -> Measure | Condition | None:
@@ -326,6 +358,7 @@ class Mean(Statistic):
 
     of: Measure
     weight: Measure | None = field(default=None, metadata=UNSAID)
+    poisson_survey: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
@@ -335,6 +368,10 @@ class Mean(Statistic):
     @property
     def weighted_by(self) -> Measure | None:
         return self.weight
+
+    @property
+    def survey(self) -> PoissonSurvey | None:
+        return _survey(self.weight, self.poisson_survey)
 
     @property
     def steps(self) -> int:
@@ -371,6 +408,16 @@ class Quantile(Statistic):
     @property
     def ranked(self) -> tuple[Measure, Fraction] | None:
         return self.of, self.q
+
+
+def _survey(weight: Measure | None, declared: bool) -> PoissonSurvey | None:
+    if not declared:
+        return None
+    if weight is None:
+        raise WrongUse(
+            "a secret survey has the weights of those who were taken; say them, with `weight=column:0..W:STEP`"
+        )
+    return PoissonSurvey(weight=weight.column, largest=weight.high, step=weight.step)
 
 
 def check_found(spec: Statistic) -> None:
@@ -452,8 +499,9 @@ def _check_totals(spec: Statistic) -> None:
 
 
 def _check_weight(spec: Statistic) -> None:
-    if spec.weighted_by is None:
+    if spec.survey is None and spec.weighted_by is None:
         return
+    assert spec.weighted_by is not None, "a survey has weights"
     check_weight(spec.weighted_by)
     if not isinstance(spec.protection, Noise):
         raise WrongUse("weights are covered by plain noise only; use `epsilon=E` alone")

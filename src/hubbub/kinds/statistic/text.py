@@ -93,6 +93,8 @@ def many(spec: Statistic) -> str:
 def unit(spec: Statistic) -> str:
     """What a number is measured in."""
     match spec.kind.name:
+        case "count" if spec.weighted_by is not None:
+            return f"people, each counted with {spec.weighted_by.column}, in steps of {to_text(spec.weighted_by.step)}"
         case "count":
             return many(spec)
         case "fraction":
@@ -179,6 +181,11 @@ def _protected(spec: Statistic) -> str:
 
 def sampling(spec: Statistic) -> str:
     """Who sampled whom, and how."""
+    if spec.survey is not None:
+        return (
+            "those who made the survey declare that each person of the population was taken in secret and independently "
+            f"of the others, with a chance of 1 over {spec.survey.weight}; nobody was sampled for this release"
+        )
     match spec.protection:
         case Knowledge(route=Route.SAMPLE, rows=rows, people=people):
             return (
@@ -304,6 +311,8 @@ def interval_sentence(spec: Statistic) -> str:
     about = f"{estimand(spec)} of {_whom(spec)}"
     if spec.kind.name == "count":
         about = f"number of {_whom(spec).removeprefix('the ')}"
+        if spec.weighted_by is not None:
+            about = f"sum of the weights of {_whom(spec)}, each cut to its range and rounded to its step"
     sentence = f"An interval holds {what} {about}, with a chance of at least {percent} %"
     if cut(spec):
         sentence += ", and as well that of values that are cut and not rounded"

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 
 def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engine, source: Source) -> ExactCounts:
-    """The sum of the weights of the people of every bin, in steps, and that of their weights times their steps x.
+    """The sum of the weights of the people of every bin, in steps, and, where something is measured, that of their
+    weights times their steps x.
 
     Whoever has no weight, or is in no bin, is left out.
     """
     by_bin: dict[int, tuple[int, int]] = {}
+    width = 1 if query.measure is None else steps + 1
     for code, each, count in weight_cells(query, weight, engine, source):
-        place, x = divmod(code, steps + 1)
+        place, x = divmod(code, width)
         whole, part = by_bin.get(place, (0, 0))
         by_bin[place] = whole + count * each, part + count * each * x
     if sum(whole for whole, _ in by_bin.values()) * steps > LARGEST_COUNT:
@@ -35,7 +37,7 @@ def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engi
         np.array(list(by_bin), dtype=np.int64),
         np.array([whole for whole, _ in numbers], dtype=np.int64),
         (),
-        tuple(part for _, part in numbers),
+        None if query.measure is None else tuple(part for _, part in numbers),
     )
 
 

@@ -13,22 +13,25 @@ from typing import Final
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import WHOSE, Option
 from hubbub.tables.bounded_column import Measure, measured
 
 CALIBRATED: Final = (
     "calibrated weights depend on everybody, so that one person who leaves moves the number by any amount; publish "
     "unweighted or design-weighted sums by calibration cells, and calibrate the published table to the public totals"
 )
-WEIGHTED_COUNT: Final = (
-    "a weighted count is the sum of the weights; publish that, like `hubbub release sum --of weight:0..20:0.1 --cap 20`, "
-    "with the same --by and --where"
-)
 WEIGHT: Final = Option(
     "weight",
     "RANGE",
     "Design weights: column:0..W:STEP; whoever has the weight w counts like w people.",
     takes="str",
+    advanced=True,
+)
+SURVEY: Final = Option(
+    "poisson_survey",
+    None,
+    "With `weight`: declare that the table is a secret survey, each person taken alone with chance 1/weight.",
+    group=WHOSE,
     advanced=True,
 )
 CALIBRATED_OPTION: Final = Option(

@@ -88,6 +88,46 @@ def test_weighted_sums_in_layers_lose_epsilon_at_most() -> None:
     assert max(spec.layer_loss * spec.layers.loss(x * w) for x in range(4) for w in range(4)) == 1
 
 
+def weighted_count(spec: Statistic, people: list[Person]) -> dict[int, int]:
+    """The sums of weights by bin, in steps, as an engine counts them."""
+    assert spec.weighted_by is not None
+    query = statistic_mechanism.question(spec, by_value=False)
+    found = weighted_counts(
+        query, spec.steps, spec.weighted_by, open_source(table(people)), ScriptedSource.from_label("w")
+    )
+    return dict(zip(found.codes.tolist(), found.counts.tolist(), strict=True))
+
+
+def test_a_weighted_count_moves_by_the_weight_of_whoever_comes_or_goes() -> None:
+    """Every small table and one person more: the counts move by that person's weight in one bin, and noise of rate
+    epsilon over the largest weight hides it; attained by whoever has that."""
+    spec = asked("count", person="id", by=["x:[0,1,2,4)"], weight=WEIGHT, epsilon="1")
+    assert spec.channel is not None
+    rate, worst = Fraction(1, 3), Fraction(0)
+    assert spec.channel.epsilon == rate  # type: ignore[attr-defined]
+    others: list[Person] = [(0, 0.5), (3, 1.5), (3, 0.0)]
+    before = weighted_count(spec, others)
+    for person in PEOPLE:
+        after = weighted_count(spec, [*others, person])
+        moved = sum(abs(after.get(code, 0) - before.get(code, 0)) for code in {*before, *after})
+        assert moved == Fraction(str(person[1])) / Fraction("0.5")
+        worst = max(worst, rate * moved)
+    assert worst == 1
+    assert [str(step.conclusion) for step in spec.promises()] == ["1-DP [add/remove]"]
+
+
+def test_a_weighted_count_is_told_in_people_who_are_stood_for() -> None:
+    spec = asked("count", person="id", where="x >= 1", weight=WEIGHT, epsilon="40")
+    data = open_source(table([(3, 1.5)] * 40 + [(0, 0.5)] * 120 + [(1, None), (2, -1.0), (2, 77.0)]))
+    done = played(spec.bind(data.columns()), data, ScriptedSource.from_label("told"))
+    (answer,) = done.result.facts()["answers"]
+    assert abs(answer["estimate"] - 61.5) <= 0.5  # 40 and one of weight 1.5; missing ones are left out, others cut
+    assert answer["low"] <= 61.5 <= answer["high"]
+    assert Fraction(answer["value"]) == answer["weight_steps"] * Fraction("0.5")
+    assert "weighted by w" in spec.describe().title
+    assert "sum of the weights" in spec.describe().intervals
+
+
 def test_a_weighted_release_says_so() -> None:
     spec = asked("mean", person="id", of="x:0..3:1", weight=WEIGHT, epsilon="40")
     data = open_source(table([(3, 1.5)] * 40 + [(0, 0.5)] * 120))
@@ -103,7 +143,23 @@ def test_a_weighted_release_says_so() -> None:
     [
         ("mean", {"calibrated": True}, "calibrated weights depend on everybody"),
         ("sum", {"calibrated": True}, "calibrate the published table"),
-        ("count", {"weight": WEIGHT}, "the sum of the weights"),
+        ("count", {"weight": WEIGHT, "crowd": "5"}, "plain noise only"),
+        (
+            "count",
+            {"weight": WEIGHT, "zero_knowledge": "1", "rows": "5", "people": "50", "epsilon": None},
+            "plain noise",
+        ),
+        ("count", {"weight": WEIGHT, "count_rows": True, "rows_per_person": "2"}, "one row of each person"),
+        ("count", {"weight": WEIGHT, "any_row": True, "where": "x > 1"}, "one row of each person"),
+        ("count", {"weight": WEIGHT, "by": ["x"]}, "bins are declared"),
+        ("count", {"weight": "w:0..0:1"}, "w"),
+        ("count", {"weight": "w:0..5:0"}, "w"),
+        ("count", {"weight": "w:0..5"}, "are written w:0..100:10"),
+        ("count", {"calibrated": True}, "calibrated weights depend on everybody"),
+        ("count", {"poisson_survey": True}, "say them, with"),
+        ("mean", {"poisson_survey": True}, "say them, with"),
+        ("mean", {"poisson_survey": True, "weight": "w:0..1:0.5"}, "a largest weight above 1"),
+        ("mean", {"poisson_survey": True, "weight": WEIGHT, "calibrated": True}, "calibrated weights depend"),
         ("mean", {"weight": "w"}, "must be declared"),
         ("mean", {"weight": "w:-1..2:1"}, "between 0 and a declared largest one"),
         ("mean", {"weight": "w:1..2:1"}, "between 0 and a declared largest one"),
