@@ -61,8 +61,8 @@ def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
     assert rate is not None
     if spec.channel is not None:
         count, off = sum(_known(_one(row)) for row in published), reach_of_many((rate,), many, miss / 2)
-        low, high = max(count - off, 0), max(count + off, 0)
-        return Answer((count,), Fraction(count), Fraction(max(count, 0)), Fraction(low), Fraction(high), SHOWN)
+        numbers = (count, max(count, 0), max(count - off, 0), max(count + off, 0))
+        return Answer((count,), *(each * spec.number_unit for each in numbers), SHOWN)
     part, total = (sum(map(_known, column)) for column in zip(*published, strict=True))
     off = reach_of_many((rate,), many, miss / 4)  # both noises, either way
     return _mean(spec, (part, total), part, total, of_sums(part, total, off))

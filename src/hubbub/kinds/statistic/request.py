@@ -279,11 +279,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-<<<<<<< HEAD
-    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
-=======
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
->>>>>>> main
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -291,11 +287,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-<<<<<<< HEAD
-    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
-=======
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
->>>>>>> main
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -306,11 +298,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-<<<<<<< HEAD
-    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, CALIBRATED_OPTION),
-=======
-    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
->>>>>>> main
+    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

@@ -162,27 +162,15 @@ class Answers(Result):
         arrays: list[pa.Array] = [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
         for i in range(len(published_columns(spec))):
             numbers = [answer.published[i] for answer in found]
-<<<<<<< HEAD
             arrays.append(integers(numbers))
         arrays += self._ends(found)
-=======
-            arrays.append(_integers(numbers))
-        if counts_people(spec):
-            arrays.append(_integers([_nearest(answer.estimate) for answer in found]))
-            arrays.append(_integers([floor(answer.low) for answer in found]))
-            arrays.append(_integers([None if answer.high is None else ceil(answer.high) for answer in found]))
-        else:
-            arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
-            arrays.append(floats([_down(answer.low) for answer in found]))
-            arrays.append(floats([_up(answer.high) for answer in found]))
->>>>>>> main
         statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
         arrays.append(labelled(statuses, STATUSES))
         return pa.record_batch(arrays, schema=schema(spec))
 
     def _ends(self, found: Sequence[Answer]) -> list[pa.Array]:
         """Estimates and intervals."""
-        if self.spec.kind.name == "count":
+        if counts_people(self.spec):
             return [
                 integers([_nearest(answer.estimate) for answer in found]),
                 integers([floor(answer.low) for answer in found]),
