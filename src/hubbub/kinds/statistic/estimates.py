@@ -61,8 +61,9 @@ def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
     assert rate is not None
     if spec.channel is not None:
         count, off = sum(_known(_one(row)) for row in published), reach_of_many((rate,), many, miss / 2)
-        numbers = (count, max(count, 0), max(count - off, 0), max(count + off, 0))
-        return Answer((count,), *(each * spec.number_unit for each in numbers), SHOWN)
+        value, unit = count * spec.number_unit, spec.number_unit
+        low, high = max(count - off, 0) * unit, max(count + off, 0) * unit
+        return Answer((count,), value, max(value, Fraction(0)), low, high, SHOWN)
     part, total = (sum(map(_known, column)) for column in zip(*published, strict=True))
     off = reach_of_many((rate,), many, miss / 4)  # both noises, either way
     return _mean(spec, (part, total), part, total, of_sums(part, total, off))
