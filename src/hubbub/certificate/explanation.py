@@ -275,6 +275,8 @@ def _data(people: People | None) -> tuple[str, str]:
             return "the table", one
         case Whose.KEPT_ROWS:
             return "the kept rows", "row"
+        case Whose.KEYS:
+            return "the file without its untouched columns", one
         case Whose.POPULATION:
             return "the population that the table was collected from", one
         case Whose.VERTEX:
@@ -294,6 +296,11 @@ def _not_promised(guarantee: Guarantee, people: People | None) -> str:
         return (
             "anything to somebody known to be in the table: two tables that differ in one person may be told apart "
             "with certainty."
+        )
+    if people is not None and people.whose is Whose.KEYS:
+        return (
+            "anything about the untouched columns: whoever finds your crowd reads what its people have there, and where "
+            "all have the same, what you have."
         )
     if people is not None and people.whose is Whose.EDGE:
         return "anything to a person with all their edges: what is protected is one edge, and nothing larger."

@@ -17,6 +17,7 @@ from hubbub.interruption import interruptible
 from hubbub.progress import working
 
 if TYPE_CHECKING:
+    from hubbub.kinds.records.diversity import Crowds
     from hubbub.tables.inspection import Cells, Inspection, Partners, Persons
 
 PRIVATE: Final = (
@@ -73,6 +74,9 @@ def _of_releases(own: set[str]) -> list[click.Option]:
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
 @click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
+@click.option("--columns", metavar="LIST", help="The columns of records, as release records takes them.")
+@click.option("--crowd", metavar="K", help="With --columns: the size of a crowd.")
+@click.option("--keep", metavar="LIST", help="With --columns: columns kept untouched. How alike are crowds in them?")
 @partial(options, declared=FORM)
 @json_option
 def check(
@@ -84,6 +88,9 @@ def check(
     by: tuple[str, ...],
     where: str | None,
     of: str | None,
+    columns: str | None,
+    crowd: str | None,
+    keep: str | None,
     as_json: bool,
     **words: Any,
 ) -> None:
@@ -113,13 +120,17 @@ def check(
         raise
     person = on or person
     command = _command(found, file, person, by, how | {"join": join, "on": on})
+    of_records = columns is not None and crowd is not None and "box" not in words
+    crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
-        print_json(found.as_json() | {"command": command})
+        print_json(found.as_json() | {"command": command} | ({} if crowds is None else {"records": crowds.as_json()}))
         return
     echo(PRIVATE)
     for sentence in _sentences(found):
         echo(sentence)
     _tall_cells(file, how)
+    for sentence in () if crowds is None else _of_crowds(crowds):
+        echo(sentence)
     _draw(found)
     _draw_kept(found)
     if command:
@@ -130,6 +141,39 @@ def check(
             echo(
                 "Each row is taken for another person here. If people have several rows, name the column that says who "
                 "(--person COLUMN), and look again."
+            )
+
+
+def _crowds(
+    file: str, person: str | None, columns: str, crowd: str | None, keep: str | None, how: dict[str, Any]
+) -> Crowds:
+    """What records with these columns would keep, for the steward."""
+    from hubbub.engines.opening import open_source
+    from hubbub.kinds.records.diversity import inspect_crowds
+    from hubbub.kinds.records.request import records
+    from hubbub.noise.source import SystemSource
+    from hubbub.tables.privacy_unit import Unit
+
+    spec = records(columns, crowd=crowd, keep=keep, unit=Unit(person=person))
+    with working("Looking"), interruptible():
+        return inspect_crowds(spec, open_source(file, **how), SystemSource())
+
+
+def _of_crowds(crowds: Crowds) -> Iterator[str]:
+    share = _percent(crowds.kept / max(crowds.people, 1))
+    yield f"Records that at least {crowds.crowd} people share: {crowds.kept:,} of {crowds.people:,} people ({share})."
+    for each in crowds.diversity:
+        if each.least_values is None or each.largest_distance is None:
+            continue
+        yield (
+            f"{display(each.column)}, untouched: the people of a crowd have at least {each.least_values:,} different "
+            f"values (l-diversity), and those of a crowd and of everybody differ by at most "
+            f"{float(each.largest_distance):.3f} (t-closeness)."
+        )
+        if each.people_alike:
+            yield (
+                f"  {each.people_alike:,} people stand in a crowd of one value: whoever finds the crowd knows it of each "
+                "of them. Make keys coarser, or leave the column out."
             )
 
 

@@ -23,6 +23,12 @@ _NOTIONS = {
     "outlier": "outlier",
     "population": "differential, for the population",
 }
+_WHOM = {
+    "differential": ", for one person more or less",
+    "replaced": ", for one person replaced",
+    "adaptive": ", however each release was chosen",
+    "population": ", for the population that the table was collected from",
+}
 
 
 def _ledger_option(command: Command) -> Command:
@@ -285,6 +291,26 @@ def _totals(account: Account) -> dict[str, Total]:
     return {} if totals is None else {name: getattr(totals, name) for name in _NOTIONS}
 
 
+def _relevant_totals(account: Account) -> dict[str, Total]:
+    """The totals that say something: of notions that a release promises, and differential privacy once, in the relation
+    that was asked for. All of them are in the JSON."""
+    charges = [record.release.charge for record in account.records if record.spent]
+    replaced = any(charge.promises_replacement for charge in charges)
+    promised = {
+        "differential": not replaced and any(charge.differential is not None for charge in charges),
+        "replaced": replaced,
+        "zero_knowledge": any(charge.zero_knowledge is not None for charge in charges),
+        "crowd_blending": any(charge.crowd_blending is not None for charge in charges),
+        "outlier": any(charge.curve is not None for charge in charges),
+    }
+    hidden = "differential" if replaced else "replaced"
+    return {
+        name: total
+        for name, total in _totals(account).items()
+        if promised.get(name, False) or (total.guarantee is not None and name != hidden)
+    }
+
+
 def _spent(account: Account) -> dict[str, Any]:
     return {
         name: {"why": total.why} if total.derivation is None else _about(total.derivation) | _why(total)
@@ -330,6 +356,8 @@ def _policy_text(account: Account) -> str:
 def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     from rich.table import Table
 
+    from hubbub.guarantees.brief import in_brief
+
     console = page()
     if not accounts:
         console.print(f"The ledger {book.path} is empty: nothing has been released.", soft_wrap=True)
@@ -338,7 +366,11 @@ def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     for name in ("dataset", "releases", "what holds for all of them together"):
         table.add_column(name, justify="right" if name == "releases" else "left")
     for account in accounts.values():
-        holding = [str(total.guarantee) for total in _totals(account).values() if total.guarantee is not None]
+        holding = [
+            f"{in_brief(total.guarantee)}{_WHOM.get(name, '')}"
+            for name, total in _relevant_totals(account).items()
+            if total.guarantee is not None
+        ]
         table.add_row(account.dataset, str(len(account.spent)), "; ".join(holding) or "nothing yet")
     console.print(table)
 
@@ -352,12 +384,17 @@ def _state(record: Record) -> str:
 
 
 def _print_account(account: Account) -> None:
+    """Numbers of three digits, rounded up; --json has them exact."""
+    from hubbub.guarantees.brief import in_brief
+    from hubbub.guarantees.people import Whose
+
     console = page()
     for each in account.records:
         console.print(f"Release {each.release.number}: {display(each.release.charge.what)}", soft_wrap=True)
         console.print(f"  {each.entry.time}, {_state(each)}", soft_wrap=True)
         for promise in each.release.charge.promises:
-            console.print(f"  {promise}", soft_wrap=True)
+            whom = f", for {each.release.charge.people}" if each.release.charge.people.whose is Whose.KEYS else ""
+            console.print(f"  {in_brief(promise)}{whom}", soft_wrap=True)
         for file in each.derived:
             console.print(
                 f"  computed from it, at no cost: {display(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
@@ -367,11 +404,11 @@ def _print_account(account: Account) -> None:
     if account.apart:
         console.print(f"Declared to be other people than {', '.join(account.apart)}.", soft_wrap=True)
     console.print("\nAll releases together:")
-    for name, total in _totals(account).items():
-        sentence = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"
+    for name, total in _relevant_totals(account).items():
         more = f"; {total.why}" if total.guarantee is not None and total.why else ""
-        if name not in ("population", "adaptive") or total.guarantee is not None:
-            console.print(f"- {_NOTIONS[name]}: {sentence}{more}", soft_wrap=True)
+        nothing = f"{_NOTIONS[name]}: nothing ({total.why})"
+        sentence = nothing if total.guarantee is None else f"{in_brief(total.guarantee)}{_WHOM.get(name, '')}{more}"
+        console.print(f"- {sentence}", soft_wrap=True)
     console.print(f"\nThe policy: {_policy_text(account)}.", soft_wrap=True)
     for name, value in _left(account).items():
         console.print(f"- left of {name.replace('_', ' ')}: {value}", soft_wrap=True)

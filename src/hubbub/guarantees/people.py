@@ -22,6 +22,8 @@ class Whose(Enum):
     """A person of the table, with everything that the table says about them."""
     KEPT_ROWS = "kept-rows"
     """The one row that was kept of a person; before the choice nobody need be like a person with several rows."""
+    KEYS = "keys"
+    """A person of the table, as far as the key columns tell: columns that are published untouched are left out."""
     POPULATION = "population"
     """A person of the population from which the table was collected as a sample, whether or not they came into it."""
     VERTEX = "vertex"
@@ -80,6 +82,8 @@ class People:
                 return f"two tables, of which one has {who} more"
             case Whose.KEPT_ROWS:
                 return "two tables of kept rows, of which one has one row more"
+            case Whose.KEYS:
+                return f"two tables, of which one has {who} more, seen in the file without its untouched columns"
             case Whose.POPULATION:
                 return (
                     f"two populations, of which one has {who} more; the table is a random sample of it. Two given "
@@ -102,6 +106,8 @@ class People:
                 return f"the people of the table, {unit}"
             case Whose.KEPT_ROWS:
                 return f"the kept rows, one of each person, {unit}"
+            case Whose.KEYS:
+                return f"the people of the table, {unit}, in the file without its untouched columns"
             case Whose.POPULATION:
                 return f"the population that the table was collected from, {unit}"
             case Whose.VERTEX:

@@ -77,6 +77,7 @@ class RecordsOptions(Confirmed, total=False):
     """The options of ``hubbub release records``, but for what the method takes first."""
 
     crowd: Required[Exact]
+    keep: str | Sequence[str] | None
     one_row_per_person: bool
     sample: Exact | None
     collected: Exact | None

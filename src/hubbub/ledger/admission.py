@@ -381,6 +381,13 @@ def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
     for each in earlier:
         if each.charge.people == new.charge.people:
             continue
+        untouched = next((entry for entry in (each, new) if entry.charge.people.whose is Whose.KEYS), None)
+        if untouched is not None:
+            what = "this release" if untouched is new else f"release {each.number} of {dataset}"
+            raise Refused(
+                f"{what} publishes columns untouched, and no theorem covers others about the same people beside it; "
+                "leave out `keep`, or give other people a name of their own with `dataset`"
+            )
         was, now = (_unit(charge) for charge in (each.charge, new.charge))
         raise Refused(
             f"release {each.number} of {dataset} is about people by {was}, and this one by {now}: promises about "

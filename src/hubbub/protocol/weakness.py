@@ -52,6 +52,8 @@ def weaknesses(spec: Spec) -> tuple[str, ...]:
         found += [f"for those the table was drawn from, {said}" for said in (*_of_loss(drawn), *_of_delta(drawn, None))]
     if isinstance(own, CrowdBlending):
         found += _of_crowd(own.k, spec.enforced_number)
+    if spec.people.whose is Whose.KEYS:
+        found.append("columns are published untouched, and no promise covers them")
     if spec.lowered_to is not None:
         curve = str(spec.lowered_to)
         to = f" to {curve}" if len(curve) <= _LONGEST_CURVE else ""

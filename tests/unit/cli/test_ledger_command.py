@@ -65,7 +65,11 @@ def test_show_tells_releases_spending_and_what_is_left(out: Path, town: Path, tm
     assert shown["left"] == {"differential_epsilon": "7/6", "delta": "0.000001"}
     assert told("ledger", "show")["datasets"] == [shown]
     words = run("ledger", "show", "town").stdout
-    for text in ("Release 2: histogram by b", "- differential: 5/6-DP", "left of differential epsilon: 7/6"):
+    for text in (
+        "Release 2: histogram by b",
+        "- differential privacy, epsilon 0.834, for one person more or less",
+        "left of differential epsilon: 7/6",
+    ):
         assert text in words
 
 

@@ -2,23 +2,71 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
+from hubbub.channels.published import Published
 from hubbub.kinds.histogram import mechanism as of_cells
+from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.records.result import Rows
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.measurement import Measurement, release
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.spec import Records
-    from hubbub.tables.engine import Engine
+    from hubbub.tables.engine import Engine, ExactCounts
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfCrowds:
+    """The mechanism where columns are published untouched: rows of crowds of k, with these columns as they are.
+
+    Guarantee: none about the untouched columns. Without them, what comes out is what the histogram of the key columns
+    draws: a sum of Binomial(c_i, p) over the values of the untouched columns is Binomial(c, p), and the channel sees
+    that sum alone.
+    """
+
+    spec: Records
+
+    @property
+    def schema(self) -> pa.Schema:
+        return of_cells.Bins(self.spec.joint).schema
+
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
+        counts = of_cells.sampled(self.spec.cells, exact.counts, source)
+        keys = list(zip(*exact.found[: len(self.spec.cells.axes)], strict=True))
+        crowds: Counter[tuple[str | None, ...]] = Counter()
+        for key, count in zip(keys, counts.tolist(), strict=True):
+            crowds[key] += count
+        some = {key: count for key, count in crowds.items() if count}
+        published = of_cells.through(self.spec.cells, np.array(list(some.values()), dtype=np.int64), source)
+        visible = {key for key, is_visible in zip(some, published.visible.tolist(), strict=True) if is_visible}
+        kept = [i for i, count in enumerate(counts.tolist()) if count and keys[i] in visible]
+        found = tuple([labels[i] for i in kept] for labels in exact.found)
+        order = of_cells.in_order(np.zeros(len(kept), dtype=np.int64), found).tolist()
+        rows = Published(counts[[kept[i] for i in order]], np.zeros(len(kept), dtype=np.intp), ("",))
+        labels = tuple([each[i] for i in order] for each in found)
+        return of_cells.in_columns(self.schema, rows, np.zeros(len(kept), dtype=np.int64), labels)
 
 
 def measure(spec: Records, engine: Engine, source: Source) -> Measurement:
     """How often each record is published."""
+    if spec.keep:
+        exact = engine.count(of_cells.question(spec.joint), source)
+        return Measurement(cells=release(RowsOfCrowds(spec), exact, source))
     return of_cells.measure(spec.cells, engine, source)
 
 
 def present(spec: Records, measurement: Measurement) -> Rows:
     """A row for each person of a crowd."""
+    if spec.keep:
+        drawn = measurement["cells"]
+        values = drawn.integers(of_cells.VALUE)
+        found = tuple(drawn.texts(of_cells.found_name(i)) for i in range(len(spec.joint.axes)))
+        published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
+        return Rows(spec, Counts(spec.joint, published, values, values, found, drawn.integers(of_cells.CODE)))
     return Rows(spec, of_cells.present(spec.cells, measurement["cells"]))

@@ -12,7 +12,7 @@ from hubbub.kinds.records.spec import Records, checked, read
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
-from hubbub.tables.bins import axis
+from hubbub.tables.bins import Discovered, axis
 from hubbub.tables.generalization import split
 from hubbub.tables.privacy_unit import Unit
 
@@ -21,7 +21,12 @@ _WHICH: Final = "say which columns the records have; add `columns=age:10,zip/3,d
 
 
 def records(
-    columns: str | Sequence[str] | None = None, *, crowd: Exact | None = None, unit: Unit | None = None, **options: Any
+    columns: str | Sequence[str] | None = None,
+    *,
+    crowd: Exact | None = None,
+    keep: str | Sequence[str] | None = None,
+    unit: Unit | None = None,
+    **options: Any,
 ) -> Records:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     parts = split(columns) if isinstance(columns, str) else list(columns or ())
@@ -32,6 +37,14 @@ def records(
         raise WrongUse(_WHICH)
     if len({each.column for each in axes}) < len(axes):
         raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
+    untouched = tuple(_column(each) for each in (split(keep) if isinstance(keep, str) else keep or ()))
+    if len({*untouched, *(each.column for each in axes)}) < len(untouched) + len(axes):
+        raise WrongUse("a column is either a key or kept untouched, and named once; drop it from `columns` or `keep`")
+    if untouched and (options.get("collected") is not None or (unit is not None and unit.one_row_per_person)):
+        raise WrongUse(
+            "columns are kept untouched of a table with one row for each person, and no theorem covers them beside a "
+            "declared sample; leave out `keep`, or make such a table"
+        )
     cells = histogram(axes, crowd=crowd, unit=unit, **options)
     return checked(
         cells,
@@ -39,7 +52,16 @@ def records(
             "a column of records shows values that occur: as it is, as age:10, zip/3, born:year or "
             "diagnosis@icd.csv/1; declared bins are for histograms and cubes"
         ),
+        untouched,
     )
+
+
+def _column(name: object) -> str:
+    """A column that is kept untouched, by its bare name."""
+    known = axis(name) if isinstance(name, str) else None
+    if not isinstance(known, Discovered) or known != Discovered(known.column):
+        raise WrongUse("a column that is kept untouched is named and no more, like `keep=diagnosis`; write it so")
+    return known.column
 
 
 def from_options(*, person: str | None = None, one_row_per_person: bool = False, **options: Any) -> Records:
@@ -58,6 +80,9 @@ age (as it is), age:10 (ranges of 10), zip/3 (the first 3 signs), born:year (als
 diagnosis@icd.csv/1 (its label at level 1 of a hierarchy: a line for each value, value;label;label..., as ARX writes
 them). Columns that are not named are dropped.
 
+With --keep, sensitive columns stand in each published row as they are. No promise covers them: whoever finds a
+person's crowd reads what its people have there. hubbub check says how alike they are (l-diversity, t-closeness).
+
 The function must not be chosen by looking at these people: choose it by what is public, or on a public table. What
 is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
@@ -74,6 +99,12 @@ is released about the same people under one name adds up in the ledger (hubbub l
         ),
         Option(
             "crowd", "K", "Records that at least K people share; the others are left out.", missing=_HOW_MANY, group=HOW
+        ),
+        Option(
+            "keep",
+            "LIST",
+            "Sensitive columns to publish untouched, like diagnosis. No promise covers them.",
+            takes="str | Sequence[str]",
         ),
         *SAMPLING,
     ),

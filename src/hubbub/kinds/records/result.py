@@ -39,6 +39,12 @@ class Rows(Result):
         """How many there are."""
         return int(self.counts.published.values.sum())
 
+    @property
+    def distinct(self) -> int:
+        """How many different records there are, without untouched columns."""
+        keys = len(self.spec.cells.axes)
+        return len(set(zip(*self.counts.found[:keys], strict=True))) if self.spec.keep else self.counts.bins
+
     def order(self) -> NDArray[np.intp]:
         """The distinct records, numbers by size and texts by their signs, what is missing last."""
         known = labels(self.counts, np.arange(self.counts.bins))
@@ -60,14 +66,18 @@ class Rows(Result):
     def facts(self) -> Mapping[str, Any]:
         return {
             "rows_published": self.rows,
-            "distinct_records": self.counts.bins,
+            "distinct_records": self.distinct,
             "crowd": self.spec.k,
-            "columns": [axis.column for axis in self.counts.axes],
+            "columns": [axis.column for axis in self.spec.cells.axes],
+            **({"untouched": list(self.spec.keep)} if self.spec.keep else {}),
         }
 
     def sentences(self) -> tuple[str, ...]:
+        keep, known = ", ".join(self.spec.keep), " of key columns" if self.spec.keep else ""
+        untouched = (f"{keep}: published as it is in the table. No promise covers it.",) if keep else ()
         return (
-            f"{self.counts.bins:,} different records are published, {self.rows:,} rows in all; each record at least "
+            *untouched,
+            f"{self.distinct:,} different records{known} are published, {self.rows:,} rows in all; each record at least "
             f"{self.spec.k} times.",
             "A record that fewer people share is left out, just like one that nobody has, and how many were left out "
             "is not told. The order of the rows follows from what they say.",
@@ -94,6 +104,8 @@ class Rows(Result):
         )
 
     def drawing(self) -> Drawing | None:
+        if self.spec.keep:
+            return None
         found, what = histogram_chart.drawing(self.counts), "How many rows the release has of a record"
         return (
             None
@@ -106,7 +118,7 @@ class Rows(Result):
 
 def schema(spec: Records) -> pa.Schema:
     """The columns of the file."""
-    return pa.schema([(name, _LABELS) for name in key_columns(spec.cells.axes)])
+    return pa.schema([(name, _LABELS) for name in key_columns(spec.joint.axes)])
 
 
 def _sort_key(text: str | None) -> tuple[bool, float, str]:
