@@ -24,7 +24,7 @@ class Answer:
     status: str
 
 
-def answer_of(spec: Ratio, part: int, whole: int) -> Answer:
+def answer_of(spec: Ratio, dividend: int, divisor: int) -> Answer:
     """The answer that follows from two published sums.
 
     Guarantee: each sum is within the reach of its noise but for half of 1 - coverage, so that both are with the coverage
@@ -34,11 +34,11 @@ def answer_of(spec: Ratio, part: int, whole: int) -> Answer:
     miss = (1 - spec.coverage) / 2
     off, away = (reach(rate, miss) for rate in spec.rates)
     step = spec.of.step / spec.per.step
-    low, high = max(part - off, 0), max(part + off, 0)
-    least, most = whole - away, max(whole + away, 0)
+    low, high = max(dividend - off, 0), max(dividend + off, 0)
+    least, most = divisor - away, max(divisor + away, 0)
     down = step * Fraction(low, most) if most else Fraction(0)
     up = step * Fraction(high, least) if least > 0 else None
-    if whole <= 0 or least <= 0:
-        return Answer((part, whole), None, down, up, UNTOLD)
-    about = step * Fraction(part, whole)
-    return Answer((part, whole), max(about, down), down, up, SHOWN)
+    if divisor <= 0 or least <= 0:
+        return Answer((dividend, divisor), None, down, up, UNTOLD)
+    about = step * Fraction(dividend, divisor)
+    return Answer((dividend, divisor), max(about, down), down, up, SHOWN)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.statistic.intervals import drawn_from, reach_of_many
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
-from hubbub.kinds.sum.tails import reach
+from hubbub.kinds.statistic.tails import reach
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:

@@ -60,6 +60,7 @@ def test_the_reach_of_many_noises_is_above_their_quantile_and_not_far(rates: tup
         smallest = int(np.flatnonzero(above <= float(miss) + 1e-12)[0]) - size
         assert smallest <= found <= 1.6 * smallest + 4
     assert reach_of_many((Fraction(1, 2),), 1, Fraction(1, 40)) == reach(Fraction(1, 2), Fraction(1, 20))
+    assert reach_of_many((Fraction(1, 30),), 2, Fraction(1, 40)) <= 150  # by Markov alone it would be 214
 
 
 CASES: list[tuple[str, dict[str, Any]]] = [
