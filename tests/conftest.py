@@ -14,7 +14,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from tests import servers
 from tests.servers import ABSENT
-from tests.slow import is_slow
+from tests.slow import is_other_case, is_slow, is_slow_file
 
 
 def pytest_configure() -> None:
@@ -26,12 +26,18 @@ def pytest_configure() -> None:
     providers._get_local_constants = Constants
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where slow tests are left out, files that hold no other are not even imported."""
+    return True if config.option.markexpr == "not slow" and is_slow_file(collection_path) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow."""
+    seen: set[tuple[Path, str]] = set()
     for item in items:
-        marks = {mark.name for mark in item.iter_markers()}
-        if is_slow(item.path, getattr(item, "originalname", None) or item.name, marks):
+        name, marks = getattr(item, "originalname", None) or item.name, {mark.name for mark in item.iter_markers()}
+        if is_slow(item.path, name, marks) or is_other_case(item.path, name, seen):
             item.add_marker("slow")
 
 

@@ -2,14 +2,16 @@
 asked for.
 
 A test is slow if it stands in one of the folders below, if it shares a server with others (its mark `xdist_group`), if
-it carries the mark `slow` itself, or if a line of `RULES` names it. A line is the name of a file, or of a file and a
-test in it (`*` stands for anything), wherever in tests/ that file may be.
+it carries the mark `slow` itself, if a line of `RULES` names it, or if a line of `FIRST_CASE` does and it is not the
+first of its cases. A line is the name of a file, or of a file and a test in it (`*` stands for anything), wherever in
+tests/ that file may be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -33,6 +35,13 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_server.py",
         "test_work.py",
         "test_kinds.py::test_a_save_that_is_cut_short_*",
+        "test_children.py::test_every_process_*",
+        "test_children.py::test_a_studio_among_*",
+        "test_excel_file.py::test_neighbours_end_alike_*",
+        "test_excel_file.py::test_a_far_cell_*",
+        "test_excel_file.py::test_memory_time_*",
+        "test_scratch.py::test_a_kill_*",
+        "test_lock.py::test_pip_*",
     ),
     "does what the documentation says, or every example of every help": (
         "test_docs_examples.py::test_a_page_*",
@@ -43,6 +52,18 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_printing.py::test_a_terminal_that_shows_few_signs_*",
         "test_tutorial.py",
         "test_benchmarks.py",
+        "test_map_command.py::test_the_examples_*",
+        "test_statistic_commands.py::test_the_example*",
+        "test_statistic_commands.py::test_the_help_has_*",
+        "test_salaries.py::test_the_story_*",
+    ),
+    "draws, and compares the draws with their law; or tries many values by Hypothesis": (
+        "test_blackbox.py::test_false_alarms_*",
+        "test_result.py::test_intervals_are_right_*",
+        "test_canonical.py::test_a_value_comes_back",
+        "test_exact_json.py::test_bins_come_back_*",
+        "test_membership.py::test_points_made_from_crowds_*",
+        "test_mean_deviation.py::test_no_rows_*",
     ),
     "tries every design, chart or start of the program": (
         "test_plan_command.py",
@@ -87,6 +108,15 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_as_sharp_as_proved.py",
         "test_e1_sign_error.py::test_e1_*",
         "test_e[23]_*.py::test_e[23]_the_whole_mechanism_*",
+        "test_noise_scale.py::test_a_public_bound_*",
+        "test_odometer.py::test_whoever_chooses_*",
+        "test_gain_four.py::test_agrees_with_*",
+        "test_gain_winners.py::test_lotteries_*",
+        "test_one_sample.py::test_what_may_be_lost_*",
+        "test_found_threshold.py::test_for_every_*",
+        "test_continuing.py::test_every_count_*",
+        "test_quadtree.py::test_every_position_*",
+        "test_distances.py::test_the_shapes_*",
     ),
     "calibrates: searches for the best number over and over": (
         "test_channel_command.py::test_calibrated_offsets_*",
@@ -98,6 +128,8 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_voters_needed.py::test_theorem_b1_*",
         "test_map_command.py::test_every_cell_*",
         "test_account_command.py::test_theorem_16_*",
+        "test_channel_command.py::test_two_rows_of_the_theory_*",
+        "test_map_command.py::test_a_cell_is_the_largest_*",
     ),
     "makes a release or a file for every value that is odd, forged or hostile": (
         "test_bin_sql.py::test_for_all_*",
@@ -122,15 +154,84 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_names_and_paths.py::test_28_*",
         "test_people.py::test_7_*",
         "test_values.py",
+        "test_not_understood.py::test_60_a_repeated_id_is_found_in_a_long_*",
+        "test_preflib.py::test_long_lines_*",
+        "test_runoff.py::test_thousands_*",
+        "test_cast_votes.py::test_a_rank_in_the_thousands_*",
+        "test_verify_forged.py::test_a_staircase_of_wide_*",
+        "test_verify.py::test_every_flipped_byte_*",
+        "test_explanation.py::test_a_long_history_*",
     ),
 }
 
 
+FIRST_CASE: Final = (
+    "test_threats_staging.py::test_ctrl_c_while_counting_*",
+    "test_weakness.py::test_on_a_terminal_*",
+    "test_promises.py::test_the_own_promise_of_a_sampled_release_*",
+    "test_verify.py::test_what_was_saved_passes",
+    "test_split_tables.py::test_adults_error_*",
+    "test_table.py::test_the_guide_agrees_*",
+    "test_pair_rules.py::test_whoever_beats_everybody_*",
+    "test_contribution.py::test_no_small_person_moves_a_sum_*",
+    "test_check_command.py::test_what_is_proposed_*",
+    "test_check_command.py::test_where_what_is_declared_*",
+    "test_readings.py::test_59_*",
+    "test_readings.py::test_numbers_are_read_*",
+    "test_unlisted.py::test_a_larger_share_*",
+    "test_certificate.py::test_a_certificate_holds_identifiers_*",
+    "test_bin_sql.py::test_numbers_of_every_type_*",
+    "test_losses.py::test_nobody_loses_more_*",
+    "test_e2_smooth_sensitivity.py::test_e2_with_the_right_*",
+    "test_warped_slope.py::test_the_branches_*",
+    "test_key_columns.py::test_*",
+    "test_spec_measured.py::test_the_door_is_passed_*",
+    "test_children.py::test_what_lies_beside_*",
+    "test_spec.py::test_invented_rows_*",
+    "test_planted.py::test_its_twin_*",
+    "test_yardstick.py::test_a_published_violation_*",
+    "test_bounded_rows_loss.py::test_counts_of_rows_*",
+    "test_distributed.py::test_*",
+    "test_account_command.py::test_theorem_a_smallest_*",
+)
+"""Tests whose cases go the same way through the code: the first of them is fast, the others are slow."""
+
+
 def is_slow(path: Path, test: str, marks: Set[str]) -> bool:
     """Whether a test is slow, from its file, the name of its function and the marks that it carries."""
-    if not marks.isdisjoint(("slow", "xdist_group")) or not set(FOLDERS).isdisjoint(path.parts):
+    if not marks.isdisjoint(("slow", "xdist_group")) or _in_slow_folder(path):
         return True
-    return any(matches(rule, path, test) for rules in RULES.values() for rule in rules)
+    return any(fnmatchcase(test, pattern) for pattern in _patterns(path.name))
+
+
+def is_other_case(path: Path, test: str, seen: set[tuple[Path, str]]) -> bool:
+    """Whether a test is named by `FIRST_CASE` and was seen before."""
+    if not any(matches(rule, path, test) for rule in _first_case(path.name)):
+        return False
+    other = (path, test) in seen
+    seen.add((path, test))
+    return other
+
+
+def is_slow_file(path: Path) -> bool:
+    """Whether every test of a file is slow, whatever it is called."""
+    return _in_slow_folder(path) or (path.suffix == ".py" and "*" in _patterns(path.name))
+
+
+def _in_slow_folder(path: Path) -> bool:
+    return not set(FOLDERS).isdisjoint(path.parts)
+
+
+@cache
+def _patterns(name: str) -> tuple[str, ...]:
+    """What the rules say about tests of files with this name."""
+    rules = [rule.partition("::") for rule in lines()]
+    return tuple(test or "*" for file, _, test in rules if fnmatchcase(name, file))
+
+
+@cache
+def _first_case(name: str) -> tuple[str, ...]:
+    return tuple(rule for rule in FIRST_CASE if fnmatchcase(name, rule.partition("::")[0]))
 
 
 def matches(rule: str, path: Path, test: str) -> bool:
@@ -150,5 +251,5 @@ def first_is_fast(cases: Iterable[T], key: Callable[[T], Hashable]) -> list[Any]
 
 
 def lines() -> list[str]:
-    """Every line of the rules."""
+    """Every line of the rules that make whole tests slow."""
     return [rule for rules in RULES.values() for rule in rules]

@@ -30,7 +30,10 @@ PEOPLE = 20_000
 SIZES = {"1440": (1440, False), "390": (390, False), "dark": (1280, True)}
 STUDIO = (
     "/publish",
-    "/publish/table?file=millbrook.parquet&named=1",
+    "/publish/table?file=millbrook.parquet",
+    "/publish/table?file=millbrook.parquet&question=how-many&who=column:resident&by1-use=on&by2-use=on",
+    "/publish/table?file=millbrook.parquet&question=average&who=column:resident&of-column=salary&of-low=0&of-high=300000"
+    "&of-step=1000&by1-use=on&step=3",
     "/check",
     "/plan?people=2000&bins=20&rate=0.2",
     "/vote",

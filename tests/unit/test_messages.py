@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,16 +41,18 @@ def _text(said: ast.expr) -> str | None:
     return None
 
 
-def messages() -> Iterator[Message]:
+@cache
+def messages() -> tuple[Message, ...]:
+    return tuple(_messages())
+
+
+def _messages() -> Iterator[Message]:
     for file in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS
             text = _text(node.args[0]) if made and isinstance(node, ast.Call) and node.args else None
             if text is not None:
                 yield Message(f"{file.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}", text)
-
-
-EVERY = tuple(messages())
 
 
 def parameters() -> set[str]:
@@ -60,11 +63,11 @@ def parameters() -> set[str]:
 
 
 def test_there_are_many() -> None:
-    assert len(EVERY) > 1000
+    assert len(messages()) > 1000
 
 
 def wrong(rule: str) -> list[Message]:
-    return [message for message in EVERY if not RULES[rule](message)]
+    return [message for message in messages() if not RULES[rule](message)]
 
 
 def _names_flags_as_the_front_end_does(message: Message) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import servers
-from tests.slow import FOLDERS, first_is_fast, is_slow, lines, matches
+from tests.slow import FIRST_CASE, FOLDERS, first_is_fast, is_other_case, is_slow, lines, matches
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 FILES = sorted((ROOT / "tests").rglob("test_*.py"))
@@ -30,7 +30,7 @@ def named(rule: str) -> list[str]:
     return [f"{path.name}::{test}" for path in near for test in functions_of(path) if matches(rule, path, test)]
 
 
-@pytest.mark.parametrize("rule", lines())
+@pytest.mark.parametrize("rule", [*lines(), *FIRST_CASE])
 def test_every_rule_names_a_test(rule: str) -> None:
     assert named(rule), f"{rule} names no test: was it renamed? change or delete its line in tests/slow.py"
 
@@ -55,6 +55,13 @@ def test_a_test_is_slow_by_its_folder_its_mark_or_a_rule_and_only_then() -> None
     assert is_slow(Path("tests/unit/anywhere/test_threats_power.py"), "test_a", set())
     assert is_slow(Path("tests/unit/test_spec.py"), "test_theorem_2_on_all_small_elections", set())
     assert not is_slow(Path("tests/unit/test_spec.py"), "test_another", set())
+
+
+def test_of_the_cases_of_a_test_that_is_named_so_the_first_is_fast() -> None:
+    seen: set[tuple[Path, str]] = set()
+    here, test = Path("tests/unit/test_verify.py"), "test_what_was_saved_passes"
+    assert [is_other_case(here, test, seen) for _ in range(3)] == [False, True, True]
+    assert not any(is_other_case(here, "test_another", seen) for _ in range(2))
 
 
 def test_of_several_cases_the_first_of_each_key_is_fast() -> None:

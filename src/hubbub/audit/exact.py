@@ -1,18 +1,22 @@
 """The exact depth: certified divergences between neighbouring inputs, in the game that the promise names.
 
-A channel is held against its own claim, or another one, count by count; a release of any kind through its own checks.
+A channel is held against its own claim, or another one, count by count; a release of any kind through its own checks;
+two laws that are listed, outcome by outcome, against what is promised of neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from flint import arb
 
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.channels.profile import checkable, exact_loss, judge, profile
 from hubbub.channels.protocol import Channel
-from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
-from hubbub.numeric.exact import Infinite, rounded, to_text
+from hubbub.numeric.exact import Infinite, ball, exp, rounded, to_text
 from hubbub.protocol.channel_checks import critical
 from hubbub.protocol.spec import Spec
 
@@ -87,6 +91,36 @@ def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] 
     if not found:
         found.append(_finding(promise, Undecided("this kind of release has no laws to work out again"), name))
     return tuple(found)
+
+
+def of_laws(
+    one: Mapping[Hashable, arb], two: Mapping[Hashable, arb], promise: DifferentialPrivacy, subject: str = ""
+) -> Finding:
+    """Two laws, listed outcome by outcome, against the promise that the first is within epsilon and delta of the second.
+
+    What a law leaves out of its list counts against whoever says that the promise is broken, and against whoever says
+    that it is kept.
+
+    Guarantee: with P and Q the listed masses, and p and q what is missing from 1, the least delta of the laws at epsilon
+    lies between sum (P - e^epsilon Q)+ - e^epsilon q and sum (P - e^epsilon Q)+ + p. `Refuted` only if the lower end is
+    above the promised delta, `Proved` only if the upper end is at most that.
+    """
+    if isinstance(promise.epsilon, Infinite):
+        return _finding(promise, Proved("an infinite epsilon holds of any two laws"), subject)
+    factor = exp(promise.epsilon)
+    gains = {outcome: mass - factor * two.get(outcome, arb(0)) for outcome, mass in one.items()}
+    listed = sum((gain.nonnegative_part() for gain in gains.values()), arb(0))
+    low, high = listed - factor * (1 - sum(two.values(), arb(0))), listed + 1 - sum(one.values(), arb(0))
+    verdict: Verdict = Undecided("what the laws leave out may or may not keep the promise")
+    if low > ball(promise.delta):
+        worst = max(gains, key=lambda outcome: float(gains[outcome].mid()))
+        chances = tuple(f"{float(law.get(worst, arb(0)).mid()):.3g}" for law in (one, two))
+        witness = (("an outcome", str(worst)), ("its probability", chances[0]), ("and of the neighbour", chances[1]))
+        verdict = Refuted("two neighbours can be told apart by more than is promised", witness)
+    elif high <= ball(promise.delta):
+        verdict = Proved("no set of outcomes tells these neighbours apart by more than is promised")
+    bounds = {"delta_between": [to_text(rounded(low, up=False, digits=6)), to_text(rounded(high, up=True, digits=6))]}
+    return replace(_finding(promise, verdict, subject), numbers=bounds)
 
 
 def _unlike(spec: Spec, claims: Sequence[Guarantee]) -> Iterator[tuple[Guarantee, int]]:

@@ -24,6 +24,13 @@ _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
 _TABLE: Final = parameters_of(opening.open)
 WHO: Final = tuple(option for option in _TABLE if option.name in ("person", "rows_are_people"))
+TABLE_MORE: Final = tuple(
+    option
+    for option in _TABLE
+    if option.name not in ("person", "rows_are_people", "table", "delimiter", "encoding", "no_header", "join", "on")
+)
+"""What else can be said about a table; a second table is for the command line."""
+
 READING: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
 OPENING: Final[Mapping[str, tuple[Option, ...]]] = {TABLE: _TABLE, GRAPH: opening.LINKS, BALLOTS: ()}
 """What is said about opening, by what a release is of."""
@@ -52,6 +59,7 @@ _LABELS: Final = {
     "margins": "Which margins",
     "max_degree": "The most friends that anybody has",
     "method": "Method",
+    "missing": "Cells that mean a missing value",
     "no_header": "The first line is data; the columns are called",
     "other_people": "These are not the people of a dataset with the same ids",
     "people": "The number of people, if it is public and exact",
@@ -110,6 +118,7 @@ class Field:
     value: str | bool
     choices: tuple[tuple[str, str], ...] = ()
     required: bool = False
+    group: str = ""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -132,7 +141,7 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     label = label_of(option.name)
     help_text = in_page(option.help)
     if option.metavar is None:
-        return Field(option.name, label, "tick", "", help_text, bool(given.get(option.name)))
+        return Field(option.name, label, "tick", "", help_text, bool(given.get(option.name)), group=option.group)
     choices = _WORDED.get(option.metavar) or tuple((each, each) for each in option.choices)
     form = "lines" if option.many else "file" if option.metavar == FILE else "choice" if choices else "text"
     value = given.get(option.name)
@@ -143,7 +152,7 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     needed = bool(option.missing) or option.required
     if choices and not needed and not option.default:
         choices = (("", "not said"), *choices)
-    return Field(option.name, label, form, option.metavar, help_text, text, choices, needed)
+    return Field(option.name, label, form, option.metavar, help_text, text, choices, needed, option.group)
 
 
 def options_of(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:

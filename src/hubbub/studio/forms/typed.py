@@ -65,7 +65,7 @@ def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     opening = {
         option.name: value
         for option in OPENING[kind.data]
-        if (value := request["opening"].get(option.name)) not in (None, False) and value != option.default
+        if (value := request["opening"].get(option.name)) not in (None, False, (), []) and value != option.default
     }
     for name in ("dataset", "ledger"):
         if request[name] is not None:

@@ -23,11 +23,11 @@ from hubbub.studio.drafts import FLEETING, query_of
 from hubbub.studio.example import FILLED, TABLE, put
 from hubbub.studio.folder import TABLES, free_name
 from hubbub.studio.forms import bins, guided, typed
-from hubbub.studio.forms.fields import NAMED, OPENING, READING, fields, label_of
+from hubbub.studio.forms.fields import NAMED, OPENING, READING, TABLE_MORE, Field, fields, label_of
 from hubbub.studio.forms.invented import Tried
 from hubbub.studio.forms.live_preview import Weighed, weigh
 from hubbub.studio.forms.misfilled import PART_LABELS, Misfilled, field_of, in_form
-from hubbub.studio.forms.parts import SIGNS, parts_of
+from hubbub.studio.forms.parts import SIGNS, Parts, parts_of
 from hubbub.studio.forms.request import (
     dataset_of,
     identity_of,
@@ -228,7 +228,7 @@ def _questions(desk: Desk, form: Mapping[str, str]) -> Response:
         f"Publish from {form['file']}",
         section=SECTION,
         file=form["file"],
-        kept=_kept(form, "question", "guided", "named"),
+        kept=_kept(form, "question", "guided", "named", *(option.name for option in READING)),
         questions=guided.questions(),
         current=form.get("question", ""),
         public=public,
@@ -260,7 +260,7 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         parts=parts,
         columns=columns,
         chosen=bins.chosen(columns),
-        step="3" if form.get("step") == "3" or (refusal is not None and _is_promise(wrong)) else "2",
+        step=_step(form, parts, wrong),
         cells=bins.CELLS,
         written=bins.WRITTEN,
         units=UNITS,
@@ -272,7 +272,8 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         opening=fields(OPENING[kind.data], form) if kind.data != TABLE_KIND else (),
         plain=fields(parts.plain, form),
         plain_promise=fields(parts.plain_promise, form),
-        more=fields(parts.more, form),
+        more=grouped(fields(parts.more, form)),
+        reading_more=fields(TABLE_MORE, form) if kind.data == TABLE_KIND else (),
         files=desk.folder.files(_TYPED, desk.published) if _names_files(kind) else (),
         example_questions=_example_questions(columns, form.get("size") or PEOPLE),
         shapes=SHAPES,
@@ -303,8 +304,20 @@ def _names_files(kind: Kind) -> bool:
     return any(option.metavar == "FILE" for option in (*kind.options, *OPENING[kind.data]))
 
 
-def _is_promise(wrong: Mapping[str, str] | None) -> bool:
-    return wrong is not None and (not wrong["field"] or wrong["field"].startswith(("f-", "accept")))
+def grouped(found: tuple[Field, ...]) -> list[tuple[str, list[Field]]]:
+    """Fields under the headings that help has."""
+    groups: dict[str, list[Field]] = {}
+    for each in found:
+        groups.setdefault(each.group, []).append(each)
+    return list(groups.items())
+
+
+def _step(form: Mapping[str, str], parts: Parts, wrong: Mapping[str, str] | None) -> str:
+    """Which step is open: that of the field which a refusal is about, or the one that was asked for."""
+    if wrong is not None and (at := wrong["field"]):
+        promise = {f"o-{option.name}" for option in (*parts.plain_promise, *parts.more, *NAMED)} | {"out", "size"}
+        return "3" if at in promise or at.startswith(("f-", "accept")) else "2"
+    return "3" if form.get("step") == "3" else "2"
 
 
 async def generic(request: Request) -> Response:
@@ -397,7 +410,7 @@ def _tried(found: Weighed, kind: Kind, form: Mapping[str, str]) -> dict[str, str
     width = f"{100 * float(value.width):.3g}" if noun == "share" else value.width
     if value.numbers == 1:
         sentence = f"Tried on {value.people:,} invented people."
-    unit = {"share": "percentage points", "people": "people"}.get(noun, "")
+    unit = {"share": "percentage points", "people": "people", "value": form.get("of-column", "")}.get(noun, "")
     return {"width": width, "unit": unit, "sentence": sentence}
 
 

@@ -114,13 +114,14 @@ function keep(form) {
 /** Mark the field that a sentence is about, where somebody has been already. */
 function marking(form, into) {
   for (const each of form.querySelectorAll("[aria-invalid]")) each.removeAttribute("aria-invalid");
-  const names = [
-    document.querySelector("#refused [data-mark]")?.getAttribute("data-mark"),
-    into.querySelector("[data-wrong]")?.getAttribute("data-wrong"),
-  ];
-  for (const name of names) {
-    const field = name && document.getElementById(name);
-    if (field) (field.matches("input, select, textarea") ? field : field.querySelector("input, select") ?? field).setAttribute("aria-invalid", "true");
+  const refused = document.querySelector("#refused [data-mark]")?.getAttribute("data-mark");
+  const wrong = into.querySelector("[data-wrong]")?.getAttribute("data-wrong");
+  for (const name of [refused, wrong]) {
+    const place = name && document.getElementById(name);
+    if (!place) continue;
+    const field = place.matches("input, select, textarea") ? place : place.querySelector("input, select") ?? place;
+    const untouched = name !== refused && !field.value && form.getAttribute("data-step") !== "3";
+    if (!untouched) field.setAttribute("aria-invalid", "true");
   }
 }
 

@@ -321,7 +321,7 @@ def test_bins_are_suggested_from_names_and_types_and_never_from_cells(opened: Op
     for cells in ("1,York,90,2024-01-01", "2,Bath,7,1999-12-31"):
         (opened.folder / "one.csv").write_text(f"id,town,age,date\n{cells}\n", encoding="utf-8")
         ticked = {f"by{i}-use": "on" for i in range(4)}
-        form = {"file": "one.csv", "named": "1", "question": "how-many", "who": "column:id", **ticked}
+        form = {"file": "one.csv", "named": "1", "question": "how-many", **ticked}
         pages.append(opened.get("/publish/table", params=form)[1].partition("<aside")[0])
     assert pages[0] == pages[1]
     assert 'name="by2-high" value="100"' in pages[0]
