@@ -44,6 +44,7 @@ figures: .venv/with-charts,docs ## draw the figures of the theory pages again
 options: .venv/with-dev ## write the types of the options of every release again
 	@$(BIN)/python -m website.options
 
+# Material warns of MkDocs 2, and version 1 is pinned: docs/decisions/site.md says why. Any other warning stops this.
 docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
 	@NO_MKDOCS_2_WARNING=1 XDG_DATA_HOME=$(CURDIR)/.venv/docs XDG_STATE_HOME=$(CURDIR)/.venv/docs $(BIN)/python -m mkdocs build --quiet
 	@echo "Open site/index.html"

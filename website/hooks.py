@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
+SEARCH = 'data-md-component="search" role="dialog"'
 SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would fetch so that search works without a server
 OWN = "worker.js"  # and what does that here
 WIDTH = 100  # of the help texts, in signs
@@ -68,9 +71,26 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Put our own script in the place of the one that would be fetched."""
     from mkdocs.utils import get_relative_url
 
-    return output.replace(SHIM, get_relative_url(OWN, page.url))
+    return accessible(output.replace(SHIM, get_relative_url(OWN, page.url)))
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
     """The same for pages that are no page, such as the one for a wrong address."""
-    return output_content.replace(SHIM, OWN)
+    return accessible(output_content.replace(SHIM, OWN))
+
+
+def accessible(page: str) -> str:
+    """What the theme leaves out for people who listen to a page: the search has a name, and no two lists of contents
+    share one.
+
+    >>> accessible('<nav class="md-nav" aria-label="a"><nav class="md-nav" aria-label="a">')
+    '<nav class="md-nav" aria-label="a"><nav class="md-nav" aria-label="a (2)">'
+    """
+    met: Counter[str] = Counter()
+
+    def named(found: re.Match[str]) -> str:
+        met[found[2]] += 1
+        return found[0] if met[found[2]] == 1 else f'{found[1]}{found[2]} ({met[found[2]]})"'
+
+    page = page.replace(SEARCH, f'{SEARCH} aria-label="Search"')
+    return re.sub(r'(<nav class="md-nav[^>]*aria-label=")([^"]*)"', named, page)

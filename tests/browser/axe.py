@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,13 @@ def _fetch(cache: Path, kept: Path) -> None:
     archive.unlink()
 
 
-def barriers(browser: Browser, text: str) -> list[str]:
-    """What is more than minor on the page that is open."""
+def barriers(browser: Browser, text: str, impacts: Sequence[str] = SERIOUS) -> list[str]:
+    """What is more than minor on the page that is open, or what has one of these impacts."""
     browser.driver.execute_script(text)
     ask = "const done = arguments[arguments.length - 1]; axe.run({iframes: false}).then(done)"
     answer: dict[str, Any] = browser.driver.execute_async_script(ask)
     return [
         f"{each['id']}: {each['help']} ({'; '.join(' '.join(map(str, node['target'])) for node in each['nodes'][:3])})"
         for each in answer["violations"]
-        if each["impact"] in SERIOUS
+        if each["impact"] in impacts
     ]

@@ -150,13 +150,13 @@ def an_election_is_counted(story: Story) -> None:
     browser.open(f"{steward.address}/vote")
     assert "instant-runoff" in browser.settled("#honesty")
     Select(browser.one("#rule")).select_by_value("instant-runoff")
+    browser.click("#read")
+    browser.until("Nothing is counted yet")
     browser.click("#count")
     browser.until("wins")
-    browser.driver.switch_to.frame(browser.one("iframe"))
-    browser.until("Pair by pair")
-    browser.driver.switch_to.default_content()
+    browser.until("The last round")
     taken(browser, "vote")
-    browser.click("a.button")
+    browser.click("#again")
     browser.until("counted again from the ballots")
 
 

@@ -254,6 +254,10 @@ CASES = {
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "ratio": Case("ratio", {**AGE, "per": "id:0..50:1", "by": TOWN, "epsilon": "1"}),
     "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "1"}),
+    "fraction, calibrated": Case(
+        "fraction",
+        {"by": TOWN, "where": "age >= 44", "calibrate": {"Bath": 30, "York": 5, "other": "7.5"}, "epsilon": "1"},
+    ),
     "count, weighted": Case(
         "count", {"by": TOWN, "weight": "age:0..2:1", "poisson_survey": True, "epsilon": "1"}, distance=2
     ),

@@ -98,3 +98,25 @@ def test_a_look_at_an_empty_table(opened: Opener, tmp_path: Path) -> None:
     here, there = from_arrow(table, tmp_path), opened(table, tmp_path)
     for by, person in (((), None), (("town",), "who"), (("age:0..100:10", "pay:0..2000:100"), "who")):
         assert inspect(there, by, person) == inspect(here, by, person)
+
+
+@pytest.mark.parametrize("opened", [pytest.param(from_arrow, id="arrow"), *DATABASES[:1]])
+def test_what_caps_would_keep_is_exact(opened: Opener, tmp_path: Path) -> None:
+    """By the cap on a person's sum, in times the largest value: the capped sums, and the people whom nothing is cut of."""
+    rows = [(f"p{i % 23}", i * i % 31) for i in range(160)] + [("p1", None), (None, 5), ("p2", 99), ("p3", -4)]
+    table = pa.table(
+        {"who": pa.array([who for who, _ in rows]), "cost": pa.array([cost for _, cost in rows], pa.int64())}
+    )
+    found = inspect(opened(table, tmp_path), (), "who", of="cost:0..30:1")
+    sums: dict[str, int] = {}
+    for who, cost in rows:
+        if who is not None and cost is not None:
+            sums[who] = sums.get(who, 0) + min(max(cost, 0), 30)
+    for kept in found.values_kept:
+        cap = sum(sums.values()) if kept.most is None else 30 * kept.most
+        assert kept.kept == sum(min(each, cap) for each in sums.values())
+        assert kept.people == sum(each <= cap for each in sums.values())
+        assert kept.of == sum(sums.values())
+    assert [kept.most for kept in found.values_kept] == [1, 2, 3, 5, 10, 20, None]
+    signed = inspect(from_arrow(table, tmp_path), (), "who", of="cost:-5..30:1")
+    assert signed.values_kept == ()

@@ -36,7 +36,11 @@ def drawn_heat(heat: Heat, width: int, *, kind: str = "wide") -> str:
     both = any(intervals) and max(text_length(text) for text in intervals) * _SMALL + _PAD <= room
     high = 2 * LINE + 8 if both else LINE + 12
     tight = any(text_length(word) + _PAD > room for column in heat.columns for word in column.split())
-    heads = [wrapped(column, (room - 2) / _SMALL if tight else room - _PAD) for column in heat.columns]
+    longest = max(text_length(word) for column in heat.columns for word in column.split() or [""])
+    across = (
+        min(max(longest * _SMALL, room - 2), room + 8) / _SMALL if tight else room - _PAD
+    )  # lengths are guessed long
+    heads = [wrapped(column, across) for column in heat.columns]
     top = LINE * max(map(len, heads)) + 26.0
     parts = [text_lines(left + (width - left) / 2, TEXT, [heat.by[1]], "quiet", anchor="middle")]
     parts.append(text_lines(0, top - 8, [heat.by[0]], "quiet"))

@@ -49,6 +49,7 @@ class Axes:
     log: bool | None = None  # whether y has a scale of ratios; None: where the values ask for it
     rules: tuple[tuple[float, str], ...] = ()  # levels to compare with, and what they are
     high: int = _HIGH
+    whole: bool = False  # whether x counts something
 
 
 def responsive_lines(series: Sequence[Series], axes: Axes) -> str:
@@ -71,7 +72,7 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
         parts.append(f'<line class="grid" x1="{px(left)}" y1="{px(y)}" x2="{px(right)}" y2="{px(y)}"/>')
         parts.append(text_lines(left - 6, y + 4, [label], "quiet", anchor="end"))
     free = -math.inf
-    for tick in across.ticks:
+    for tick in (each for each in across.ticks if not axes.whole or each == round(each)):
         x = left + across.at(tick) * (right - left)
         label = _percent(tick) if axes.percent else across.label(tick)
         half = text_length(label) / 2

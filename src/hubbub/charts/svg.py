@@ -30,7 +30,8 @@ TEXT: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One value with its interval; `value` None is hidden, `high` None has no upper end. `words` say the value."""
+    """One value with its interval; `value` None is hidden, `high` None has no upper end. `value_text` says the value, or
+    what it is called if there is none."""
 
     label: str
     value: float | None
@@ -365,7 +366,12 @@ def _bar_text(bar: Bar, scale: _Scale) -> str:
     if bar.value is not None:
         return bar.value_text
     far = bar.high is not None and bar.high > scale.most
-    return f"hidden, up to {number(bar.high or 0, percent=scale.percent)}" if far else "hidden"
+    return f"{_absent(bar)}, up to {number(bar.high or 0, percent=scale.percent)}" if far else _absent(bar)
+
+
+def _absent(bar: Bar) -> str:
+    """What a number that is not shown is called."""
+    return bar.value_text or "hidden"
 
 
 def _label(bar: Bar, scale: _Scale) -> str:
@@ -376,7 +382,7 @@ def _label(bar: Bar, scale: _Scale) -> str:
     low = number(lower, percent=scale.percent)
     ends = f"{low} or more" if upper is None else f"{low} to {number(upper, percent=scale.percent)}"
     exact = bar.value is not None and bar.low == bar.high == bar.value
-    return f"{bar.label}: {'hidden' if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")
+    return f"{bar.label}: {_absent(bar) if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")
 
 
 # --- text and lines ---------------------------------------------------------------------------------------------

@@ -133,6 +133,7 @@ def check(
         echo(sentence)
     _draw(found)
     _draw_kept(found)
+    _draw_values(found, of)
     if command:
         echo(f"\nYou could run: {command}")
         echo("Choose the bins by what is public about the column, not by what stands above.")
@@ -291,6 +292,25 @@ def _draw_kept(found: Inspection) -> None:
             there = max(found.bins_kept[-1].people, 1)
             cells += [_percent(own.kept / max(own.of, 1)), f"{_percent(own.people / there)} of people"]
         grid.add_row(*cells)
+    console.print(grid)
+
+
+def _draw_values(found: Inspection, of: str | None) -> None:
+    """The same for caps on what a person's values sum up to."""
+    from rich.table import Table as Rows
+
+    from hubbub.numeric.exact import to_text
+    from hubbub.tables.bounded_column import measured
+
+    if not found.values_kept or of is None:
+        return
+    range_, people = measured(of), max(found.values_kept[-1].people, 1)
+    console = page()
+    console.print(f"\nIf what a person adds to the sum of {display(range_.column)} is capped (the same leak):")
+    grid = Rows("at most", "of the sum", "nothing is cut of", box=None)
+    for kept in found.values_kept:
+        cap = "all" if kept.most is None else f"{to_text(kept.most * range_.high)}"
+        grid.add_row(cap, _percent(kept.kept / max(kept.of, 1)), f"{_percent(kept.people / people)} of people")
     console.print(grid)
 
 

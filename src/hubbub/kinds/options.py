@@ -166,6 +166,7 @@ class FractionOptions(NumberOptions, total=False):
     weight: str | None
     poisson_survey: bool
     calibrated: bool
+    calibrate: object | None
     sample: Exact | None
     at_delta: Exact
 
@@ -182,6 +183,7 @@ class MeanOptions(NumberOptions, total=False):
     weight: str | None
     poisson_survey: bool
     calibrated: bool
+    calibrate: object | None
     sample: Exact | None
     at_delta: Exact
 

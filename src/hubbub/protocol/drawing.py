@@ -20,7 +20,8 @@ class Mark(StrEnum):
 class Bar:
     """A published number (None: hidden) with its interval (no upper end: None), under a label, in a panel.
 
-    `apart` is for what has no place in the order of the others: what is missing, and all the rest.
+    `apart` is for what has no place in the order of the others: what is missing, and all the rest. One that is not
+    published and `unknown` is not hidden: there are too few people, or nobody, for the noise to say it.
     """
 
     label: str
@@ -29,6 +30,7 @@ class Bar:
     high: float | None
     panel: str = ""
     apart: bool = False
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,14 @@ from hubbub.tables.labels import range_in_words
 LISTED: Final = 1000  # rows in the table
 FOLDED: Final = 12  # rows in sight; the others are folded
 FEW_MORE: Final = 8  # rows that are not worth a fold
+PRINTED: Final = 40  # rows that paper has too, though the page folds them
+NOT_KNOWN: Final = "not known"
 COLUMNS: Final = 7  # beside one another; of more, each row is a card
 WIDE: Final = ' class="cards"'
 RANGES: Final = "70–79 is from 70 up to, and not including, 80"
 NO_LABELS: Final[Mapping[str, str]] = {}
+_DECIMALS: Final = 2  # to which numbers of a column are filled up with zeros
+_IN_TEXT: Final = re.compile(r"\d(?:[\d,]*\d)?(\.\d+)?(?![\d.])", re.ASCII)
 _NUMBER: Final = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
 
 
@@ -31,6 +35,24 @@ def _natural(keys: list[tuple[str | None, ...]]) -> list[int]:
     if len(keys[0] if keys else ()) != 1 or texts != sorted(texts) or not all(map(_NUMBER.fullmatch, texts)):
         return positions
     return sorted(positions, key=lambda i: (keys[i][0] is None, Fraction(keys[i][0] or 0)))
+
+
+def padded(texts: Sequence[str]) -> list[str]:
+    """Numbers of a column with as many decimals each, where the longest have one or two.
+
+    >>> padded(["1,734.62", "2,480.2 to 3,000", "hidden"]), padded(["1.125", "2"]), padded(["7", "12"])
+    (['1,734.62', '2,480.20 to 3,000.00', 'hidden'], ['1.125', '2'], ['7', '12'])
+    """
+    decimals = [len(found[1] or ".") - 1 for text in texts for found in _IN_TEXT.finditer(text)]
+    most = max(decimals, default=0)
+    if not 0 < most <= _DECIMALS:
+        return list(texts)
+
+    def filled(found: re.Match[str]) -> str:
+        point = "" if found[1] else "."
+        return f"{found[0]}{point}{'0' * (most - len(found[1] or '.') + 1)}"
+
+    return [_IN_TEXT.sub(filled, text) if "e" not in text else text for text in texts]
 
 
 def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
@@ -45,12 +67,15 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     left_out = _repeated(grid)
     titles = [title for i, title in enumerate(grid.numbers) if i not in left_out]
     titles = titles if summed is None else [*titles[:1], "share", *titles[1:]]
+    columns = [
+        padded([numbers[j] for _, numbers, _ in grid.rows]) for j in range(len(grid.numbers)) if j not in left_out
+    ]
     rows = []
     for i in order:
-        keys, numbers, pale = grid.rows[i]
-        told = [number for j, number in enumerate(numbers) if j not in left_out]
-        told = told if summed is None else [*told[:1], summed.share(i), *told[1:]]
-        rows.append(_row(grid, names, titles, keys, told, pale))
+        keys, _, pale = grid.rows[i]
+        cells = [NOT_KNOWN if pale and column[i] == "-" else column[i] for column in columns]
+        cells = cells if summed is None else [*cells[:1], summed.share(i), *cells[1:]]
+        rows.append(_row(grid, names, titles, keys, cells, pale))
     heads = [f'<th scope="col">{name(key)}</th>' for key in names]
     heads += [f'<th scope="col" class="number">{escaped(title)}</th>' for title in titles]
     start = f"<table{WIDE if len(heads) > COLUMNS else ''}>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n"
@@ -58,7 +83,11 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     if len(rows) > FOLDED + FEW_MORE:
         listed = f"all {total:,} rows" if whole else f"the first {first:,} of {total:,} rows"
         body = f"{start}{chr(10).join(rows[FOLDED:])}\n</tbody>\n</table>"
-        parts.append(f"<details><summary>Show {listed}</summary>\n{body}\n</details>")
+        look = "rows short" if len(rows) <= PRINTED else "rows"
+        parts.append(
+            f'<details class="{look}"><summary>Show {listed}</summary>\n{body}\n</details>\n'
+            f'<p class="{look} printed">These are the first {FOLDED} of {total:,} rows; the file of the release has all.</p>'
+        )
     else:
         parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
     if not whole and grid.rows:

@@ -16,7 +16,7 @@ from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond,
 from hubbub.errors import WrongUse
 from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
 from hubbub.protocol.release import Release
-from hubbub.report.numbers import NO_LABELS
+from hubbub.report.numbers import NO_LABELS, NOT_KNOWN, padded
 from hubbub.report.text import sentence, visible
 
 NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
@@ -119,9 +119,10 @@ def printable_map(drawn: Map) -> Map:
 
 def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
-    for bar in drawing.bars:
-        words = "" if bar.value is None else number(bar.value, percent=drawing.percent)
-        mark = Bar(visible(bar.label), bar.value, bar.low, bar.high, words, bar.apart)
+    texts = padded(["" if bar.value is None else number(bar.value, percent=drawing.percent) for bar in drawing.bars])
+    for bar, words in zip(drawing.bars, texts, strict=True):
+        said = NOT_KNOWN if bar.unknown else words
+        mark = Bar(visible(bar.label), bar.value, bar.low, bar.high, said, bar.apart)
         panels.setdefault(visible(bar.panel), []).append(mark)
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
@@ -156,8 +157,13 @@ def _caption(drawing: Drawing) -> list[str]:
             if drawing.mark is not Mark.RANGE
             else sentence(drawing.line)
         )
-    if len(shown) < len(drawing.bars):
+    if any(bar.value is None and not bar.unknown for bar in drawing.bars):
         keys.append('<i class="gap"></i> Hidden: the pale bar is where the number may lie.')
+    if any(bar.unknown for bar in drawing.bars):
+        keys.append(
+            '<i class="gap"></i> Not known: too few people, or nobody, for the noise; the pale bar is where the number '
+            "may lie."
+        )
     if goes_beyond(_panels(drawing), look_of(drawing)):
         keys.append('<i class="arrow"></i> An arrow: it goes on beyond the axis.')
     return [*keys, *([sentence(drawing.note)] if drawing.note else [])]

@@ -75,6 +75,7 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
   #numbers tbody th:last-of-type { flex-basis: 40%; flex-grow: 1; }
   #numbers td::before { content: attr(data-label) " "; color: var(--quiet); }
 }
+.printed { display: none; }
 @media print {
   :root { font-size: 10pt; }
   body { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -89,6 +90,14 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
   .chart.narrow { display: none; }
   a { color: inherit; text-decoration: none; }
   details { display: none; }
+  .printed { display: block; }
+}
+@supports selector(::details-content) {
+  @media print {
+    details.short { display: block; }
+    details.short > summary, .printed.short { display: none; }
+    details.short::details-content { content-visibility: visible; display: block; height: auto; }
+  }
 }
 """
 

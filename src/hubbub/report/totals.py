@@ -18,9 +18,9 @@ class Total:
     first: tuple[int | None, ...]
 
     def share(self, row: int) -> str:
-        """Of the total, in percent; nothing for what is hidden."""
+        """Of the total, in percent, at least 0; nothing for what is hidden."""
         value = self.first[row]
-        return "" if value is None else f"{round(100 * value / self.total, 1) + 0:.1f} %"
+        return "" if value is None else f"{max(100 * value / self.total, 0):.1f} %"
 
 
 def total(release: Release, first: int) -> Total | None:

@@ -83,6 +83,7 @@ _SENT: Final = (
     ("/publish/look", "publish", "inspect_columns"),
     ("/progress/stop", "progress", "stop"),
     ("/check/files", "check", "files"),
+    ("/vote/understood", "vote", "understood"),
     ("/vote/count", "vote", "count"),
     ("/vote/release", "vote", "release"),
     ("/ledger/policy", "ledger", "policy"),

@@ -88,6 +88,17 @@ class Persons:
         return tuple(found)
 
 
+def values_kept(capped: Callable[[int], tuple[int, int]], largest: int, rows: int) -> tuple[Kept, ...]:
+    """By the cap on what a person's values sum up to, in times the `largest` value; `capped` says for a cap in steps
+    what the capped sums of everybody come to, and how many people it takes nothing from. Nobody has more `rows`."""
+    every, people = capped(max(largest * rows, 1))
+    found = []
+    for times in BOUNDS:
+        kept, untouched = capped(largest * times)
+        found.append(Kept(most=times, kept=kept, of=every, people=untouched))
+    return (*found, Kept(most=None, kept=every, of=every, people=people))
+
+
 def bins_kept(kept: Callable[[int], int], people: int) -> tuple[Kept, ...]:
     """By in how many bins a person counts at most; `kept` says how many times people are then counted in all, of so
     many people who are in a bin.
@@ -144,6 +155,9 @@ class Inspection:
     met: int | None = None  # people (rows, where no column says who) who meet the condition, by any of their rows
     bins_kept: tuple[Kept, ...] = ()  # by in how many bins a person counts, where people have several rows
     measured: Cells | None = None  # of the column that is measured; what is in no bin is outside of the range
+    values_kept: tuple[
+        Kept, ...
+    ] = ()  # by the cap on a person's sum, in times the largest value, where people have several rows
     partners: Partners | None = None  # of a join; where it cannot be made, nothing else is there
 
     def misses(self) -> tuple[str, ...]:
@@ -187,6 +201,7 @@ class Inspection:
                 "people_by_rows": {str(rows): people for rows, people in persons.rows},
                 "rows_kept": [_kept_json("rows_per_person", "rows", each) for each in persons.rows_kept],
                 "bins_kept": [_kept_json("distinct", "bins", each) for each in self.bins_kept],
+                "values_kept": [_kept_json("cap_in_largest_values", "steps", each) for each in self.values_kept],
             },
             "bins": self.bins,
             "met": self.met,

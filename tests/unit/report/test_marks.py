@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -18,8 +20,10 @@ import hubbub
 from hubbub.charts.heat import limits_of, tint
 from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import plain
+from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, Answers
 from hubbub.protocol.drawing import Bars, Heat, Map, Mark
 from hubbub.protocol.release import Release
+from hubbub.report.numbers import table
 from hubbub.report.picture import _chart, chart_of, picture
 from tests.fresh import enter as open_table
 
@@ -59,6 +63,11 @@ MAKERS: dict[str, Callable[[], Release]] = {
     "means by month": lambda: open_table(people()).mean("pay:0..5000:10", ["moved:month:2025-01..2025-12"], epsilon=1),
     "a median": lambda: open_table(people()).quantile("pay:0..5000:10", epsilon=1),
     "medians": lambda: open_table(people()).quantile("pay:0..5000:10", [TOWNS], epsilon=2),
+    "sums": lambda: open_table(people()).sum("pay:0..5000:10", [TOWNS], epsilon=2),
+    "sums, capped": lambda: open_table(people()).sum("pay:0..5000:10", ["age:0..90:30"], epsilon=2, cap="5000"),
+    "sums by month": lambda: open_table(people()).sum("pay:0..5000:10", ["moved:month:2025-01..2025-12"], epsilon=2),
+    "variances": lambda: open_table(people()).variance("pay:0..5000:10", [TOWNS], epsilon=2),
+    "deviations": lambda: open_table(people()).std("pay:0..5000:10", ["age:0..90:30"], epsilon=2),
     "a cube": lambda: open_table(people()).cube([TOWNS, "age:0..90:30", "pay:0..6000:3000"], crowd=20),
     "records": lambda: open_table(people()).records(["town", "age:30"], crowd=10),
     "queries": lambda: open_table(people()).queries([TOWNS, "age:0..90:30"], "marginals:1", epsilon=1),
@@ -258,6 +267,36 @@ def test_numbers_of_a_network_have_an_axis_each(tmp_path: Path) -> None:
         assert at(point, "cx") == pytest.approx(lying_axis(group)(bar.value), abs=NEAR)
 
 
+def test_a_mean_that_nobody_has_is_not_called_hidden() -> None:
+    """Noise says too little of it; nothing is hidden from anybody."""
+    release = made("means")
+    assert isinstance(release.result, Answers)
+    nobody = Answer((0, 0), None, None, Fraction(0), Fraction(5000), UNTOLD)
+    release = replace(release, result=replace(release.result, answers=[*release.result.answers[:3], nobody]))
+    drawing = release.result.drawing()
+    assert isinstance(drawing, Bars)
+    assert [bar.unknown for bar in drawing.bars] == [False] * 3 + [True]
+    page = re.sub('class="[^"]*"', "", picture(drawing))
+    assert "hidden" not in page.lower()
+    assert "not known" in page
+    assert "Not known: too few people, or nobody, for the noise" in page
+    words = table(release)
+    assert "not known" in words
+    assert "hidden" not in re.sub('class="[^"]*"', "", words)
+    assert "Hidden: the pale bar" in picture(bars_of("shares, hidden"))
+    assert not any(bar.unknown for bar in bars_of("shares, hidden").bars)
+
+
+ADD_UP = {"bars", "bars, hidden", "bars upright", "a line", "a table", "a table, found", "a count", "a cube"}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_nothing_is_added_up_but_people_who_are_each_in_one_row(name: str) -> None:
+    words = table(made(name))
+    assert ("add up to" in words) == (name in ADD_UP)
+    assert ('data-label="share"' in words) == (name in ADD_UP)
+
+
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 
@@ -270,7 +309,10 @@ def bars_of(name: str) -> Bars:
 def test_the_picture_follows_the_shape_of_the_data() -> None:
     marks = {name: bars_of(name).mark for name in BARS}
     assert marks["a line"] is marks["means by month"] is Mark.LINE
-    assert marks["shares"] is marks["means"] is Mark.POINT
+    assert marks["shares"] is marks["means"] is marks["variances"] is marks["deviations"] is Mark.POINT
+    assert marks["sums by month"] is Mark.LINE
+    assert marks["sums"] is marks["sums, capped"] is Mark.BAR
+    assert [bar.label for bar in bars_of("deviations").bars] == ["0–29", "30–59", "60–89"]
     assert marks["a median"] is marks["medians"] is Mark.RANGE
     assert {marks[name] for name in ("bars", "bars upright", "a count", "a cube", "queries")} == {Mark.BAR}
 
@@ -309,10 +351,6 @@ def test_a_release_plots_itself(tmp_path: Path) -> None:
 
 def test_a_share_that_is_nearly_certain_does_not_look_certain() -> None:
     """An interval from 0 to 0.0004 reads 0.0 % to 0.1 %, never 0.0 % to 0.0 %."""
-    from fractions import Fraction
-
-    from hubbub.kinds.statistic.result import SHOWN, Answer, Answers
-
     found = made("shares").result
     assert isinstance(found, Answers)
     answer = Answer((1, 2), None, Fraction(0), Fraction(0), Fraction(4, 10_000), SHOWN)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.certificate.explanation import in_numbers, meaning
-from hubbub.kinds.histogram.chart import RANKED, Chosen, chosen
+from hubbub.kinds.histogram.chart import LARGEST, Chosen, chosen
 from hubbub.opening import open_graph
 from hubbub.protocol.release import Release
 from hubbub.release import save
@@ -299,11 +299,11 @@ def test_of_many_bins_the_largest_are_drawn(town: pa.Table) -> None:
     release = released(town, "colour=red,green,blue", sizes, "year:0..50:25", epsilon=1)
     drawn = drawing(release)
     values = counts(release).published.values
-    assert drawn.bins.size == RANKED == 60
-    assert values[drawn.bins].tolist() == sorted(values.tolist(), reverse=True)[:60]
-    assert "Drawn are the 60 largest of 180 published numbers." in report(release)
+    assert drawn.bins.size == LARGEST == 24
+    assert values[drawn.bins].tolist() == sorted(values.tolist(), reverse=True)[:LARGEST]
+    assert "Drawn are the 24 largest of 180 published numbers." in report(release)
     found = released(town, "colour", "size", crowd=2)
-    assert drawing(found).bins.size == 60
+    assert drawing(found).bins.size == LARGEST
 
 
 def test_nothing_to_draw_is_said() -> None:

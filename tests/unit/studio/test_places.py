@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qsl
+from xml.etree import ElementTree
 
 import pytest
 
@@ -119,6 +122,11 @@ def test_a_plan_says_that_it_is_being_proved_and_then_what_the_command_says(
     assert "must be a number" in plain(none)
     page = opened.get("/plan", params={"want": "differential", "people": "1000", "bins": "10", "epsilon": "1"})[1]
     assert "The best design" in page  # and it is read without a script
+    query = re.search(r'href="/publish\?([^"]+)"', page)
+    assert query is not None
+    assert dict(parse_qsl(unescape(query[1]))) == {
+        "promise": "noise", "epsilon": "1", "size": "1000", "shape": "zipf",
+    }  # fmt: skip
 
 
 # --- vote -------------------------------------------------------------------------------------------------------
@@ -144,11 +152,43 @@ def test_an_election_is_counted_signed_and_counted_again(opened: Opened) -> None
 
 def test_ballots_that_are_dropped_are_counted_and_not_kept(opened: Opened) -> None:
     answer = opened.client.post(
-        "/vote/count", data={"rule": "plurality"}, files={"upload": ("club.csv", BALLOTS)}, headers=OWN
+        "/vote/understood", data={"rule": "plurality"}, files={"upload": ("club.csv", BALLOTS)}, headers=OWN
     )
-    assert "Ann wins" in plain(answer.text)
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', answer.text))
+    assert "Ann wins" in plain(opened.send("/vote/count", fields)[1])
+    status, text = opened.send("/vote/count", fields)
+    assert status == 400
+    assert "no longer held; drop it again" in plain(text)
     assert not (opened.folder / "club.csv").exists()
     assert sorted(path.name for path in (opened.folder / "club-count").iterdir()) == ["result.json", "results.html"]
+
+
+def test_what_was_understood_is_shown_before_anything_is_counted(opened: Opened) -> None:
+    ranks = b"rank1,rank2,rank3\n" + b"Ann,Bob,skipped\n" * 20 + b"Bob,overvote,Ann\n" * 11
+    (opened.folder / "ward 7.csv").write_bytes(ranks)
+    status, page = opened.send("/vote/understood", {"file": "ward 7.csv", "rule": "instant-runoff"})
+    text = plain(page)
+    assert status == 200
+    assert "Nothing is counted yet" in text
+    assert "31, with ranks" in text
+    assert "2 candidates Ann Bob" in text
+    assert "Instant runoff (ranked choice)" in text
+    assert "11 ballots were changed by the rule for overvotes" in text
+    assert "wins" not in text
+    assert not (opened.folder / "ward-7-count").exists()
+    assert opened.send("/vote/understood", {"file": "nothing.csv"})[0] == 400
+    assert opened.send("/vote/understood", {"file": "dropped:hubbub-ballots-x/../../people.csv"})[0] == 400
+
+
+def test_a_result_is_read_without_a_frame(opened: Opened) -> None:
+    (opened.folder / "club.csv").write_bytes(BALLOTS)
+    page = opened.send("/vote/count", {"file": "club.csv", "rule": "instant-runoff", "dice": "three swans"})[1]
+    assert "<iframe" not in page
+    text = plain(page)
+    assert "The last round" in text
+    assert "How it came to that Round 1" in text
+    assert "80" in text
+    assert 'width="100"' in page  # the longest bar is the largest number
 
 
 def test_the_ballots_of_millbrook_are_published_beside_its_record(opened: Opened) -> None:
@@ -184,6 +224,33 @@ def test_the_honesty_map_is_drawn(opened: Opened) -> None:
 
 
 # --- ledger -----------------------------------------------------------------------------------------------------
+
+
+def test_the_ledger_draws_what_is_spent_release_by_release_and_its_cap(opened: Opened) -> None:
+    opened.send("/ledger/policy", {"dataset": "people", "differential_epsilon": "3"})
+    for i in range(2):
+        opened.released(FILLED | {"epsilon": "0.75", "out": f"out{i}"})
+    page = opened.get("/ledger", params={"dataset": "people"})[1]
+    assert "after release 1: epsilon 0.75" in page
+    assert "after release 2: epsilon 1.5" in page
+    assert "the cap, 3" in page
+    svg = ElementTree.fromstring(re.search(r'<svg class="chart wide".*?</svg>', page, re.S)[0])  # type: ignore[index]
+    marks = [float(each.get("cy", "")) for each in svg.iter("circle") if "mark" in each.get("class", "")]
+    (cap,) = (float(each.get("y1", "")) for each in svg.iter("line") if each.get("class") == "rule")
+    bottom = next(float(each.get("y1", "")) for each in svg.iter("line") if each.get("class") == "axis")
+    heights = [(bottom - y) / (bottom - cap) for y in marks]
+    assert heights == pytest.approx([0.75 / 3, 1.5 / 3], abs=0.01)
+
+
+def test_a_failed_check_says_what_it_means_and_what_to_do(opened: Opened, tmp_path: Path) -> None:
+    opened.released(FILLED)
+    folder = opened.folder / "out"
+    changed = tmp_path / "release.csv"
+    changed.write_text((folder / "release.csv").read_text(encoding="utf-8").replace("Bath", "Bth", 1), encoding="utf-8")
+    text = plain(dropped(opened, folder / "certificate.json", changed))
+    assert "What that means This file is not the one that was signed" in text
+    assert "What to do: Get the file again" in text
+    assert "What that means" not in plain(opened.get("/check/folder", params={"folder": "out"})[1])
 
 
 def test_the_ledger_tells_what_was_spent_and_what_is_left(opened: Opened) -> None:

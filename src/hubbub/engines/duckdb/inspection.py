@@ -18,8 +18,9 @@ from hubbub.tables.bins import Axis, Edges, Values, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import resolved as resolved_condition
+from hubbub.tables.contribution import MOST_CAP, ContributionBounds
 from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
-from hubbub.tables.inspection import Cells, Fare, Inspection, Kept, Persons, bins_kept, fares
+from hubbub.tables.inspection import BOUNDS, Cells, Fare, Inspection, Kept, Persons, bins_kept, fares, values_kept
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 
@@ -107,6 +108,7 @@ def inspect_table(
             cells = inspected.every_column(rows)
         met = None if where is None else _met(inspected, where, persons, source)
         measured = None if of is None else inspected.cells(of[0], ranges[0], rows)
+        values = () if of is None else _values_kept(inspected, of[1].resolved(table.columns()), persons, source)
     return Inspection(
         rows=rows,
         left_out=inspected.left_out,
@@ -117,6 +119,7 @@ def inspect_table(
         bins_kept=kept,
         met=met,
         measured=measured,
+        values_kept=values,
     )
 
 
@@ -132,6 +135,32 @@ def _bins_kept(
         return int(found.counts.sum())
 
     return bins_kept(kept, kept(1))
+
+
+def _values_kept(
+    inspected: InspectedTable, measure: Measure, persons: Persons | None, source: Source
+) -> tuple[Kept, ...]:
+    """What caps on the sums of people with several rows would keep, of values that are not negative."""
+    if persons is None or persons.once or measure.low < 0 or (measure.low / measure.step).denominator != 1:
+        return ()
+    most, largest = max((rows for rows, _ in persons.rows), default=1), int(measure.high / measure.step)
+    if not 0 < largest * max(most, max(BOUNDS)) <= MOST_CAP:
+        return ()
+
+    def capped(cap: int) -> tuple[int, int]:
+        about = CountQuery(
+            axes=(),
+            person=persons.column,
+            repeats=MultiRowPolicy.BOUNDED,
+            bounds=ContributionBounds(rows_per_person=most, cap=cap),
+            measure=measure,
+        )
+        kept = sum(inspected.count(about, source).sums or ())
+        by_band = replace(about, bounds=ContributionBounds(rows_per_person=most), bands=(cap,))
+        found = inspected.count(by_band, source)
+        return kept, int(found.counts[found.codes == 0].sum())
+
+    return values_kept(capped, largest, most)
 
 
 def _range(measure: Measure) -> Edges:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
 RANKED: Final = 60  # bars with a label each
+LARGEST: Final = 24  # of bins by several columns, whose labels are long
 ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
 PANELS: Final = 12
 _NUMBER: Final = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
@@ -63,7 +64,7 @@ def chosen(counts: Counts) -> Chosen:
     natural = _in_order(counts, shown)
     if natural is not None:
         return Chosen(natural, 0, None, upright=True, mark=mark_of(axes[0]))
-    largest = np.argsort(-counts.published.values[shown], kind="stable")[:RANKED]
+    largest = np.argsort(-counts.published.values[shown], kind="stable")[: RANKED if len(axes) == 1 else LARGEST]
     return Chosen(shown[largest], 0 if len(axes) == 1 else None)
 
 

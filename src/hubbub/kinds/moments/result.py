@@ -15,20 +15,21 @@ from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.moments import text as moments_text
 from hubbub.kinds.moments.estimates import Answer, Estimate
 from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
+from hubbub.kinds.statistic.chart import Row, drawn
 from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.drawing import Bar, Bars, Drawing
+from hubbub.protocol.drawing import Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import floats, labelled
 from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
     from hubbub.kinds.moments.spec import Moments
 
 MEAN: Final = ("mean", "mean_low", "mean_high")
-_DRAWN: Final = 60  # bars
 _SIGNIFICANT: Final = 6
 
 
@@ -125,33 +126,38 @@ class Spreads(Result):
             rows.append((key, tuple(cells), answer.spread.value is None))
         heads = (moments_text.heading(self.spec), "interval", f"mean of {self.spec.of.column}", "interval")
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
-        return DisplayTable(names, heads, tuple(rows), moments_text.notes(self.spec))
+        ranges = tuple(map(is_ranges, self.spec.axes))
+        return DisplayTable(names, heads, tuple(rows), moments_text.notes(self.spec), ranges)
 
     def _cells(self, each: Estimate, status: str) -> tuple[str, str]:
         value = "hidden" if status == HIDDEN else "-" if each.value is None else number_text(each.value)
         return value, f"{number_text(each.low)} to {number_text(each.high)}"
 
     def drawing(self) -> Drawing | None:
-        shown = list(zip(self.keys(), self.answers, strict=True))[:_DRAWN]
-        if not any(answer.spread.value is not None for _, answer in shown):
-            return None
-        bars: dict[str, Bar] = {}
-        for key, answer in shown:
-            label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
-            while label in bars:  # a text may read like the words for a missing one
-                label += " (2)"
-            value = None if answer.spread.value is None else float(answer.spread.value)
-            bars[label] = Bar(label, value, float(answer.spread.low), float(answer.spread.high))
-        some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
-        return Bars(
-            bars=tuple(bars.values()),
-            by=", ".join(axis.column for axis in self.spec.axes),
+        rows = [
+            Row(
+                key,
+                None if answer.spread.value is None else _rounded(answer.spread.value),
+                _rounded(answer.spread.low),
+                _rounded(answer.spread.high),
+                answer.status == UNTOLD,
+            )
+            for key, answer in zip(self.keys(), self.answers, strict=True)
+        ]
+        words = Bars(
+            bars=(),
+            by="",
             numbers=moments_text.heading(self.spec),
             upright=False,
             bar=f"Estimated {moments_text.heading(self.spec)} of {moments_text.whom(self.spec)}",
             line=moments_text.interval_sentence(self.spec),
-            note=some,
+            mark=Mark.POINT,
         )
+        return drawn(self.spec.axes, rows, words)
+
+
+def _rounded(value: Fraction) -> float:
+    return float(f"{float(value):.{_SIGNIFICANT}g}")
 
 
 def number_text(value: Fraction) -> str:

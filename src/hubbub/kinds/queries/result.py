@@ -395,6 +395,9 @@ class Synopsis(Result):
     def sentences(self) -> tuple[str, ...]:
         return text.sentences(self.spec)
 
+    def exactness(self) -> tuple[str, ...]:
+        return (text.exactness(self.spec),)
+
     def display(self, first: int) -> DisplayTable:
         """The answers of the class, each with its interval, where they are listed; else what the method published."""
         sheets = {sheet.name: sheet for sheet in self.sheets()}

@@ -37,7 +37,7 @@ def describe(spec: Queries) -> Description:
     columns = [axis.column for axis in spec.request.axes]
     sampled = "" if spec.request.rows is None else f", {spec.request.rows:,} of {spec.request.people:,} people"
     return Description(
-        title=f"Answers to {spec.request.of} of {listed(columns)}",
+        title=_title(spec, listed(columns)),
         published=f"A synopsis that answers, of the columns {listed(columns)}, {_class(spec)}: {how(spec)}",
         entry=f"queries {spec.request.of} of {', '.join(columns)}{sampled}",
         person=spec.unit.describe,
@@ -46,6 +46,19 @@ def describe(spec: Queries) -> Description:
         intervals=interval_sentence(spec),
         public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.request.axes),
     )
+
+
+def _title(spec: Queries, columns: str) -> str:
+    name, _, ways = spec.request.of.partition(":")
+    match name:
+        case "marginals" if len(spec.request.axes) > 1:
+            return f"People by {'each' if ways == '1' else f'every {ways}'} of {columns}"
+        case "marginals":
+            return f"People by {columns}"
+        case "intervals":
+            return f"People by every range of {columns}"
+        case _:
+            return f"Answers to {spec.request.of} of {columns}"
 
 
 def _class(spec: Queries) -> str:
@@ -94,6 +107,16 @@ def interval_sentence(spec: Queries) -> str:
     return (
         f"With a chance of at least {percent} %, every interval of the class holds the true number, all at once"
         f"{own if spec.has_own_intervals else ''}"
+    )
+
+
+def exactness(spec: Queries) -> str:
+    """How far an answer may be from the truth, in one sentence."""
+    bound = ceil(spec.bound)
+    whom = "person" if bound == 1 else "people"
+    return (
+        f"Every number is within {bound:,} {whom} of the true one, all of them at once with a chance of at least "
+        f"{to_text(100 * spec.request.coverage)} %"
     )
 
 

@@ -48,7 +48,7 @@ class Ratio(Statistic):
             raise WrongUse("a ratio of two sums is covered by plain noise only; use `epsilon=E` alone")
         if self.discovered:
             raise WrongUse("the bins of a ratio are declared; list them, like ward=A,B,other")
-        if self.any_row or self.unit.expected_rows or self.totals:
+        if self.any_row or self.unit.expected_rows or self.subtotals:
             raise WrongUse("a ratio is of rows; leave out `any_row`, `expected_rows` and `totals`")
         if self.of.column == self.per.column:
             raise WrongUse("a ratio is of two columns; choose another for `of` or `per`")

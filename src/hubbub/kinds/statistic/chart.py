@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Final
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from hubbub.kinds.histogram.chart import PANELS, is_apart, is_dates
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.protocol.drawing import Bar, Bars, Mark
-from hubbub.tables.bins import Discovered, Values, size
+from hubbub.tables.bins import Axis, Discovered, Values, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import label_in_words
 
@@ -20,59 +22,89 @@ if TYPE_CHECKING:
 MOST: Final = 60  # marks with a label each
 ALONG_AN_ORDER: Final = 400
 SIGNIFICANT: Final = 6
+UNTOLD: Final = "too few people for the noise"  # why a number is not known, though nothing is hidden
 _MARKS: Final = {"count": Mark.BAR, "quantile": Mark.RANGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A number of a bin, as it is drawn: None if it is hidden, or not known because noise says too little of it."""
+
+    key: Key
+    value: float | None
+    low: float
+    high: float | None
+    unknown: bool = False
 
 
 def bars(found: Answers) -> Bars | None:
     """The picture, or None where no number is shown."""
     spec = found.spec
-    along, panels = _axes(spec)
-    dates = along is not None and is_dates(spec.axes[along])
-    upright = dates or (
-        along is not None and spec.kind.name == "count" and not isinstance(spec.axes[along], Values | Discovered)
+    rows = []
+    for key, answer in zip(found.keys(), found.answers, strict=True):
+        value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
+        unknown = value is None and answer.status == UNTOLD
+        rows.append(Row(key, value, _number(answer.low, spec), high, unknown))
+    return drawn(
+        spec.axes,
+        rows,
+        Bars(
+            bars=(),
+            by="",
+            numbers=statistic_text.heading(spec),
+            upright=spec.kind.name == "count",
+            bar=f"Estimated {statistic_text.estimand(spec)} of {statistic_text.whom(spec)}",
+            line=statistic_text.interval_sentence(spec),
+            mark=_MARKS.get(spec.kind.name, Mark.POINT),
+            percent=spec.kind.name == "fraction",
+            span=_span(spec),
+        ),
     )
-    shown = list(zip(found.keys(), found.answers, strict=True))[: ALONG_AN_ORDER if upright else MOST]
-    if not any(answer.estimate is not None for _, answer in shown):
+
+
+def drawn(axes: Sequence[Axis], rows: Sequence[Row], words: Bars) -> Bars | None:
+    """A mark for each row, along the axis that has an order and in panels by the other; None where no number is shown.
+
+    `words` says what the numbers are and which mark they get, and with `upright` that bars stand along an order; dates
+    are a line.
+    """
+    along, panels = _axes(axes)
+    dates = along is not None and is_dates(axes[along])
+    upright = dates or (words.upright and along is not None and not isinstance(axes[along], Values | Discovered))
+    shown = rows[: ALONG_AN_ORDER if upright else MOST]
+    if not any(row.value is not None for row in shown):
         return None
     met: set[tuple[str, str]] = set()
-    drawn = []
-    for key, answer in shown:
-        texts = list(map(label_in_words, spec.axes, key))
+    marks = []
+    for row in shown:
+        texts = list(map(label_in_words, axes, row.key))
         label = (" · ".join(texts) or "everybody") if along is None else texts[along]
         panel = "" if panels is None else texts[panels]
         while (label, panel) in met:  # a text may read like the words for a missing one
             label += " (2)"
         met.add((label, panel))
-        value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
-        drawn.append(Bar(label, value, _number(answer.low, spec), high, panel, _is_apart(spec, key, along)))
-    some = f"Drawn are the first {len(shown):,} of {len(found.answers):,}." if len(shown) < len(found.answers) else ""
-    return Bars(
-        bars=tuple(drawn),
-        by=", ".join(axis.column for axis in spec.axes) if along is None else spec.axes[along].column,
-        numbers=statistic_text.heading(spec),
+        apart = along is not None and is_apart(axes[along], row.key[along])
+        marks.append(Bar(label, row.value, row.low, row.high, panel, apart, row.unknown))
+    some = f"Drawn are the first {len(shown):,} of {len(rows):,}." if len(shown) < len(rows) else ""
+    return replace(
+        words,
+        bars=tuple(marks),
+        by=", ".join(axis.column for axis in axes) if along is None else axes[along].column,
         upright=upright,
-        bar=f"Estimated {statistic_text.estimand(spec)} of {statistic_text.whom(spec)}",
-        line=statistic_text.interval_sentence(spec),
         note=some,
-        mark=Mark.LINE if dates else _MARKS.get(spec.kind.name, Mark.POINT),
-        percent=spec.kind.name == "fraction",
-        span=_span(spec),
+        mark=Mark.LINE if dates else words.mark,
     )
 
 
-def _axes(spec: Statistic) -> tuple[int | None, int | None]:
+def _axes(axes: Sequence[Axis]) -> tuple[int | None, int | None]:
     """The axis along the marks and that of the panels; (None, None): the labels of all axes together."""
-    if len(spec.axes) == 1:
+    if len(axes) == 1:
         return 0, None
-    if len(spec.axes) != 2 or any(isinstance(axis, Discovered) for axis in spec.axes):
+    if len(axes) != 2 or any(isinstance(axis, Discovered) for axis in axes):
         return None, None
-    sizes = [size(axis) for axis in spec.axes if not isinstance(axis, Discovered)]
-    along = max((0, 1), key=lambda i: (is_dates(spec.axes[i]), not isinstance(spec.axes[i], Values), sizes[i]))
+    sizes = [size(axis) for axis in axes if not isinstance(axis, Discovered)]
+    along = max((0, 1), key=lambda i: (is_dates(axes[i]), not isinstance(axes[i], Values), sizes[i]))
     return (along, 1 - along) if sizes[1 - along] <= PANELS else (None, None)
-
-
-def _is_apart(spec: Statistic, key: Key, along: int | None) -> bool:
-    return along is not None and is_apart(spec.axes[along], key[along])
 
 
 def _span(spec: Statistic) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kinds.histogram.mechanism import CODE, found_name
+from hubbub.kinds.statistic.calibration import calibrated
 from hubbub.kinds.statistic.estimates import Row, estimated_answers
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import draw, weights
@@ -84,7 +85,7 @@ def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
     if every and not -LARGEST_COUNT <= min(every) <= max(every) < 2 * LARGEST_COUNT:
         raise CheckFailed(NO_NUMBERS)
     try:
-        return Answers(spec, estimated_answers(spec, rows))
+        return Answers(spec, estimated_answers(spec, rows), calibrated=calibrated(spec, rows))
     except (ValueError, ArithmeticError):
         raise CheckFailed(NO_NUMBERS) from None
 

@@ -37,6 +37,7 @@ from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
 from hubbub.guarantees.survey import surveyed
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
+from hubbub.kinds.statistic.calibration import PUBLIC_TOTALS
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import Target, shares, weights
 from hubbub.kinds.statistic.weights import weight_rule
@@ -135,6 +136,8 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
     if spec.where is not None:
         sentence = "who counts is decided by a public rule that looks at one person alone: {condition}"
         assumptions.append(Assumption("condition", sentence, (("condition", str(spec.where)),)))
+    if spec.totals is not None:
+        assumptions.append(PUBLIC_TOTALS)
     crowds = isinstance(spec.protection, Crowd) and spec.unit.one_row_per_person
     return (*assumptions, who(spec), *((KEPT_ROWS,) if crowds else ()))
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.statistic.calibration import CALIBRATE, totals_of
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, SURVEY, WEIGHT, declared_weight
@@ -52,6 +53,7 @@ def statistic(
     poisson_survey: bool = False,
     calibrated: bool = False,
     totals: bool = False,
+    calibrate: object = None,
     unit: Unit | None = None,
 ) -> Statistic:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -74,16 +76,16 @@ def statistic(
         "axes": axes, "where": rule, "protection": protection, "coverage": level,
         "unit": within_bins(unit or Unit(), axes),
         "unlisted": of_bins(unlisted, axes),
-        "totals": totals,
+        "subtotals": totals,
     }  # fmt: skip
     weights: dict[str, Any] = {"weight": declared_weight(weight, calibrated), "poisson_survey": poisson_survey}
     match name:
         case "count":
             return Count(**common, **weights)
         case "fraction":
-            return Share(**common, **weights)
+            return Share(calibrate=totals_of(calibrate, axes), **common, **weights)
         case "mean":
-            return Mean(of=measured(of), **common, **weights)
+            return Mean(of=measured(of), calibrate=totals_of(calibrate, axes), **common, **weights)
         case _:
             return Quantile(of=measured(of), q=rational(q, "q"), **common)
 
@@ -287,7 +289,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -298,7 +300,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

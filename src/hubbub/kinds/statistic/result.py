@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = "shown"
 HIDDEN: Final = "suppressed"
-UNTOLD: Final = "too few people for the noise"
+UNTOLD: Final = chart.UNTOLD
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 ENDS: Final = subtotals.ENDS
 POINTS: Final = ("value", "low", "high")
@@ -128,6 +128,7 @@ class Answers(Result):
     spec: Statistic
     answers: list[Answer]
     found: list[Key] | None = None  # the labels of the bins that are shown, where bins are found in the data
+    calibrated: Answer | None = None  # of all bins together, by their public totals
 
     def keys(self) -> Iterator[Key]:
         """The labels of every bin, in order."""
@@ -140,14 +141,18 @@ class Answers(Result):
     def sheets(self) -> tuple[Sheet, ...]:
         batch, off = self._batch(), slack(self.spec)
         tolerance = dict.fromkeys(ENDS, off) if off else {}
-        main = Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers), tolerance)
-        return (main, one_batch(subtotals.SHEET, self._totals_batch())) if self.spec.totals else (main,)
+        sheets = [Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers), tolerance)]
+        if self.calibrated is not None:
+            sheets.append(one_batch("calibrated", self._calibrated_row(self.calibrated)))
+        if self.spec.subtotals:
+            sheets.append(one_batch(subtotals.SHEET, self._totals_batch()))
+        return tuple(sheets)
 
     def totals(self) -> Iterator[tuple[subtotals.Group, Answer]]:
         """What bins come to together, where that is asked for: everything first."""
         from hubbub.kinds.statistic.estimates import estimated_total
 
-        for group in subtotals.groups(self.spec.axes) if self.spec.totals else ():
+        for group in subtotals.groups(self.spec.axes) if self.spec.subtotals else ():
             yield group, estimated_total(self.spec, [self.answers[code].published for code in group.codes])
 
     def _totals_batch(self) -> pa.RecordBatch:
@@ -155,6 +160,23 @@ class Answers(Result):
         arrays = subtotals.key_arrays([group for group, _ in found], len(spec.axes))
         arrays += self._ends([answer for _, answer in found])
         return pa.record_batch(arrays, names=[*subtotals.names(spec.axes), *ENDS])
+
+    def _calibrated_row(self, answer: Answer) -> pa.RecordBatch:
+        """The number of all bins by their public totals, and what it comes to in all."""
+        people = sum(self.spec.totals or (), Fraction(0))
+        high = answer.high
+        assert high is not None, "means and shares have ends"
+        numbers: dict[str, float | None] = {
+            "people": float(people),
+            "estimate": None if answer.estimate is None else float(answer.estimate),
+            "low": down(answer.low),
+            "high": up(high),
+            "total_estimate": None if answer.estimate is None else float(people * answer.estimate),
+            "total_low": down(people * answer.low),
+            "total_high": up(people * high),
+        }
+        arrays = [floats([number]) for number in numbers.values()]
+        return pa.record_batch(arrays, schema=pa.schema([(name, pa.float64()) for name in numbers]))
 
     def _batch(self) -> pa.RecordBatch:
         spec, found = self.spec, self.answers
@@ -211,7 +233,8 @@ class Answers(Result):
             **({"values": statistic_text.cut(spec)} if statistic_text.cut(spec) else {}),
             "coverage": to_text(spec.coverage),
             **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
-            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.totals else {}),
+            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.subtotals else {}),
+            **({} if self.calibrated is None else {"calibrated": self._calibrated_row(self.calibrated).to_pylist()[0]}),
             **more,
         }
 
@@ -230,12 +253,23 @@ class Answers(Result):
         hidden = sum(answer.status == HIDDEN for answer in self.answers)
         untold = sum(answer.status == UNTOLD for answer in self.answers)
         route = f"{statistic_text.route(self.spec)}."
+        more = () if self.calibrated is None else (self._calibrated_sentence(self.calibrated),)
         if not hidden + untold:
-            return "Nothing is hidden.", route
+            return "Nothing is hidden.", route, *more
         sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
         bins = "1 bin is" if hidden == 1 else f"{hidden:,} bins are"
         sentence += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
-        return (f"{sentence}.", route)
+        return (f"{sentence}.", route, *more)
+
+    def _calibrated_sentence(self, answer: Answer) -> str:
+        """What all bins say together."""
+        people = sum(self.spec.totals or (), Fraction(0))
+        about = "nothing can be told" if answer.estimate is None else self.number_text(answer.estimate)
+        return (
+            f"By the public totals of {float(people):,.{SIGNIFICANT}g} people the {statistic_text.heading(self.spec)} of all "
+            f"bins together is {about} ({self.interval(answer)}): that is about the people of the table in each bin, and "
+            "how far they are from everybody is not told."
+        )
 
     def display(self, first: int) -> DisplayTable:
         rows = []

@@ -67,7 +67,7 @@ class Statistic(Spec):
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
     unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
-    totals: bool = field(default=False, metadata=UNSAID)  # what bins come to together, beside them
+    subtotals: bool = field(default=False, metadata=UNSAID)  # what bins come to together, beside them
 
     def __post_init__(self) -> None:
         unlisted.declared(self.unlisted, self.axes)
@@ -87,8 +87,8 @@ class Statistic(Spec):
             _check_any_row(self)
         if self.unit.expected_rows:
             _check_expected(self)
-        if self.totals:
-            _check_totals(self)
+        if self.subtotals:
+            _check_subtotals(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
         if (
@@ -129,6 +129,11 @@ class Statistic(Spec):
     @property
     def survey(self) -> PoissonSurvey | None:
         """The secret survey that the table was declared to be."""
+        return None
+
+    @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        """How many people there are in every bin, as everybody knows, if the numbers are put together by that."""
         return None
 
     @property
@@ -327,9 +332,11 @@ class Share(Statistic):
 
     weight: Measure | None = field(default=None, metadata=UNSAID)
     poisson_survey: bool = field(default=False, metadata=UNSAID)
+    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
+        _check_totals(self)
         _check_weight(self)
         if self.where is None:
             raise WrongUse("a fraction is of those who meet a condition; say it, like `where='age >= 65'`")
@@ -342,6 +349,10 @@ class Share(Statistic):
     @property
     def survey(self) -> PoissonSurvey | None:
         return _survey(self.weight, self.poisson_survey)
+
+    @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        return self.calibrate
 
     @property
     def measured(self) -> Measure | Condition | None:
@@ -359,9 +370,11 @@ class Mean(Statistic):
     of: Measure
     weight: Measure | None = field(default=None, metadata=UNSAID)
     poisson_survey: bool = field(default=False, metadata=UNSAID)
+    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
+        _check_totals(self)
         _needs_epsilon(self.protection)
         _check_weight(self)
 
@@ -372,6 +385,10 @@ class Mean(Statistic):
     @property
     def survey(self) -> PoissonSurvey | None:
         return _survey(self.weight, self.poisson_survey)
+
+    @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        return self.calibrate
 
     @property
     def steps(self) -> int:
@@ -491,11 +508,22 @@ def _check_profiled(spec: Statistic) -> None:
         raise WrongUse("rows of crowds of people are counted exactly, and nothing is lost; leave out `epsilon`")
 
 
-def _check_totals(spec: Statistic) -> None:
+def _check_subtotals(spec: Statistic) -> None:
     from hubbub.kinds.statistic import subtotals
 
     plain = isinstance(spec.protection, Noise) and not spec.discovered and spec.ranked is None
     subtotals.check(spec.axes, covered=plain and not spec.any_row and not spec.unit.expected_rows)
+
+
+def _check_totals(spec: Statistic) -> None:
+    if spec.totals is not None and (
+        spec.discovered
+        or not spec.axes
+        or len(spec.totals) != spec.bins
+        or min(spec.totals) < 0
+        or not sum(spec.totals)
+    ):
+        raise WrongUse("public totals are said of every declared bin, none below 0 and not all 0; list them so")
 
 
 def _check_weight(spec: Statistic) -> None:

@@ -18,7 +18,8 @@ from hubbub.tables.bounded_column import Measure, measured
 
 CALIBRATED: Final = (
     "calibrated weights depend on everybody, so that one person who leaves moves the number by any amount; publish "
-    "unweighted or design-weighted sums by calibration cells, and calibrate the published table to the public totals"
+    "unweighted or design-weighted numbers by calibration cells, and calibrate the published table to the public totals "
+    "(a mean or a fraction `by` these cells, with `calibrate=FILE`)"
 )
 WEIGHT: Final = Option(
     "weight",

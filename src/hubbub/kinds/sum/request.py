@@ -70,7 +70,7 @@ def total(
         unit=within_bins(unit or Unit(), axes),
         coverage=level,
         unlisted=of_bins(unlisted, axes),
-        totals=totals,
+        subtotals=totals,
         of=measured(of),
         cap=None if cap is None or auto else positive(cap, "cap"),
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),

@@ -14,16 +14,18 @@ import pyarrow as pa
 from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.statistic import subtotals
 from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
+from hubbub.kinds.statistic.chart import Row, drawn
 from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
 from hubbub.kinds.sum import text as sum_text
 from hubbub.kinds.sum.estimates import Answer, estimated_total
 from hubbub.kinds.sum.lost import Lost
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.drawing import Bar, Bars, Drawing
+from hubbub.protocol.drawing import Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import floats, labelled
 from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
 CUT: Final = ("cut", "cut_low", "cut_high")
 LAYER: Final = ("over", "up_to", "sum")
-_DRAWN: Final = 60  # bars
 _SIGNIFICANT: Final = 6
 
 
@@ -103,13 +104,13 @@ class Totals(Result):
             found.append(one_batch("layers", self._layers()))
         if self.lost is not None:
             found.append(one_batch("lost", self._lost(self.lost)))
-        if self.spec.totals:
+        if self.spec.subtotals:
             found.append(one_batch(subtotals.SHEET, self._totals_batch()))
         return tuple(found)
 
     def totals(self) -> Iterator[tuple[subtotals.Group, Answer]]:
         """What bins come to together, where that is asked for: everything first."""
-        for group in subtotals.groups(self.spec.axes) if self.spec.totals else ():
+        for group in subtotals.groups(self.spec.axes) if self.spec.subtotals else ():
             yield group, estimated_total(self.spec, [self.answers[code].row for code in group.codes])
 
     def _totals_batch(self) -> pa.RecordBatch:
@@ -173,7 +174,7 @@ class Totals(Result):
             "unit": spec.of.column,
             "values": sum_text.cut(spec),
             "coverage": to_text(spec.coverage),
-            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.totals else {}),
+            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.subtotals else {}),
             **more,
         }
 
@@ -242,7 +243,8 @@ class Totals(Result):
             rows.append((key, tuple(cells), answer.estimate is None))
         heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self.spec.layered else ()))
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
-        return DisplayTable(names, heads, tuple(rows), sum_text.notes(self.spec))
+        ranges = tuple(map(is_ranges, self.spec.axes))
+        return DisplayTable(names, heads, tuple(rows), sum_text.notes(self.spec), ranges)
 
     def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
@@ -250,30 +252,27 @@ class Totals(Result):
         return text if "e" not in text else f"{float(value):,.0f}"
 
     def drawing(self) -> Drawing | None:
-        shown = list(zip(self.keys(), self.answers, strict=True))[:_DRAWN]
-        if not any(answer.estimate is not None for _, answer in shown):
-            return None
-        bars: dict[str, Bar] = {}
-        for key, answer in shown:
-            label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
-            while label in bars:  # a text may read like the words for a missing one
-                label += " (2)"
+        rows = []
+        for key, answer in zip(self.keys(), self.answers, strict=True):
             low, high = (answer.cut.low, answer.cut.high) if answer.cut is not None else (answer.low, answer.high)
-            value = None if answer.estimate is None else float(answer.estimate)
-            bars[label] = Bar(label, value, float(low), None if high is None else float(high))
-        some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
+            value, end = (None if each is None else _rounded(each) for each in (answer.estimate, high))
+            rows.append(Row(key, value, _rounded(low), end, answer.status == UNTOLD))
         line = sum_text.interval_sentence(self.spec)
         if self.spec.layered:
             line = f"The line is the interval of the sum of values cut to where the estimate ends. {line}"
-        return Bars(
-            bars=tuple(bars.values()),
-            by=", ".join(axis.column for axis in self.spec.axes),
+        words = Bars(
+            bars=(),
+            by="",
             numbers=sum_text.heading(self.spec),
-            upright=False,
+            upright=True,
             bar=f"Estimated {sum_text.heading(self.spec)} of {sum_text.whom(self.spec)}",
             line=line,
-            note=some,
         )
+        return drawn(self.spec.axes, rows, words)
+
+
+def _rounded(value: Fraction) -> float:
+    return float(f"{float(value):.{_SIGNIFICANT}g}")
 
 
 def _lost_facts(lost: Lost) -> dict[str, Any]:

@@ -44,6 +44,52 @@ class Seen:
     counts: str = ""
     person: str = ""
 
+    @property
+    def wrong(self) -> tuple[str, str] | None:
+        """What a check that failed means, and what to do; None if all passed."""
+        failed = next((each.what for each in self.done.checks if not each.passed), None)
+        if failed is None:
+            return None
+        found = next((each for begins, *each in FAILURES if failed.startswith(begins)), None)
+        return (found[0], found[1]) if found is not None else FALSE_CLAIM
+
+
+_ORIGINAL: Final = "Get the certificate and its files again from whoever published them, and check those."
+FALSE_CLAIM: Final = (
+    "What the certificate claims does not follow from what it says was done. Do not rely on this release.",
+    "Tell whoever signed it, with the words of the check that failed.",
+)
+FAILURES: Final = (
+    ("canonical form", "This file is no certificate, or it was changed after it was written.", _ORIGINAL),
+    (
+        "format",
+        "This certificate is of another version of the program.",
+        "Update the studio, or get the certificate in a form that this version reads.",
+    ),
+    ("signed", "Nobody signed this certificate, so nobody vouches for it.", _ORIGINAL),
+    ("the signature", "The certificate was changed after it was signed.", _ORIGINAL),
+    (
+        "the key",
+        "Somebody else signed it than the one you named.",
+        "Compare the key with the publisher's, by another way than this file.",
+    ),
+    (
+        "the file ",
+        "This file is not the one that was signed. Even one changed sign, or saving it again from a spreadsheet, does "
+        "that.",
+        "Get the file again from whoever published it. The certificate itself may be right.",
+    ),
+    (
+        "the numbers of",
+        "The numbers in the file do not follow from what was drawn: the file and its certificate are not one release.",
+        _ORIGINAL,
+    ),
+    ("the parts", "A part of the release is missing, or was changed.", _ORIGINAL),
+    ("counted again", "The ballots do not give this result.", "Choose the file that the count was made from."),
+    ("the ballots", "These are not the ballots that were counted.", "Choose the file that the count was made from."),
+)
+"""By how the name of a check begins: what its failure means, and what to do."""
+
 
 async def check(request: Request) -> Response:
     """What can be checked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -10,14 +11,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from hubbub.charts.lines import Axes, Series, responsive_lines
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.ledger import trust
+from hubbub.ledger.admission import Total, totals
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import COMMITTED, Account, Record
-from hubbub.numeric.exact import integer, rational, to_text
+from hubbub.ledger.running_total import RunningTotal
+from hubbub.numeric.exact import integer, rational, to_float, to_text
 from hubbub.studio.app_state import Desk, desk_of, hexadecimal
 from hubbub.studio.pages.publish import form_of
-from hubbub.studio.rendering import page, trouble
+from hubbub.studio.rendering import drawing, page, trouble
 
 SECTION = "ledger"
 NOTIONS: Final = {
@@ -77,6 +81,7 @@ def _account_facts(account: Account) -> dict[str, Any]:
         "lost": [(name, total.why) for name, total in totals if total.guarantee is None and total.why],
         "caps": {name: str(value) if isinstance(value, int) else to_text(value) for name, value in caps.items()},
         "left": remains,
+        "charts": [drawing(each) for each in _charts(account)],
         "bars": [_bar(name, caps[name], remains[name]) for name in remains if name in caps],
         "apart": account.apart,
     }
@@ -86,6 +91,57 @@ def _bar(name: str, cap: Any, remains: str) -> tuple[str, str, str, int]:
     """A cap, what is left of it, and the share that is spent in hundredths."""
     share = 1 if remains == "nothing" or not cap else 1 - rational(remains, "left") / cap
     return name.replace("_", " "), to_text(cap), remains, min(max(round(100 * float(share)), 0), 100)
+
+
+_DRAWN: Final = (("differential", "differential_epsilon"), ("zero_knowledge", "zero_knowledge_epsilon"))
+_MOST_DRAWN: Final = 40  # of the latest releases
+
+
+def _charts(account: Account) -> list[str]:
+    """What all releases up to each one promise together, a picture for each notion that holds, with its cap."""
+    spent = account.spent
+    first = max(len(spent) - _MOST_DRAWN, 0)
+    running, through = RunningTotal(), []
+    for i, each in enumerate(spent):
+        running = running.followed_by(each)
+        if i >= first:
+            through.append(totals(list(running.stand_ins)))
+    found = []
+    for notion, cap in _DRAWN:
+        steps = [
+            (each.number, _epsilon(getattr(total, notion))) for each, total in zip(spent[first:], through, strict=True)
+        ]
+        known = [(float(number), epsilon) for number, epsilon in steps if epsilon is not None]
+        if not known or len(known) < len(steps):  # a notion that no longer holds has no sum
+            continue
+        limit = getattr(account.policy, cap)
+        name, last = NOTIONS[notion], known[-1][1]
+        said = f"the cap, {to_text(limit)}" if limit is not None else ""
+        series = Series(
+            name="",
+            points=tuple(known),
+            labels=tuple(f"after release {number:.0f}: epsilon {epsilon:.4g}" for number, epsilon in known),
+        )
+        axes = Axes(
+            title=f"Epsilon of {name}, release by release",
+            description=f"After {len(spent)} releases of {account.dataset} it is {last:.4g}."
+            + (f" The cap is {to_text(limit)}." if limit is not None else " There is no cap."),
+            x="release",
+            y=f"epsilon of {name}, all releases so far together",
+            rules=() if limit is None else ((to_float(limit, round_up=False), said),),
+            across=(float(spent[first].number), float(spent[-1].number)) if len(known) > 1 else None,
+            log=False,
+            whole=True,
+            high=150,
+        )
+        found.append(responsive_lines([series], axes))
+    return found
+
+
+def _epsilon(total: Total) -> float | None:
+    """Rounded up; None where nothing is promised, or no number bounds it."""
+    epsilon = getattr(total.guarantee, "epsilon", None)
+    return to_float(epsilon, round_up=True) if isinstance(epsilon, Fraction) else None
 
 
 def _state(record: Record) -> str:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from hubbub.channels.catalogue import parameters
+from hubbub.numeric.exact import to_text
+from hubbub.plan.designs import Design
+from hubbub.plan.planned import Planned, named
 from hubbub.plan.targets import Want
 from hubbub.studio.answers import soon
 from hubbub.studio.app_state import Desk, desk_of
@@ -45,6 +52,7 @@ _USES: Final = {  # which numbers each promise is about
 }
 _TEXTS: Final = {"rate": "0.05..0.25", "curve": "1:0.05,101:1"}
 _ROWS_LISTED: Final = 12
+_TWO_LEVELS: Final = re.compile(r"1:([\d.]+),(\d+):([\d.]+)", re.ASCII)  # a curve with one step
 
 
 async def plan(request: Request) -> Response:
@@ -97,7 +105,45 @@ def _answer(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "sentences": planned.sentences(in_page),
         "command": planned.command(planned.best),
         "chart": drawing(picture(planned)),
+        "onward": onward(planned),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """The first design that the form to publish can be filled with: its address, its name, and its expected error."""
+
+    query: str
+    name: str
+    error: str
+    best: bool
+
+
+def onward(planned: Planned) -> Onward | None:
+    """None where the form has no promise for any of the designs."""
+    for design in planned.designs:
+        filled = _filled(design)
+        if filled is not None:
+            stated = {"size": str(planned.request.shape.people), "shape": planned.request.shape.name}
+            known = stated if stated["shape"] in dict(SHAPES) else {"size": stated["size"]}
+            error = f"{design.expected.error:.3g}"
+            return Onward(urlencode({**filled, **known}), named(design), error, design is planned.best)
+    return None
+
+
+def _filled(design: Design) -> dict[str, str] | None:
+    """The fields of the form for a design; None where it has none for it."""
+    made = {name: str(value) for name, value in parameters(design.spec.channel).items()}
+    rate = {} if design.rate is None else {"sample": to_text(design.rate)}
+    match design.spec.channel.name:
+        case "geometric" if not rate:
+            return {"promise": "noise", "epsilon": made["epsilon"]}
+        case "exact-or-suppressed":
+            return {"promise": "sample" if rate else "crowd", "crowd": made["k"], **rate}
+        case "warped" if not rate and (found := _TWO_LEVELS.fullmatch(made["curve"])):
+            return {"promise": "rare", "rare": found[1], "crowd": found[2], "epsilon": found[3]}
+        case _:
+            return None
 
 
 def _planned(want: str, shape: str, numbers: Mapping[str, str]) -> Any:

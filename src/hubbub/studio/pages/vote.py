@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,9 +18,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.numeric.exact import rational
 from hubbub.studio.answers import soon
 from hubbub.studio.app_state import Desk, desk_of
-from hubbub.studio.ballots import EXAMPLE
+from hubbub.studio.ballots import EXAMPLE, opened
 from hubbub.studio.folder import BALLOTS, RECORD, RESULTS, free_name
 from hubbub.studio.forms.fields import NAMED, fields
 from hubbub.studio.forms.request import kind_of, request_of
@@ -27,10 +30,14 @@ from hubbub.studio.pages.publish import confirmed, form_of
 from hubbub.studio.pages.strategyproofness import honesty_map, picture
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
 from hubbub.studio.work.counting import RULES, write
+from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.rules.jurisdictions import RULE_SETS
 
 SECTION = "vote"
 _FIRST: Final = {"file": EXAMPLE, "rule": "repeated-plurality", "eta": "1e-12", "as": "", "dice": "", "seats": ""}
+_DROPPED: Final = "dropped:"  # how the name of a file begins that is in no folder of the user's
+_MOST_HELD: Final = 4
+_HELD: dict[str, tempfile.TemporaryDirectory[str]] = {}
 _VOTERS: Final = ("11", "51", "101", "201", "501")
 
 
@@ -51,24 +58,89 @@ async def vote(request: Request) -> Response:
     )
 
 
-async def count(request: Request) -> Response:
-    """Count, once: what was drawn is written down and not drawn again."""
+async def understood(request: Request) -> Response:
+    """What the file was understood to hold, before anything is counted; nothing is told of how it ends."""
     desk = desk_of(request)
     try:
         async with request.form(max_files=1, max_fields=30) as sent:
-            fields = {name: str(sent.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
+            form = {name: str(sent.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
             upload = sent.get("upload")
-            with tempfile.TemporaryDirectory(prefix="hubbub-count-") as temporary:  # for this user alone
-                if isinstance(upload, UploadFile) and upload.filename:
-                    path = str(await kept(upload, Path(temporary)))
-                    fields["file"] = Path(path).name
-                else:
-                    path = fields["file"] if fields["file"] == EXAMPLE else str(desk.folder.file(fields["file"]))
-                out = str(sent.get("out", "") or "").strip() or free_name(
-                    desk.folder, f"{Path(fields['file']).stem}-count"
-                )
-                folder = desk.folder.new(out)
-                await run_in_threadpool(write, fields, path, folder, desk.book)
+            if isinstance(upload, UploadFile) and upload.filename:
+                form["file"] = await _hold(upload)
+            form["out"] = str(sent.get("out", "") or "").strip()
+        read = await run_in_threadpool(_opened, desk, form)
+    except HubbubError as error:
+        return trouble(error, section=SECTION, back="/vote")
+    return page(
+        "understood.html",
+        "Is this the election?",
+        section=SECTION,
+        form=form,
+        rule=RULES[form["rule"]],
+        read=read,
+        file=_plain_name(form["file"]),
+        name=read.title or Path(form["file"]).name,
+        voters=read.ballots.voters,
+        candidates=sorted(read.ballots.candidates, key=str.casefold),
+        oddities=_oddities(read),
+    )
+
+
+async def _hold(upload: UploadFile) -> str:
+    """A file that was dropped, held for this user alone until it is counted, another few are dropped, or the studio ends;
+    how the form names it."""
+    temporary = tempfile.TemporaryDirectory(prefix="hubbub-ballots-")
+    path = await kept(upload, Path(temporary.name))
+    while len(_HELD) >= _MOST_HELD:
+        _HELD.pop(next(iter(_HELD))).cleanup()
+    _HELD[Path(temporary.name).name] = temporary
+    return f"{_DROPPED}{Path(temporary.name).name}/{path.name}"
+
+
+def _path(desk: Desk, file: str) -> str:
+    """Where ballots are that a form names."""
+    if not file.startswith(_DROPPED):
+        return file if file == EXAMPLE else str(desk.folder.file(file))
+    folder, _, name = file.removeprefix(_DROPPED).partition("/")
+    if folder not in _HELD or Path(name).name != name or not (Path(_HELD[folder].name) / name).is_file():
+        raise WrongUse("the file that was dropped is no longer held; drop it again")
+    return str(Path(_HELD[folder].name) / name)
+
+
+def _plain_name(file: str) -> str:
+    return Path(file).name if file.startswith(_DROPPED) else file
+
+
+def _opened(desk: Desk, form: Mapping[str, str]) -> BallotFile:
+    if form["rule"] not in RULES or (form["as"] and form["as"] not in RULE_SETS):
+        raise WrongUse("choose a rule, and a place, of those listed")
+    return opened(_path(desk, form["file"]), form["as"] or None, form["rule"])[0]
+
+
+def _oddities(read: BallotFile) -> list[str]:
+    """What was met on the way: sentences of the reader, ballots that a rule changed, who withdrew."""
+    changed = [
+        f"{count:,} {'ballot was' if count == 1 else 'ballots were'} changed by the rule for {what}: "
+        f"{read.reading.rules().get(what, 'as it says')}."
+        for what, count in sorted(read.changed.items())
+        if count
+    ]
+    left = [f"Struck out, because they withdrew: {', '.join(read.withdrawn)}."] if read.withdrawn else []
+    return [*read.remarks, *changed, *left]
+
+
+async def count(request: Request) -> Response:
+    """Count, once: what was drawn is written down and not drawn again."""
+    desk, form = desk_of(request), await form_of(request)
+    try:
+        fields = {name: form.get(name, "").strip() or first for name, first in _FIRST.items()}
+        given, path = fields["file"], _path(desk, fields["file"])
+        fields["file"] = _plain_name(given)
+        out = form.get("out", "").strip() or free_name(desk.folder, f"{Path(fields['file']).stem}-count")
+        folder = desk.folder.new(out)
+        await run_in_threadpool(write, fields, path, folder, desk.book)
+        if given.startswith(_DROPPED):
+            _HELD.pop(given.removeprefix(_DROPPED).partition("/")[0]).cleanup()
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/vote")
     query = urlencode({"folder": desk.folder.named(folder), "file": fields["file"]})
@@ -92,12 +164,56 @@ async def result(request: Request) -> Response:
         folder=desk.folder.named(at),
         winners=record["count"]["winners"],
         voters=record["count"]["ballots"]["voters"],
-        rule=record["count"]["rule"],
+        rounds=_rounds(record["count"]),
+        draws=_draws(record["count"]),
         file=file if exists else "",
         page_there=(at / RESULTS).is_file(),
         record=RECORD,
         results=RESULTS,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round to read: who has how many, the most first, and what became of them."""
+
+    title: str
+    rows: tuple[tuple[str, str, str], ...]  # name, ballots, fate
+    widths: tuple[int, ...]  # hundredths of the most
+
+
+def _rounds(counted: Mapping[str, Any]) -> list[Round]:
+    """The rounds of a signed result; none where it is of another form, and its page says it."""
+    try:
+        return [_round(i, each, counted) for i, each in enumerate(counted["rounds"])]
+    except (KeyError, TypeError, ValueError, AttributeError, HubbubError):
+        return []
+
+
+def _round(at: int, each: Mapping[str, Any], counted: Mapping[str, Any]) -> Round:
+    last = at + 1 == len(counted["rounds"])
+    several = "votes" in each
+    votes = {who: rational(str(votes)) for who, votes in each["votes" if several else "counts"].items()}
+    out = each["of"] if several and each["what"] == "exclusion" else each.get("eliminated", [])
+    chosen = each["elected"] if several else counted["winners"] if last else []
+    shown = sorted((pair for pair in votes.items() if pair[1] or pair[0] in out), key=lambda pair: (-pair[1], pair[0]))
+    most = max((number for _, number in shown), default=Fraction(1)) or Fraction(1)
+    fates = {**dict.fromkeys(out, "out"), **dict.fromkeys(chosen, "elected" if several else "wins")}
+    rows = tuple((who, _votes(number), fates.get(who, "")) for who, number in shown)
+    title = f"{'Stage' if several else 'Round'} {at + 1}: {each['what'] if several else each['counted']}"
+    return Round(title, rows, tuple(round(100 * number / most) for _, number in shown))
+
+
+def _votes(number: Fraction) -> str:
+    return f"{int(number):,}" if number.denominator == 1 else f"{float(number):,.2f}"
+
+
+def _draws(counted: Mapping[str, Any]) -> list[str]:
+    """What was left to chance, a sentence for each lot."""
+    try:
+        return [f"{each['why']}: {each['chosen']}, drawn among {len(each['among'])}" for each in counted["draws"]]
+    except (KeyError, TypeError):
+        return []
 
 
 def _record(path: Path) -> Mapping[str, Any]:
