@@ -18,6 +18,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "cube": ("by",),
     "points": ("columns",),
     "queries": ("columns", "class"),
+    "synthetic": ("columns",),
     "count": ("by",),
     "fraction": ("by",),
     "mean": ("of", "by"),

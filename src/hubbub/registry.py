@@ -15,6 +15,7 @@ _WHERE: Final[dict[str, str]] = {
     "records": "hubbub.kinds.records.request",
     "points": "hubbub.kinds.points.request",
     "queries": "hubbub.kinds.queries.request",
+    "synthetic": "hubbub.kinds.synthetic.request",
     "count": "hubbub.kinds.statistic.request:COUNT",
     "fraction": "hubbub.kinds.statistic.request:FRACTION",
     "mean": "hubbub.kinds.statistic.request:MEAN",

@@ -197,7 +197,7 @@ def test_tables_that_cannot_meet_are_one_sentence(first: Any, second: Any, says:
 
 
 @every_engine_but_connect
-def test_whole_numbers_are_ids_too(opened: Opener, tmp_path: Path) -> None:
+def test_largest_remainders_are_ids_too(opened: Opener, tmp_path: Path) -> None:
     first = pa.table({"id": pa.array(range(9), pa.int64()), "kind": pa.array(list("xyzxyzxyz"))})
     second = pa.table({"id": pa.array([1, 1, 4, 7, 12], pa.int64()), "n": pa.array([1, 2, 3, 4, 5], pa.int64())})
     engine = joined(opened, first, second, "id", tmp_path)

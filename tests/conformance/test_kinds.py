@@ -118,6 +118,7 @@ def ballots(more: Ballots = MORE_BALLOTS, **words: Any) -> Case:
 
 TOWN = ("town=Bath,York,other",)
 CUBE = (*TOWN, "age:0..90:30,null")
+EVERYBODY = ("town=Bath,York,null,other", "age:0..90:30,null,other")
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 AREAS = str(Path(__file__).with_name("regions.geojson"))
@@ -171,6 +172,11 @@ CASES = {
     "cube, noise below": Case("cube", {"by": CUBE, "crowd": "5", "epsilon": "0.5", "consistent": True}),
     "cube, levels": Case("cube", {"by": CUBE, "epsilon": "1", "consistent": True, "margins": "town"}),
     "cube, several rows": Case("cube", {"by": CUBE, "epsilon": "1", "rows_per_person": "2", "distinct": "2"}),
+    "cube, total": Case("cube", {"by": CUBE, "epsilon": "1", "margins": "total; age"}),
+    "cube, gaussian": Case(
+        "cube", {"by": CUBE, **GAUSSIAN, "noise": "gaussian", "margins": "town; total", "consistent": True}
+    ),
+    "cube, gaussian of so many": Case("cube", {"by": EVERYBODY, **GAUSSIAN, "people": "41"}, FEWER, OTHERS, distance=2),
     "cube, sampled": Case("cube", {"by": CUBE, "epsilon": "1", "sample": "0.5"}),
     "records": Case("records", {"columns": "town,age:30", "crowd": "3"}, declared=False),
     "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),
@@ -213,6 +219,8 @@ CASES = {
     ),
     "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
     "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **KNOWN}, FEWER, OTHERS),
+    "synthetic": Case("synthetic", {"columns": DOMAIN, **GAUSSIAN, "size": "60"}, declared=False),
+    "synthetic, as many": Case("synthetic", {"columns": DOMAIN, "epsilon": "4"}, declared=False),
     "graph, sampled": graphs(APART, HUB, of="connectivity,average-degree", samples="8"),
     "graph, degrees": graphs(CLIQUE, JOINED, of="degree-histogram,triangles"),
     "graph, edges": graphs(COMMON, [*COMMON, (0, 1)], of="triangles", per_edge=True),

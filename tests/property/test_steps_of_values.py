@@ -211,7 +211,7 @@ def stored(cell: pa.Scalar) -> bytes:
     return bytes(cell.type.to_pandas_dtype()(cell.as_py()).tobytes())
 
 
-def test_sums_that_doubles_cannot_hold_are_added_up_as_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_that_doubles_cannot_hold_are_added_up_as_largest_remainders(monkeypatch: pytest.MonkeyPatch) -> None:
     people = pa.table({"x": pa.array([*range(-5, 300), None], pa.int64()), "fee": [Decimal("0.25")] * 306})
     engine = open_frame(people)
     asked: list[bool] = []

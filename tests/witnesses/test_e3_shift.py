@@ -99,10 +99,10 @@ def test_e3_with_the_corrected_beta_a_is_what_it_is_said_to_be(alpha: Fraction) 
 
 
 @pytest.mark.parametrize(
-    ("alpha", "real", "whole_numbers"),
+    ("alpha", "real", "largest_remainders"),
     list(zip(ALPHAS, ("2.0e-5", "1.8e-3", "6.7e-2"), ("2.47e-5", "2.20e-3", "7.83e-2"), strict=True)),
 )
-def test_e3_the_whole_mechanism_is_refuted(alpha: Fraction, real: str, whole_numbers: str) -> None:
+def test_e3_the_whole_mechanism_is_refuted(alpha: Fraction, real: str, largest_remainders: str) -> None:
     """The theory's figures are for real noise on the count, which shows its full loss with probability 1/2.
 
     On integers that is 1/(1 + q) = 0.62, and then the claim e^-alpha/2 + delta_A = 2.37e-5 falls at alpha = 10 already.
@@ -112,7 +112,7 @@ def test_e3_the_whole_mechanism_is_refuted(alpha: Fraction, real: str, whole_num
     claim = OutlierPrivacy(curve=told, delta=DELTA_A + rounded(exp(-alpha) / 2, up=True))
     whole = Family(cache(lambda count: estimator_law(made, EPSILON_A, count)), claim)
     rows = profile(whole, [COUNT])
-    assert rounds_to(rows[0].exact_delta, whole_numbers), rows[0].exact_delta
+    assert rounds_to(rows[0].exact_delta, largest_remainders), rows[0].exact_delta
     assert isinstance(judge(whole, rows), Refuted)
     half = profile(alone(made), [COUNT])[0].exact_delta / 2
     if alpha < 30:  # there the stretch between the two counts, where the loss of real noise is partial, adds nothing

@@ -92,6 +92,9 @@ class CubeOptions(Confirmed, total=False):
     margins: str | Sequence[str | Sequence[str]] | None
     crowd: Exact | None
     epsilon: Exact | None
+    delta: Exact | None
+    noise: str | None
+    people: Exact | None
     consistent: bool
     one_row_per_person: bool
     sample: Exact | None
@@ -132,6 +135,16 @@ class QueriesOptions(Confirmed, total=False):
     people: Exact | None
     method: str | None
     least: str | None
+    coverage: Exact
+
+
+class SyntheticOptions(Confirmed, total=False):
+    """The options of ``hubbub release synthetic``, but for what the method takes first."""
+
+    epsilon: Exact | None
+    delta: Exact | None
+    ways: Exact
+    size: Exact | None
     coverage: Exact
 
 

@@ -19,6 +19,7 @@ from hubbub.kinds.ratio.request import KIND as RATIO
 from hubbub.kinds.records.request import KIND as RECORDS
 from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN, QUANTILE
 from hubbub.kinds.sum.request import KIND as SUM
+from hubbub.kinds.synthetic.request import KIND as SYNTHETIC
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import documented
 from hubbub.protocol.release import Publish, Release
@@ -144,6 +145,14 @@ class Table:
         Guarantee: that of :meth:`histogram`; and with a chance of `coverage`, all answers are within their bounds.
         """
         return self._release(QUERIES, columns=columns, **{"class": of}, **chosen)
+
+    @documented(SYNTHETIC.help, SYNTHETIC.options)
+    def synthetic(self, columns: Sequence[str], **chosen: Unpack[o.SyntheticOptions]) -> Release:
+        """Invent rows that have about the tables of yours: a model of noisy tables, and people drawn from it.
+
+        Guarantee: that of :meth:`queries` for the tables; the rows are made of these and of a public seed alone.
+        """
+        return self._release(SYNTHETIC, columns=columns, **chosen)
 
     @documented(COUNT.help, COUNT.options)
     def count(self, by: Sequence[str] = (), **chosen: Unpack[o.CountOptions]) -> Release:

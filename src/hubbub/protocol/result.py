@@ -13,6 +13,10 @@ import pyarrow as pa
 
 from hubbub.protocol.drawing import Drawing
 
+Read: TypeAlias = Callable[[str, pa.Schema], pa.Table]
+"""The published rows of a sheet by its name, read under its schema."""
+Judge: TypeAlias = Callable[[Read], str | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
@@ -25,6 +29,9 @@ class Sheet:
     tolerance: Mapping[str, Fraction] = field(default_factory=dict)
     """By column: how far a number may be from the one that is worked out elsewhere, where machines round sums of floats
     differently. All others are compared exactly."""
+    judge: Judge | None = None
+    """Of rows that a solver found, and that another solver would find a little otherwise: what is wrong with the published
+    ones, labels and all, in words; None if nothing is. They are then not compared with these rows."""
 
 
 @dataclass(frozen=True, slots=True)

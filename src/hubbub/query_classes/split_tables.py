@@ -119,6 +119,11 @@ def _tables(shape: Shape, sets: tuple[tuple[int, ...], ...]) -> Tables:
     return Tables(shape, sets, (1,) * len(sets))
 
 
+def fitted_tables(method: SplitTables, setting: Setting, drawn: Drawn) -> Fitted:
+    """All tables, fitted to what was published."""
+    return _fitted(method.noise(setting), drawn)
+
+
 @lru_cache(maxsize=4)
 def _fitted(noise: GeometricTables, drawn: Drawn) -> Fitted:
     return Fitted(noise, drawn.numbers)

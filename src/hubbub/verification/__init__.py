@@ -266,7 +266,7 @@ def _numbers(
     sheets = {sheet.name: sheet for sheet in result.sheets()}
     _check_named(notes, seen["certificate"]["files"], [f"{name}.{form}" for name in sheets])
     for name, path in files.paths.items():
-        wrong = difference(sheets[name], path, form) if name in sheets else "this release has no such file"
+        wrong = difference(sheets[name], path, form, files.paths) if name in sheets else "this release has no such file"
         if wrong is not None:
             _note_wrong(notes, f"{name}.{form}", wrong)
         notes.note(f"the numbers of {name}.{form}", True, "follow from what was drawn")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
@@ -12,16 +12,21 @@ import pyarrow as pa
 
 from hubbub.errors import CheckFailed
 from hubbub.protocol.result import Sheet
-from hubbub.serialization.published_files import read_batches
+from hubbub.serialization.published_files import Files, read_batches
 
 
-def difference(sheet: Sheet, file: Path, form: str) -> str | None:
-    """What in the file is not as the sheet has it, in words; None if nothing is.
+def difference(sheet: Sheet, file: Path, form: str, beside: Mapping[str, Path] | None = None) -> str | None:
+    """What in the file is not as the sheet has it, in words; None if nothing is. The other files of the release are
+    `beside`, in the folder of this one if nothing else is said.
 
     Guarantee: if None, the file has the columns and the rows of the sheet, every label and whole number is the
-    same, and every other number is within its tolerance.
+    same, and every other number is within its tolerance; or, of a sheet that judges its own file, it has no objection.
     """
     try:
+        if sheet.judge is not None:
+            others = {path.stem: path for path in file.parent.glob(f"*.{form}")} if beside is None else dict(beside)
+            files = Files(form, others | {sheet.name: file})
+            return sheet.judge(lambda name, schema: files.table(name, schema))
         theirs = _Rows(read_batches(file, form, sheet.schema), sheet.schema)
         for batch in sheet.batches():
             found = theirs.next(batch.num_rows)

@@ -23,7 +23,7 @@ TABLE = [  # n, k, epsilon, scale/n with the largest mean deviation
 
 
 @pytest.mark.parametrize(("n", "k", "epsilon", "share"), TABLE)
-def test_theorem_a3_in_whole_numbers(n: int, k: int, epsilon: str, share: float) -> None:
+def test_theorem_a3_in_largest_remainders(n: int, k: int, epsilon: str, share: float) -> None:
     scale = scale_for(k, n, epsilon)
     assert float(scale) / n == pytest.approx(share, rel=0.005)
     continuous = n * averages.scale_for(k, n, epsilon).scale

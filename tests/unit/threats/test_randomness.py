@@ -31,7 +31,7 @@ from tests.unit.threats.tables import WORDS
 
 
 @pytest.mark.parametrize("words", [*WORDS, {"epsilon": "0.001"}, {"epsilon": 1, "sample": "1/3"}], ids=str)
-def test_12_published_values_are_whole_numbers(words: dict[str, Any], tmp_path: Path) -> None:
+def test_12_published_values_are_largest_remainders(words: dict[str, Any], tmp_path: Path) -> None:
     table = pa.table({"age": list(range(100)) * 3})
     release = enter(table).histogram(["age:0..100:1"], **words)
     assert result(release).published.values.dtype == result(release).low.dtype == result(release).high.dtype == np.int64

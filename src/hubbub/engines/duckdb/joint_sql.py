@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers as whole_numbers
+from hubbub.engines.arrow_columns import numbers as largest_remainders
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.count_sql import ROW, Columns, Query, Weight, parts_of, with_codes
 from hubbub.engines.duckdb.measured_sql import bad_cells, value_of
@@ -97,12 +97,12 @@ def _coded(
 
 def joint_answer(table: pa.Table, questions: int, *, reports_unreadable: bool = False) -> tuple[Joint, int]:
     """What the query said; with `reports_unreadable`, also how many rows cannot be read."""
-    codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
-    counts = whole_numbers(table.column(questions))
-    return Joint(codes, counts), int(whole_numbers(table.column(questions + 1)).sum()) if reports_unreadable else 0
+    codes = tuple(largest_remainders(table.column(j)) for j in range(questions))
+    counts = largest_remainders(table.column(questions))
+    return Joint(codes, counts), int(largest_remainders(table.column(questions + 1)).sum()) if reports_unreadable else 0
 
 
 def rows_answer(table: pa.Table, questions: int) -> KeptRows:
     """What the query about every row said."""
-    person, *codes = (whole_numbers(table.column(j)) for j in range(questions + 1))
+    person, *codes = (largest_remainders(table.column(j)) for j in range(questions + 1))
     return KeptRows(int(person[-1]) + 1 if person.size else 0, person, tuple(codes))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers as whole_numbers
+from hubbub.engines.arrow_columns import numbers as largest_remainders
 from hubbub.engines.duckdb.bin_sql import code_where
 from hubbub.engines.duckdb.cell_sql import identifier, number
 from hubbub.engines.duckdb.condition_sql import holds, unreadable_leaves
@@ -121,8 +121,8 @@ def answer(table: pa.Table, question: CountQuery, *, reports_unreadable: bool) -
     """What the query said; with `reports_unreadable`, also how many rows it saw and how many of them cannot be read."""
     summed = question.measure is not None and not question.by_value
     last = table.num_columns - summed
-    codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - reports_unreadable))
-    unreadable = int(whole_numbers(table.column(last - 1)).sum()) if reports_unreadable else 0
+    codes, counts = (largest_remainders(table.column(i)) for i in (0, last - 1 - reports_unreadable))
+    unreadable = int(largest_remainders(table.column(last - 1)).sum()) if reports_unreadable else 0
     kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
     labels = [table.column(i).to_pylist() for i in range(1, last - 1 - reports_unreadable)]
     sums = table.column(last).to_pylist() if summed else None

@@ -1,70 +1,98 @@
-"""Published tables that cannot all be true, settled: whole cells of at least 0 whose sums are near every table.
+"""Whole cells of at least 0 whose sums are near every table, for use as counts, in a file of their own.
 
-The cells minimise the sum of weight times squared distance over the tables among those of at least 0 (accelerated
-projected gradients, in floats: nothing is promised of them but that they are whole, at least 0, and add up), and are
-then rounded, the largest remainders up, so that their sum stays.
+The numbers of record are unbiased and have intervals; these are their projection onto tables that some people could have
+(:mod:`hubbub.query_classes.marginals.finest`), rounded. Nobody is told more by it. Before rounding it is never further from
+the truth than the numbers that it is made from, in Euclidean distance over all tables. Margins are sums of its cells.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from math import prod
-from typing import Any, Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-_ROUNDS: Final = 500
-_STILL: Final = 1e-3  # people: a round that moves no cell by more is the last
+from hubbub.kinds.histogram.result import Counts
+from hubbub.protocol.result import Read, Sheet
+from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
+from hubbub.serialization.arrow import integer_array
 
-Level = frozenset[int]
+if TYPE_CHECKING:
+    from hubbub.kinds.cube.spec import Cube
 
-
-def settled(
-    sizes: Sequence[int],
-    levels: Sequence[Level],
-    weights: Sequence[float],
-    tables: Sequence[NDArray[np.int64]],
-    fixed: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int64]:
-    """The cells, in order; the first table is that of the cells, and those that are `fixed` stay as they are there.
-
-    >>> cells, sums = np.array([5, -2, -3, 9]), np.array([0, 6])
-    >>> settled([2, 2], [frozenset({0, 1}), frozenset({0})], [1, 1], [cells, sums]).tolist()
-    [3, 0, 0, 7]
-    """
-    shape = tuple(sizes)
-    aims = [_spread(table.astype(float), level, shape) for level, table in zip(levels, tables, strict=True)]
-    step = 1 / sum(
-        weight * prod(n for a, n in enumerate(shape) if a not in level)
-        for level, weight in zip(levels, weights, strict=True)
-    )
-    still = np.zeros(shape, dtype=bool) if fixed is None else fixed.reshape(shape)
-    cells = np.where(still, aims[0], np.maximum(aims[0], 0))
-    ahead, pace = cells, 1.0
-    for _ in range(_ROUNDS):
-        slope: NDArray[Any] = np.zeros(shape)
-        for level, weight, aim in zip(levels, weights, aims, strict=True):
-            away = tuple(a for a in range(len(shape)) if a not in level)
-            slope = slope + weight * (ahead.sum(axis=away, keepdims=True) - aim)
-        following = np.where(still, cells, np.maximum(ahead - step * slope, 0))
-        moved = float(np.abs(following - cells).max(initial=0))
-        faster = (1 + math.sqrt(1 + 4 * pace * pace)) / 2
-        ahead = following + (pace - 1) / faster * (following - cells)
-        cells, pace = following, faster
-        if moved < _STILL:
-            break
-    return _rounded(cells.reshape(-1))
+CONSISTENT, PROJECTED = "consistent", "projected"
+_BATCH: Final = 1 << 20
 
 
-def _spread(table: NDArray[Any], level: Level, shape: tuple[int, ...]) -> NDArray[Any]:
-    return table.reshape([n if a in level else 1 for a, n in enumerate(shape)])
+@dataclass(frozen=True, slots=True, eq=False)
+class Consistent:
+    """What is projected: `cells` in order, of which some are `fixed`; None where what is shown is exact, and stays."""
 
+    spec: Cube
+    counts: Counts
+    cells: NDArray[np.float64] | None
+    fixed: NDArray[np.bool_] | None = None
 
-def _rounded(cells: NDArray[Any]) -> NDArray[np.int64]:
-    floors: NDArray[np.int64] = np.floor(cells).astype(np.int64)
-    missing = round(float((cells - floors).sum()))
-    largest = np.argsort(floors - cells, kind="stable")[:missing]
-    floors[largest] += 1
-    return floors
+    @property
+    def table(self) -> FinestTable:
+        """The cells with the margins that count beside them."""
+        assert self.cells is not None
+        margins = tuple(tuple(sorted(level)) for level in self.spec.levels[1:])
+        return FinestTable(self.spec.shape, margins, self.cells, self.fixed)
+
+    @property
+    def exact(self) -> NDArray[np.int64]:
+        """What is shown, and 0 for what is hidden."""
+        return np.where(self.counts.visible, self.counts.published.values, 0)
+
+    def sheet(self) -> Sheet:
+        """The file."""
+        (base,) = self.counts.sheets()
+        keys = [base.schema.field(i) for i in range(len(self.spec.axes))]
+        numbers = [pa.field(CONSISTENT, pa.int64())]
+        if self.cells is not None:
+            numbers.append(pa.field(PROJECTED, pa.float64()))
+        schema = pa.schema([*keys, *numbers])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            projected = None if self.cells is None else self.table.projected()
+            whole = self.exact if projected is None else largest_remainders(projected)
+            start = 0
+            for batch in base.batches():
+                stop = start + batch.num_rows
+                columns = [*batch.columns[: len(keys)], integer_array(whole[start:stop])]
+                if projected is not None:
+                    columns.append(pa.array(projected[start:stop], pa.float64()))
+                yield pa.record_batch(columns, schema=schema)
+                start = stop
+
+        if self.cells is None:
+            return Sheet(CONSISTENT, schema, batches, base.rows)
+        return Sheet(CONSISTENT, schema, batches, base.rows, judge=lambda read: self._wrong(read, schema, base))
+
+    def _wrong(self, read: Read, schema: pa.Schema, base: Sheet) -> str | None:
+        """What is wrong with a published file.
+
+        Guarantee: if None, its cells are at least 0 and with all their margins within the tolerance of the projection, and
+        its whole numbers are these, rounded by largest remainders.
+        """
+        given, start = read(CONSISTENT, schema), 0
+        if given.num_rows != base.rows or given.column(PROJECTED).null_count or given.column(CONSISTENT).null_count:
+            return "it has other rows than the cells"
+        for batch in base.batches():
+            part = given.slice(start, batch.num_rows)
+            for i in range(len(self.spec.axes)):
+                if part.column(i).to_pylist() != batch.column(i).to_pylist():
+                    return f"its column {schema.names[i][:40]} is not that of the cells"
+            start += batch.num_rows
+        cells = given.column(PROJECTED).to_numpy()
+        if not np.isfinite(cells).all() or (cells < 0).any():
+            return "its cells are not all at least 0"
+        if not self.table.distance(cells) <= self.table.tolerance:
+            return "its cells are not the nearest ones of at least 0: they are no projection of the published tables"
+        if not np.array_equal(largest_remainders(cells), given.column(CONSISTENT).to_numpy()):
+            return "its whole numbers are not its cells, rounded"
+        return None

@@ -13,16 +13,18 @@ in rational numbers, with no matrix. Margins of x are sums of x, so all tables a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import lcm, prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.kinds.cube.margins import Margin, summed
 from hubbub.numeric.exact import exp, rounded
 from hubbub.tables.bins import size
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
 
 _DIGITS: Final = 4  # of a weight: the noise is no worse for it
+Ends: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+
 _SMALL_SUM: Final = 3  # of a sum of cells that are as they are written
 
 
@@ -45,6 +49,23 @@ class Fit:
         """Digits after the point."""
         return len(str(self.scale)) - 1
 
+    def sums(self, spec: Cube, margin: Margin) -> NDArray[Any]:
+        """The fitted numbers of a margin, in units of 1/scale, exactly."""
+        return summed(np.array(self.cells, dtype=object), spec.axes, margin)
+
+    def nearest_integers(self, sums: NDArray[Any]) -> NDArray[np.int64]:
+        """The nearest whole numbers."""
+        return np.array((2 * sums + self.scale) // (2 * self.scale), dtype=np.int64)
+
+    def ends(self, sums: NDArray[Any], reach: Fraction, most: int | None = None) -> Ends:
+        """Whole numbers of at least 0 that are no further away than this, and what rounding of the sums may hide.
+
+        Guarantee: if the exact sum is within `reach` of a whole number, this lies between them.
+        """
+        far = (reach + Fraction(1, 1000)) * self.scale
+        low, high = -((-sums + math.floor(far)) // self.scale), (sums + math.floor(far)) // self.scale
+        return np.array(np.clip(low, 0, most), dtype=np.int64), np.array(np.clip(high, 0, most), dtype=np.int64)
+
 
 def weight(rate: Fraction) -> Fraction:
     """About 1 over the variance of the noise, (1 - q)^2/(2 q), to a few digits; any weight is fair."""
@@ -56,8 +77,20 @@ def fitted(spec: Cube, published: Sequence[NDArray[np.int64]]) -> Fit:
     """The cells that fit all tables best, rounded so that no sum of them is off by more than half of 1/1000."""
     sizes = [size(axis) for axis in spec.axes]  # type: ignore[arg-type]  # all are declared
     exact, unit = solved(sizes, spec.levels, [weight(share) for share in spec.shares], published)
+    return rounded_fit(exact, unit, sizes)
+
+
+def rounded_fit(exact: Sequence[int], unit: int, sizes: Sequence[int], total: int | None = None) -> Fit:
+    """Cells that are numerators of one denominator, rounded so that no sum of them is off by more than half of 1/1000; of
+    1/1000 where they are to add up to a total, and the first ones make up for what rounding took."""
     scale = 10 ** (_SMALL_SUM + len(str(prod(sizes))))
-    return Fit([(2 * cell * scale + unit) // (2 * unit) for cell in exact], scale)
+    cells = [(2 * cell * scale + unit) // (2 * unit) for cell in exact]
+    if total is not None:
+        missing = total * scale - sum(cells)
+        step = 1 if missing > 0 else -1
+        for i in range(abs(missing)):
+            cells[i] += step
+    return Fit(cells, scale)
 
 
 def solved(

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.errors import CheckFailed
+from hubbub.kinds.cube import gaussian
 from hubbub.kinds.cube.margins import file_names
 from hubbub.kinds.cube.mechanism import Levels, in_columns
-from hubbub.kinds.cube.result import CONSISTENT
+from hubbub.kinds.cube.result import OWN
 from hubbub.kinds.histogram import load as histogram_load
 from hubbub.kinds.histogram.result import counted_column, schema
 from hubbub.protocol.measurement import Measurement, loaded
@@ -26,9 +27,11 @@ def load(spec: Cube, files: Files) -> Measurement:
     Guarantee: that of :func:`hubbub.kinds.histogram.load.load` for cells that are published once. With noise at every
     level, each table has as many numbers as bins; every whole number can be drawn.
     """
-    more = [(CONSISTENT, pa.int64())] if spec.consistent else []
+    if spec.gaussian:
+        return gaussian.load(spec, files)
     if not spec.levelled:
-        return histogram_load.load(spec.cells, files, more)
+        return histogram_load.load(spec.cells, files)
+    more = [(name, pa.int64()) for name in OWN]
     tables = []
     for name, table, size in zip(("release", *file_names(spec.margins)), spec.tables, spec.sizes, strict=True):
         described = pa.schema([*schema(table), *(pa.field(*each) for each in more)])

@@ -1,6 +1,7 @@
 """Margins of a cube: which sums of its cells are asked for, and how cells add up to them.
 
-``A,B; B,C; A`` names three; a number alone, like ``2``, every margin of so many columns. A margin is a sum of cells, so
+``A,B; B,C; A`` names three; a number alone, like ``2``, every margin of so many columns; ``total`` is everybody in a
+cell, and no column at all. A margin is a sum of cells, so
 it can have no other columns than they have.
 """
 
@@ -20,6 +21,9 @@ from hubbub.tables.generalization import split
 
 Margin = tuple[str, ...]
 
+TOTAL = "total"
+"""How the margin without columns is asked for."""
+
 _NAME = re.compile(r"[a-z0-9-]{1,34}", re.ASCII)
 
 
@@ -31,7 +35,14 @@ def parse_margins(margins: str | Sequence[str | Sequence[str]] | None, columns: 
     found: list[Margin] = []
     for part in parts:
         names = tuple(map(_bare, split(part))) if isinstance(part, str) else tuple(part)
-        if len(names) == 1 and names[0] not in columns and re.fullmatch(r"\d{1,2}", names[0], re.ASCII):
+        if names == (TOTAL,) and TOTAL not in columns:
+            found.append(())
+        elif not names:
+            raise WrongUse(
+                f"a margin is a sum of released cells, which are by {', '.join(columns)}; name one of these columns at least, "
+                f"or {TOTAL} for everybody"
+            )
+        elif len(names) == 1 and names[0] not in columns and re.fullmatch(r"\d{1,2}", names[0], re.ASCII):
             found += _all_of(int(names[0]), columns)
         else:
             found.append(names)
@@ -46,7 +57,7 @@ def checked(margins: tuple[Margin, ...], columns: Sequence[str], wrong: type[Hub
         raise wrong("a cube has margins, like `margins=A,B; B,C; A`; name some, or leave it out for each column's")
     for margin in margins:
         unknown = next((name for name in margin if name not in columns), None)
-        if unknown is not None or not margin:
+        if unknown is not None:
             raise wrong(
                 f"a margin is a sum of released cells, which are by {', '.join(columns)}; {str(unknown)[:40]!r} is "
                 "none of these columns, so add it with `by`, or leave it out"
@@ -76,7 +87,7 @@ def _all_of(many: int, columns: Sequence[str]) -> list[Margin]:
 
 def file_names(margins: Sequence[Margin]) -> list[str]:
     """A name for the file of each margin, from its columns where they make one, else from its number."""
-    slugs = ["-".join(margin).lower().replace("_", "-").replace(" ", "-") for margin in margins]
+    slugs = ["-".join(margin or (TOTAL,)).lower().replace("_", "-").replace(" ", "-") for margin in margins]
     return [
         f"margin-{slug}" if _NAME.fullmatch(slug) and slugs.count(slug) == 1 and not slug.isdigit() else f"margin-{i}"
         for i, slug in enumerate(slugs, 1)
@@ -97,5 +108,5 @@ def summed(table: NDArray[np.int64], axes: Sequence[Axis], margin: Margin) -> ND
     """The sums of a table with a number for every declared cell, last axis fastest."""
     cube = table.reshape([size(axis) for axis in axes if not isinstance(axis, Discovered)])
     away = tuple(i for i, axis in enumerate(axes) if axis.column not in margin)
-    found: NDArray[np.int64] = cube.sum(axis=away).reshape(-1)
+    found: NDArray[np.int64] = np.asarray(cube.sum(axis=away), dtype=cube.dtype).reshape(-1)
     return found

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Published
-from hubbub.kinds.cube.consistency import settled
-from hubbub.kinds.cube.least_squares import fitted, weight
+from hubbub.kinds.cube import gaussian
+from hubbub.kinds.cube.consistency import Consistent
+from hubbub.kinds.cube.least_squares import Fit, fitted, rounded_fit
 from hubbub.kinds.cube.margin_bounds import Sums, of_crowds, of_noise
 from hubbub.kinds.cube.margins import Margin, inside, summed
 from hubbub.kinds.cube.result import Tables
@@ -72,6 +73,8 @@ def in_columns(mechanism: Levels, tables: Sequence[Numbers]) -> pa.RecordBatch:
 
 def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
     """Draw the cells once; or draw every table."""
+    if spec.gaussian:
+        return gaussian.measure(spec, engine, source)
     if not spec.levelled:
         return histogram_mechanism.measure(spec.cells, engine, source)
     exact = engine.count(histogram_mechanism.question(spec.cells), source)
@@ -80,11 +83,13 @@ def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
 
 def present(spec: Cube, measurement: Measurement) -> Tables:
     """Add the published cells up; or make what was drawn at every level consistent."""
+    if spec.gaussian:
+        return _gaussian(spec, measurement["residuals"])
     if spec.levelled:
         return _levels(spec, measurement["levels"])
     cells = histogram_mechanism.present(spec.cells, measurement["cells"])
     margins = tuple(_margin(spec, cells, margin) for margin in spec.margins)
-    return Tables(spec, cells, margins, settled=_settled(spec, (cells, *margins)))
+    return Tables(spec, cells, margins, consistent=_below(spec, cells))
 
 
 def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
@@ -138,19 +143,15 @@ def _cells_of_margins(
     return which, len(order), codes, tuple([key[i + 1] for key in order] for i in range(len(texts)))
 
 
-def _settled(spec: Cube, tables: Sequence[Counts]) -> Numbers | None:
-    """Whole cells of at least 0 near all tables, if they are wanted; what is surely exact, or hidden, stays."""
+def _below(spec: Cube, cells: Counts) -> Consistent | None:
+    """Cells of at least 0, if they are wanted; what is exact stays, and what is hidden is 0."""
     if not spec.consistent:
         return None
-    cells = tables[0]
-    values = np.where(cells.visible, cells.published.values, 0)
-    channel = spec.cells.channel
-    if channel.exact_from is not None:
-        return values
-    sizes = [size(axis) for axis in spec.axes if not isinstance(axis, Discovered)]
-    weights = [float(weight(share)) for share in spec.shares] or [1.0] * len(tables)
-    fixed = None if channel.noisy_below is None else values >= channel.noisy_below[0]
-    return settled(sizes, spec.levels, weights, [table.published.values for table in tables], fixed)
+    noisy = spec.cells.channel.noisy_below
+    if noisy is None:
+        return Consistent(spec, cells, None)
+    values = cells.published.values
+    return Consistent(spec, cells, values.astype(np.float64), values >= noisy[0])
 
 
 def _levels(spec: Cube, drawn: Drawn) -> Tables:
@@ -162,4 +163,27 @@ def _levels(spec: Cube, drawn: Drawn) -> Tables:
         low, high = np.maximum(numbers - reach, 0), np.maximum(numbers + reach, 0)
         tables.append(Counts(table, published, low, high))
     fit = fitted(spec, [table.published.values for table in tables])
-    return Tables(spec, tables[0], tuple(tables[1:]), fit, _settled(spec, tables))
+    return Tables(spec, tables[0], tuple(tables[1:]), fit, consistent=_projected(spec, tables[0], fit))
+
+
+def _gaussian(spec: Cube, drawn: Drawn) -> Tables:
+    """Every table from the residuals: numbers are estimates, rounded, and all of them add up."""
+    numbers = drawn.integers(gaussian.DIFFERENCE)
+    exact, unit = gaussian.cells_of(spec, numbers)
+    total = spec.public_number if gaussian.tables_of(spec).total_is_public else None
+    fit = rounded_fit(exact.tolist(), unit, spec.shape, total)
+    every = (tuple(axis.column for axis in spec.axes), *spec.margins)
+    tables = []
+    for margin, reach in zip(every, gaussian.reaches(spec), strict=True):
+        low, high = fit.ends(fit.sums(spec, margin), reach, spec.public_number)
+        values = fit.nearest_integers(fit.sums(spec, margin))
+        published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
+        tables.append(Counts(spec.within(margin), published, low, high))
+    consistent = _projected(spec, tables[0], fit)
+    return Tables(spec, tables[0], tuple(tables[1:]), fit, consistent, numbers)
+
+
+def _projected(spec: Cube, cells: Counts, fit: Fit) -> Consistent | None:
+    if not spec.consistent:
+        return None
+    return Consistent(spec, cells, np.array([cell / fit.scale for cell in fit.cells]))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Final
 
+from hubbub.channels.noise_choice import NOISES
 from hubbub.errors import WrongUse
+from hubbub.kinds.cube.consistency import CONSISTENT, PROJECTED
+from hubbub.kinds.cube.gaussian import AUTO
 from hubbub.kinds.cube.margins import parse_margins
-from hubbub.kinds.cube.result import CONSISTENT
+from hubbub.kinds.cube.result import OWN
 from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import DISTINCT, ROWS, SAMPLING, histogram
-from hubbub.kinds.histogram.spec import columns
-from hubbub.numeric.exact import Exact
+from hubbub.kinds.histogram.spec import Histogram, columns
+from hubbub.numeric.exact import Exact, integer, positive
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import MOST_BINS, axis, declared_size
@@ -25,6 +29,9 @@ def cube(
     margins: str | Sequence[str | Sequence[str]] | None = None,
     crowd: Exact | None = None,
     epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    noise: str | None = None,
+    people: Exact | None = None,
     consistent: bool = False,
     unit: Unit | None = None,
     **options: Any,
@@ -35,11 +42,18 @@ def cube(
     if crowd is None and epsilon is None:
         raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
     cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **options)
-    found = Cube(cells=cells, margins=parse_margins(margins, columns(cells)), consistent=consistent)
-    if consistent and CONSISTENT in columns(cells):
-        raise WrongUse(
-            f"with `consistent` the files have a column {CONSISTENT} of their own; rename yours, or leave it out"
-        )
+    found = Cube(
+        cells=cells,
+        margins=parse_margins(margins, columns(cells)),
+        consistent=consistent,
+        noise=_noise(cells, noise, delta, people),
+        delta=_delta(delta),
+        public_number=None if people is None else integer(people, "people", least=1),
+    )
+    ours = (OWN if found.levelled else ()) + ((CONSISTENT, PROJECTED) if consistent else ())
+    clash = next((name for name in ours if name in columns(cells)), None)
+    if clash is not None:
+        raise WrongUse(f"the files have a column {clash} of their own; rename yours, or leave it out")
     for margin in found.margins:
         many = declared_size(found.within(margin).axes) or 0
         if many > MOST_BINS:  # of the cells themselves only those that are shown are listed
@@ -47,6 +61,28 @@ def cube(
                 f"all bins of a margin are listed, and that by {', '.join(margin)[:80]} has {many:,} of them, more "
                 f"than {MOST_BINS:,}; leave it out, or declare coarser bins"
             )
+    return found
+
+
+def _noise(cells: Histogram, noise: str | None, delta: Exact | None, people: Exact | None) -> str:
+    """Which noise the tables have, where each has its own."""
+    if cells.channel.plain_noise is None:
+        if (noise, delta, people) != (None, None, None):
+            raise WrongUse(
+                "`noise`, `delta` and `people` go with `epsilon` alone: noise on every table; leave them out"
+            )
+        return ""
+    if noise is not None and noise not in NOISES:
+        raise WrongUse(f"noise is one of {', '.join(NOISES)}, not {str(noise)[:40]!r}; leave it out for auto")
+    return noise or AUTO
+
+
+def _delta(delta: Exact | None) -> Fraction:
+    if delta is None:
+        return Fraction(0)
+    found = positive(delta, "delta")
+    if found >= 1:
+        raise WrongUse(f"delta must be below 1, not {found}; choose one like 1e-9")
     return found
 
 
@@ -80,13 +116,20 @@ KIND: Final = Kind(
 
 SPEC is a column with its bins, as for a histogram, or with a function: age:10 (ranges that occur), zip/3 (first signs),
 diagnosis@icd.csv/1 (a level of a hierarchy). MARGINS lists sums by fewer columns, like "A,B; B,C; A"; a number alone,
-like 2, is every margin of so many columns; without it there is one for each column.
+like 2, is every margin of so many columns, and total is everybody in a cell; without it there is one for each column.
 
 Two tables of one crowd can be subtracted from each other, so with `crowd` the finest cells are published once and the
 margins are sums of what was published, each between certain bounds. With `epsilon` alone every table has noise of its
 own: epsilon is split so that the worst error over all of them is least, and the column estimate adds up from table to
 table (exact least squares). Rows count with `rows_per_person=M` (perhaps with `distinct=B` cells and `rows_per_bin=C`
-rows in each), with `epsilon` alone: at most M of each person, and the promise is to people. With `consistent`, whole numbers of at least 0 that add up stand beside.
+rows in each), with `epsilon` alone: at most M of each person, and the promise is to people.
+
+With `epsilon` and `delta` the tables may have Gaussian noise instead, planned so that the largest variance is least: all
+of them then add up by themselves. Where that has the smaller worst error it is taken (`noise=auto`). With `people=N`, which
+is then public and enforced, it is planned for one person replaced by another, and tables add up to N where everybody has a
+bin. Each number has its own interval (own_low, own_high) beside the one that holds with all others at once.
+
+With `consistent`, a second file has whole cells of at least 0 near all tables, for use as counts.
 
 Before, and without the data: hubbub plan cube says which refinements survive.""",
     examples=(
@@ -100,7 +143,23 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         ),
         Option("crowd", "K", "Exact cells of at least K, the others hidden (with `epsilon`: noisy).", group=HOW),
         Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together.", group=HOW),
-        Option("consistent", None, "Also whole numbers of at least 0 that add up.", advanced=True),
+        Option("delta", "D", "With `epsilon`: a delta for Gaussian noise, for less error in many tables.", group=HOW),
+        Option(
+            "noise",
+            "NOISE",
+            "With `epsilon`: geometric or gaussian; if not given, the one with the smaller worst error.",
+            takes="str",
+            group=HOW,
+            advanced=True,
+        ),
+        Option(
+            "people",
+            "N",
+            "With Gaussian noise: how many people there are, public and enforced; the promise is for one replaced.",
+            group=HOW,
+            advanced=True,
+        ),
+        Option("consistent", None, "Also a file of whole cells of at least 0, for use as counts.", advanced=True),
         *SAMPLING,
         DISTINCT,
         *ROWS,

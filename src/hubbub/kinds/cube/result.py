@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.kinds.cube import text
+from hubbub.kinds.cube import gaussian, text
+from hubbub.kinds.cube.consistency import Consistent
 from hubbub.kinds.cube.least_squares import Fit
-from hubbub.kinds.cube.margins import Margin, file_names, summed
+from hubbub.kinds.cube.margins import Margin, file_names
 from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
-from hubbub.numeric.exact import to_text
+from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Drawing, Heat, Mark
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import integer_array
@@ -25,7 +26,7 @@ from hubbub.serialization.arrow import integer_array
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
 
-CONSISTENT: Final = "consistent"
+OWN: Final = ("own_low", "own_high")
 _ESTIMATE: Final = "estimate"
 _DIGITS: Final = 38
 
@@ -38,7 +39,8 @@ class Tables(Result):
     cells: Counts
     margins: tuple[Counts, ...]
     fit: Fit | None = None  # with noise at every level: cells that add up
-    settled: NDArray[np.int64] | None = None  # whole cells of at least 0, where they are wanted
+    consistent: Consistent | None = None  # whole cells of at least 0, where they are wanted
+    residuals: NDArray[np.int64] | None = None  # what was drawn, where the noise is Gaussian
 
     @property
     def _all(self) -> list[tuple[str, Counts, Margin]]:
@@ -47,21 +49,23 @@ class Tables(Result):
         return [("release", self.cells, every), *named]
 
     def sheets(self) -> tuple[Sheet, ...]:
-        return tuple(self._sheet(name, counts, margin) for name, counts, margin in self._all)
+        tables = [self._sheet(i, *each) for i, each in enumerate(self._all)]
+        more = [] if self.residuals is None else [gaussian.sheet(self.spec, self.residuals)]
+        return (*tables, *more, *(() if self.consistent is None else (self.consistent.sheet(),)))
 
-    def _sheet(self, name: str, counts: Counts, margin: Margin) -> Sheet:
+    def _sheet(self, number: int, name: str, counts: Counts, margin: Margin) -> Sheet:
         (base,) = counts.sheets()
         schema = base.schema
         if self.fit is not None:
             at = schema.get_field_index(_ESTIMATE)
             schema = schema.set(at, pa.field(_ESTIMATE, pa.decimal128(_DIGITS, self.fit.degrees)))
-        if self.settled is not None:
-            schema = schema.append(pa.field(CONSISTENT, pa.int64()))
-        return Sheet(name, schema, partial(self._batches, base, schema, margin), base.rows)
+            for own in OWN:
+                schema = schema.append(pa.field(own, pa.int64()))
+        return Sheet(name, schema, partial(self._batches, base, schema, number, margin), base.rows)
 
-    def _batches(self, base: Sheet, schema: pa.Schema, margin: Margin) -> Iterator[pa.RecordBatch]:
+    def _batches(self, base: Sheet, schema: pa.Schema, number: int, margin: Margin) -> Iterator[pa.RecordBatch]:
         estimates = None if self.fit is None else self._estimates(margin)
-        settled = None if self.settled is None else self._settled(margin)
+        own = None if self.fit is None else self._own(number, margin)
         start = 0
         for batch in base.batches():
             stop = start + batch.num_rows
@@ -69,29 +73,36 @@ class Tables(Result):
             if estimates is not None:
                 at = schema.get_field_index(_ESTIMATE)
                 columns[at] = pa.array(estimates[start:stop], schema.field(at).type)
-            if settled is not None:
-                columns.append(integer_array(settled[start:stop]))
+            columns += [] if own is None else [integer_array(end[start:stop]) for end in own]
             yield pa.record_batch(columns, schema=schema)
             start = stop
 
     def _estimates(self, margin: Margin) -> list[Decimal]:
         """Exact sums of the fitted cells."""
         assert self.fit is not None
-        cells = np.array(self.fit.cells, dtype=object)
-        return [Decimal(int(value)).scaleb(-self.fit.degrees) for value in summed(cells, self.spec.axes, margin)]
+        return [Decimal(int(value)).scaleb(-self.fit.degrees) for value in self.fit.sums(self.spec, margin)]
 
-    def _settled(self, margin: Margin) -> NDArray[np.int64]:
-        assert self.settled is not None
-        if not self.spec.cells.discovered:
-            return summed(self.settled, self.spec.axes, margin)
-        # What was found is shown, exact and no less than k, so the sums are the published ones.
-        return next(counts.published.values for _, counts, each in self._all if each == margin)
+    def _own(self, number: int, margin: Margin) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The interval of each number by itself."""
+        assert self.fit is not None
+        estimated, reach = self.spec.own_reaches[number]
+        if estimated:
+            return self.fit.ends(self.fit.sums(self.spec, margin), reach, self.spec.public_number)
+        values = self._all[number][1].published.values
+        return np.maximum(values - int(reach), 0), np.maximum(values + int(reach), 0)
 
     def facts(self) -> Mapping[str, Any]:
         more: dict[str, Any] = {}
         if self.fit is not None:
-            tables = zip(self.spec.shares, self.spec.reaches, strict=True)
-            more["shares"] = [{"epsilon": to_text(share), "reach": reach} for share, reach in tables]
+            own = [to_float(reach, round_up=True) for _, reach in self.spec.own_reaches]
+            more["noise"] = self.spec.noise
+            if self.residuals is None:
+                tables = zip(self.spec.shares, self.spec.reaches, own, strict=True)
+                more["shares"] = [{"epsilon": to_text(e), "reach": reach, "own_reach": r} for e, reach, r in tables]
+            else:
+                pairs = zip(self.spec.reaches, own, strict=True)
+                more["tables"] = [{"reach": reach, "own_reach": r} for reach, r in pairs]
+                more["rho"] = to_float(gaussian.plan_of(self.spec).rho, round_up=True)
         return {
             **self.cells.facts(),
             "intervals": "simultaneous" if self.spec.levelled else "each",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from hubbub.channels.mechanisms.geometric import Geometric
@@ -22,9 +22,10 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.cube import margins, text
+from hubbub.kinds.cube import gaussian, margins, text
 from hubbub.kinds.cube.levels import best_split, reaches
 from hubbub.kinds.cube.margins import Margin
+from hubbub.kinds.cube.own_intervals import own_reaches
 from hubbub.kinds.histogram import promises
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram, columns
@@ -38,7 +39,7 @@ from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
-from hubbub.tables.bins import Axis, Discovered, declared_size, size
+from hubbub.tables.bins import Axis, Declared, Discovered, declared_size, size
 from hubbub.tables.privacy_unit import within_bins
 from hubbub.tables.schema import Schema
 
@@ -65,6 +66,11 @@ class Cube(Spec):
     margins: tuple[Margin, ...]
     consistent: bool = False
     shares: tuple[Fraction, ...] = ()  # of epsilon, for the cells and for each margin; known once the schema is
+    noise: str = ""  # with noise at every level: geometric or gaussian; auto until the schema is known
+    delta: Fraction = Fraction(0)  # of Gaussian noise
+    variances: tuple[Fraction, ...] = ()  # of Gaussian noise, for each table of the closure
+    weights: tuple[Fraction, ...] = ()  # of the tables, which prove that the largest variance is near the least
+    public_number: int | None = None  # of people, where it is public and enforced
 
     @property
     def levelled(self) -> bool:
@@ -72,8 +78,29 @@ class Cube(Spec):
         return self.cells.channel.plain_noise is not None
 
     @property
+    def gaussian(self) -> bool:
+        """Whether the noise at every level is Gaussian."""
+        return self.noise == gaussian.GAUSSIAN
+
+    @property
+    def epsilon(self) -> Fraction:
+        """With noise at every level: what all tables together lose."""
+        assert self.cells.channel.plain_noise is not None
+        return self.cells.channel.plain_noise
+
+    @property
     def axes(self) -> tuple[Axis, ...]:
         return self.cells.axes
+
+    @property
+    def declared(self) -> tuple[Declared, ...]:
+        """The columns, where the bins of all are declared."""
+        return tuple(axis for axis in self.axes if not isinstance(axis, Discovered))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many bins each column has, where all are declared."""
+        return tuple(map(size, self.declared))
 
     def within(self, margin: Margin, channel: Channel | None = None) -> Histogram:
         """A margin as the histogram that it would be by itself."""
@@ -100,11 +127,25 @@ class Cube(Spec):
     @property
     def reaches(self) -> tuple[int, ...]:
         """With noise at every level: how far every number of each table is from the truth at most."""
+        if self.gaussian:
+            return tuple(map(ceil, gaussian.reaches(self)))
         return reaches(self.shares, self.sizes, self.cells.coverage)
+
+    @property
+    def own_reaches(self) -> tuple[tuple[bool, Fraction], ...]:
+        """With noise at every level, for each table: how far a number by itself is from the truth at most; and whether
+        that is of the estimate, or of the number with its own noise. The shorter one, from public numbers alone."""
+        if self.gaussian:
+            return tuple((True, reach) for reach in gaussian.own_reaches(self))
+        return own_reaches(self)
 
     @property
     def people(self) -> People:
         return self.cells.people
+
+    @property
+    def enforced_number(self) -> int | None:
+        return self.public_number
 
     def bind(self, schema: Schema) -> Self:
         known = replace(self, cells=self.cells.bind(schema))
@@ -114,11 +155,20 @@ class Cube(Spec):
         check_levels(known.cells)
         if known.cells.unit != within_bins(known.cells.unit, known.axes):
             raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
-        found = best_split(total, known.sizes, known.cells.coverage)
-        return replace(known, shares=found.shares)
+        found = gaussian.with_noise(known)
+        return replace(
+            known,
+            noise=found.noise,
+            delta=found.delta,
+            shares=found.shares,
+            variances=found.variances,
+            weights=found.weights,
+        )
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        if self.gaussian:
+            return (gaussian.promise(self),)
         return _levelled(self) if self.levelled else self.cells.promises()
 
     def table_promises(self) -> tuple[Derivation, ...]:
@@ -133,6 +183,14 @@ class Cube(Spec):
         total = self.cells.channel.plain_noise
         if total is None:
             yield from self.cells.checks()
+            return
+        if self.gaussian:
+            plan = gaussian.plan_of(self)
+            delta = plan.delta(self.epsilon)
+            yield Check(
+                "the delta of all tables together", delta <= self.delta, f"{to_text(delta)} of {to_text(self.delta)}"
+            )
+            yield Check("the plan of the noise", *gaussian.plan_is_near_the_best(self))
             return
         for share in dict.fromkeys(self.shares):
             yield from laws(Geometric(share))
@@ -155,6 +213,11 @@ class Cube(Spec):
             "margins": [list(margin) for margin in self.margins],
             "consistent": self.consistent,
             "shares": [to_text(share) for share in self.shares],
+            "noise": self.noise,
+            "delta": to_text(self.delta),
+            "variances": [to_text(each) for each in self.variances],
+            "weights": [to_text(each) for each in self.weights],
+            "people": self.public_number,
         }
 
     def size_hint(self) -> int:
@@ -216,6 +279,11 @@ def read(given: Mapping[str, Any]) -> Cube:
         margins=found_margins,
         consistent=restored(bool, given["consistent"]),
         shares=restored(tuple[Fraction, ...], given["shares"]),
+        noise=restored(str, given["noise"]),
+        delta=restored(Fraction, given["delta"]),
+        variances=restored(tuple[Fraction, ...], given["variances"]),
+        weights=restored(tuple[Fraction, ...], given["weights"]),
+        public_number=restored(int | None, given["people"]),
     )
     known = columns(cells)
     margins.checked(found_margins, known, CheckFailed)
@@ -223,7 +291,18 @@ def read(given: Mapping[str, Any]) -> Cube:
     if not ordered or len(set(found_margins)) != len(found_margins) or not is_possible(cells):
         raise CheckFailed("the description is not one of a cube; get the original certificate")
     total = cells.channel.plain_noise
-    if total is not None:
+    if spec.noise not in ((gaussian.GAUSSIAN, gaussian.GEOMETRIC) if total is not None else ("",)):
+        raise CheckFailed("the description does not say which noise its tables have; get the original certificate")
+    if not spec.gaussian and (spec.delta or spec.variances or spec.weights or spec.public_number is not None):
+        raise CheckFailed("the description has a delta and variances that no noise of it has; get the original")
+    if spec.gaussian:
+        check_levels(cells)
+        if cells.unit.chooses or cells.sample is not None or cells.collected is not None:
+            raise CheckFailed("Gaussian noise on a cube is for people of one row each; get the original certificate")
+        if spec.public_number is not None and spec.public_number < 1:
+            raise CheckFailed("the description has a number of people that is none; get the original certificate")
+        gaussian.check(spec)
+    elif total is not None:
         check_levels(cells)
         if len(spec.shares) != len(found_margins) + 1 or sum(spec.shares) != total or min(spec.shares) <= 0:
             raise CheckFailed("the shares of the tables do not add up to epsilon; get the original certificate")

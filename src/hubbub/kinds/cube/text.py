@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hubbub.kinds.cube import gaussian
 from hubbub.kinds.cube.margins import Margin, inside
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.text import listed
@@ -49,11 +50,16 @@ def _sums(spec: Cube) -> str:
 
 def by(margin: Margin) -> str:
     """The columns of a margin."""
-    return listed(list(margin))
+    return listed(list(margin)) if margin else "no column: the grand total"
 
 
 def _method(spec: Cube) -> str:
     channel = spec.cells.channel
+    if spec.gaussian:
+        return (
+            f"Gaussian noise on what each of {len(spec.variances)} tables says beyond the tables below it, epsilon "
+            f"{to_text(spec.epsilon)} and delta {to_text(spec.delta)} in all; every number follows from these"
+        )
     if channel.plain_noise is not None:
         moved = spec.cells.unit.moved(declared_size(spec.axes))
         return f"noise on every number of every table, epsilon {to_text(moved * channel.plain_noise)} in all"
@@ -67,8 +73,9 @@ def intervals(spec: Cube) -> str:
     if spec.levelled:
         return (
             f"All intervals of all tables together hold the true numbers of {whom}, with a chance of at least "
-            f"{percent} %: no number is off by more than {max(spec.reaches):,}"
-            if spec.shares
+            f"{percent} %: no number is off by more than {max(spec.reaches):,}; the own interval of a number holds it as "
+            "often if it is the only one that is looked at"
+            if spec.shares or spec.gaussian
             else ""
         )
     first = spec.cells.channel.exact_from
@@ -108,7 +115,13 @@ def whom(spec: Cube) -> str:
 
 def _remarks(spec: Cube) -> tuple[str, ...]:
     found = [people] if (people := whom(spec)) else []
-    if spec.levelled:
+    if spec.gaussian:
+        found.append(
+            f"the noise is Gaussian: planned so that the largest variance of all numbers is least; no number is off by more "
+            f"than {max(spec.reaches):,}, all at once. The file {gaussian.RESIDUALS} has what was drawn; every table "
+            "follows from it, and all of them add up"
+        )
+    elif spec.levelled:
         found.append(
             "the column estimate is made from all tables by least squares and adds up from table to table; it is "
             "worked out from what was published, so it tells nothing more about anybody"
@@ -117,7 +130,7 @@ def _remarks(spec: Cube) -> tuple[str, ...]:
         crowds = spec.cells.channel.exact_from is not None
         caution = "counts hidden cells as 0" if crowds else "is too large on average where cells are small"
         found.append(
-            "the column consistent has whole numbers of at least 0 that add up from table to table; it is worked out "
-            f"from what was published, has no interval, and {caution}"
+            "the file consistent has whole cells of at least 0, whose sums are near every table; it is worked out from "
+            f"what was published, has no intervals, and {caution}"
         )
     return tuple(found)

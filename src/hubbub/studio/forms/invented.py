@@ -18,6 +18,7 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import INFINITY, integer
 from hubbub.protocol.spec import Kind
+from hubbub.report.picture import picture
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, all_labels, parse, size
 from hubbub.tables.bounded_column import Measure, measured
 from hubbub.tables.cell_format import BOOLEAN
@@ -26,6 +27,8 @@ from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.schema import ColumnType
 
 MOST: Final = 20_000  # people who are invented
+_DRAWN: Final = 120  # numbers in a picture
+_BINS: Final = 5_000  # of a release that is tried
 _GOLDEN: Final = 0.6180339887498949
 _TYPES: Final = {
     ColumnType.TEXT: pa.string(),
@@ -44,7 +47,7 @@ class Tried:
     width: str
     people: int
     numbers: int
-    visible: int
+    picture: str  # what its report would show, as HTML; "" where there is too much to see
 
 
 def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnType], people: str, shape: str) -> Tried:
@@ -56,15 +59,17 @@ def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnTyp
     spec = kind.ask(**options).bind(engine.columns())
     result = spec.present(spec.measure(engine, SystemSource()))
     sheet = result.sheets()[0]
+    drawn = result.drawing() if sheet.rows <= _DRAWN else None
+    shows = "" if drawn is None else picture(drawn)
     if not {"low", "high"} <= set(sheet.schema.names):
-        return Tried("", many, sheet.rows, sheet.rows)
+        return Tried("", many, sheet.rows, shows)
     widths, rows = [], 0
     for batch in sheet.batches():
         for low, high in zip(batch.column("low").to_pylist(), batch.column("high").to_pylist(), strict=True):
             rows += 1
             if low is not None and high is not None and math.isfinite(float(low)) and math.isfinite(float(high)):
                 widths.append((float(high) - float(low)) / 2)
-    return Tried(f"{median(widths):.3g}" if widths else "", many, rows, len(widths))
+    return Tried(f"{median(widths):.3g}" if widths else "", many, rows, shows)
 
 
 def table(options: Mapping[str, Any], schema: Mapping[str, ColumnType], many: int, shape: str) -> pa.Table:
@@ -85,12 +90,16 @@ def table(options: Mapping[str, Any], schema: Mapping[str, ColumnType], many: in
 
 def _columns(options: Mapping[str, Any], shape: str) -> Iterator[tuple[str, list[Any], str]]:
     """(column, values, how people are spread over them) for all that is declared."""
+    bins = 1
     for name in ("by", "columns"):
         given = options.get(name) or ()
         if isinstance(given, str):
             raise WrongUse("what is expected of such a release is not known beforehand")
         for spec in given:
             axis = parse(spec)
+            bins *= 10 if isinstance(axis, Discovered) else size(axis)
+            if bins > _BINS:
+                raise WrongUse(f"what is expected is tried for up to {_BINS:,} bins")
             yield axis.column, _values(axis), shape
     if options.get("of") is not None:
         measure = measured(options["of"])
@@ -111,8 +120,6 @@ def _values(axis: Axis) -> list[Any]:
     if isinstance(axis, Dates):
         days = (axis.last - axis.first).days
         return [axis.first + timedelta(days=days * i // max(len(axis) - 1, 1)) for i in range(len(axis))]
-    if size(axis) > MOST:
-        raise WrongUse(f"what is expected is worked out for up to {MOST:,} bins")
     if isinstance(axis, Steps):
         return [axis.low + i * axis.width for i in range(axis.steps)]
     assert isinstance(axis, Edges)

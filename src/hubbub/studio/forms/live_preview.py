@@ -113,7 +113,7 @@ def weigh(
                 frontier = Answer(value=picture(found.value, here))
     weak = () if promises.value is None else weaknesses(spec)
     by_trying: Answer[Tried | str] = Answer(value="none")
-    if expected.value == "none" and kind.data == TABLE:
+    if kind.data == TABLE:
         asked = partial(invented.expected, kind, dict(options), schema, stated.people, stated.shape)
         by_trying = desk.answers.answer(("tried", key, stated), asked, until)
     return Weighed(

@@ -378,7 +378,8 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "waiting": found.waiting,
         "shape": shape,
         "expected": hoped,
-        "tried": _tried(found, kind, form),
+        "tried": None if hoped is not None else _tried(found, form),
+        "picture": drawing(found.tried.value.picture) if isinstance(found.tried.value, Tried) else None,
         "cost": _cost(found),
         "unit": given["words"].get("rows_called") or ("rows" if "rows_per_person" in given["words"] else "people"),
         "found": "delta" in given["words"],
@@ -400,7 +401,7 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _tried(found: Weighed, kind: Kind, form: Mapping[str, str]) -> dict[str, str] | None:
+def _tried(found: Weighed, form: Mapping[str, str]) -> dict[str, str] | None:
     """What came out of trying it on invented people, in words."""
     value = found.tried.value
     if not isinstance(value, Tried) or not value.width:

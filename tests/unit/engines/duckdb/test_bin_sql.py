@@ -288,7 +288,7 @@ def test_bins_that_cannot_be_made_of_a_column_get_one_sentence(spec: str, kind: 
     assert "\n" not in str(refusal.value)
 
 
-def test_many_steps_are_fine_for_whole_numbers() -> None:
+def test_many_steps_are_fine_for_largest_remainders() -> None:
     axis = parse("x:0..10000000:1")
     check(axis, ColumnType.INTEGER)
     assert isinstance(axis, Steps)

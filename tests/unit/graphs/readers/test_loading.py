@@ -99,7 +99,7 @@ def test_labels_of_any_type(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kinds", [("int8", "int64"), ("uint16", "int32"), ("uint64", "uint64"), ("uint64", "int64")])
-def test_whole_numbers_of_any_width(kinds: tuple[str, str]) -> None:
+def test_largest_remainders_of_any_width(kinds: tuple[str, str]) -> None:
     one, other = zip(*numbers(), strict=True)
     table = pa.table({"a": pa.array(one, kinds[0]), "b": pa.array(other, kinds[1])})
     assert facts(load(table)) == WANTED

@@ -215,6 +215,7 @@ def test_every_question_is_answered_from_its_form_and_its_lines(
     assert "Differential privacy, epsilon 1" in told or "Crowd-blending privacy, crowds of at least 20" in told
     if question not in ("records", "map"):
         assert re.search(r'id="error">\s*± \d', told), plain(told)
+        assert "How it could look, with invented people" in told
     page = opened.released(form)
     assert "Published: out" in plain(page)
     line = command(page)

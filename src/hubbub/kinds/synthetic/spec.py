@@ -1,0 +1,116 @@
+"""Invented rows as a release: all tables by up to W columns with noise, a model fitted to them, and rows of the model.
+
+Everything that is promised is promised of the tables (`tables`, a release of a class of queries), which is all that sees the
+data. The model and the rows are worked out from these and from a public seed that is drawn with them: they tell nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from hubbub.errors import CheckFailed
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.queries import wire as queries_wire
+from hubbub.kinds.queries.spec import Queries
+from hubbub.kinds.synthetic import text
+from hubbub.noise.source import Source
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.query_classes.classes import ColumnCells
+from hubbub.query_classes.marginals.junction_tree import MOST_ROWS
+from hubbub.query_classes.residual import Residual
+from hubbub.query_classes.split_tables import SplitTables
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import restored
+from hubbub.serialization.published_files import Files
+from hubbub.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+_BYTES_PER_ROW = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthetic(Spec):
+    """Tables with noise, and `size` invented rows; about as many as there are people where that is not said.
+
+    Guarantee: that of the tables. Nothing else of the data is looked at.
+    """
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.synthetic.request
+    tables: Queries
+    size: int | None = None
+
+    @property
+    def queries(self) -> ColumnCells:
+        """The class of all tables."""
+        assert isinstance(self.tables.queries, ColumnCells)
+        return self.tables.queries
+
+    @property
+    def people(self) -> People:
+        return self.tables.people
+
+    def bind(self, schema: Schema) -> Self:
+        return replace(self, tables=self.tables.bind(schema))
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: those of the tables: rows are a function of what these publish and of words that hide nobody."""
+        return self.tables.promises()
+
+    def composition(self) -> CompositionInfo:
+        return self.tables.composition()
+
+    def checks(self) -> Iterator[Check]:
+        return self.tables.checks()
+
+    def unverified_fields(self) -> tuple[str, ...]:
+        return (
+            *self.tables.unverified_fields(),
+            "which tables the model is made of: no promise rests on it",
+            "the seed, if somebody drew until they liked the rows: no promise rests on it",
+        )
+
+    def describe(self) -> Description:
+        return text.describe(self)
+
+    def to_json(self) -> dict[str, Plain]:
+        return {"tables": queries_wire.to_json(self.tables), "size": self.size}
+
+    def size_hint(self) -> int:
+        return 2 * self.tables.size_hint() + _BYTES_PER_ROW * (self.size or 100_000)
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.synthetic import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.synthetic import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.synthetic import load as synthetic_load
+
+        return synthetic_load.load(self, files)
+
+
+def read(given: Mapping[str, Any]) -> Synthetic:
+    """The release that a description says, checked as if somebody had asked for it."""
+    spec = Synthetic(tables=queries_wire.read(given["tables"]), size=restored(int | None, given["size"]))
+    queries, method = spec.tables.queries, spec.tables.method
+    fits = isinstance(queries, ColumnCells) and queries.at_most and isinstance(method, Residual | SplitTables)
+    if not fits or spec.tables.request.people is not None:
+        raise CheckFailed(
+            "the tables of the description are none that rows can be made of; get the original certificate"
+        )
+    if spec.size is not None and not 1 <= spec.size <= MOST_ROWS:
+        raise CheckFailed("the number of invented rows is none; get the original certificate")
+    return spec
