@@ -37,6 +37,7 @@ from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 from hubbub.tables.key_columns import STATUS
@@ -60,6 +61,9 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
         asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
         kept = engine.kept_rows((asked,), source, spec.protection.people)
         return Measurement(answers=release(SumsOfDrawn(spec), kept, source))
+    if spec.unit.counts_rows and spec.drawn_cap:
+        asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+        return Measurement(answers=release(CappedSums(spec), engine.kept_rows((asked,), source), source))
     exact = _weighted(spec, engine, source) if spec.weight is not None else engine.count(_question(spec), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
@@ -93,7 +97,7 @@ def present(spec: Sum, measurement: Measurement) -> Totals:
 
 
 def _caps(spec: Sum) -> tuple[int | None, ...]:
-    return caps.grid(spec.bottom, spec.top) if spec.drawn_cap else (None,)
+    return spec.cap_points if spec.drawn_cap else (None,)
 
 
 def _question(spec: Sum) -> CountQuery:
@@ -219,30 +223,83 @@ class SumsOfCrowds:
         return Sums(self.spec).draw(rows_of_crowds(self.spec, exact), source)
 
 
-def person_totals(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+@dataclass(frozen=True, slots=True)
+class CappedSums:
+    """The mechanism of a sum over several rows with a cap that is drawn: how many people reach each point of the grid
+    with all that they have, a cap from that, and noise as wide as the cap on the sums of what it leaves.
+
+    Guarantee: whoever comes or goes moves how many reach a point by at most 1, which costs the share of the choice
+    (:func:`hubbub.kinds.sum.cap.runs`). Given the cap they move all sums together by at most as much as it is, which
+    costs the share of the sums. Both are of the rows that a map of the person's own kept.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        spec, bounds = self.spec, self.spec.bounds
+        assert bounds is not None
+        if exact.people * max(spec.most_in_all, 1) > LARGEST_COUNT:
+            raise WrongUse(BEYOND_COUNTS)
+        totals = totals_of_people(spec, exact)
+        above = [int((totals >= point).sum()) for point in spec.cap_points]
+        at = caps.drawn(spec, above, source)
+        places, capped = person_totals(spec, exact, 0, replace(bounds, cap=at))
+        sums = np.zeros(spec.bins, dtype=np.int64)
+        np.add.at(sums, places, capped)
+        (noisy,) = with_noise([sums.tolist()], (cap_rate(spec, at),), source)
+        return in_columns(spec, [Row((each,), None, at) for each in noisy])
+
+
+def totals_of_people(spec: Sum, kept: KeptRows) -> NDArray[np.int64]:
+    """What everybody has in all bins together, in steps, before a cap on that."""
+    whose, _, totals, _ = _pairs(spec, kept, 0)
+    found = np.zeros(kept.people, dtype=np.int64)
+    np.add.at(found, whose, totals)
+    return found
+
+
+def person_totals(
+    spec: Sum, kept: KeptRows, which: int, bounds: ContributionBounds | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What everybody has in each bin that they are in, in steps, within the caps: (bin, total) of each such pair.
 
     Guarantee: a person is in at most B bins, with at most a' in absolute value in each and A in all of them; it looks at
     the rows of one person alone. With A bins are cut one after the other, in the secret order of their first rows.
     """
+    bounds = bounds or spec.bounds
+    assert bounds is not None
+    whose, places, totals, first = _pairs(spec, kept, which)
+    if bounds.cap is not None and totals.size:
+        order = np.lexsort((first, whose))
+        size, mine = np.abs(totals[order]), whose[order]
+        before = np.cumsum(size) - size
+        starts = np.concatenate([[True], mine[1:] != mine[:-1]])
+        before -= np.maximum.accumulate(np.where(starts, before, 0))  # those of other people come first
+        room = np.maximum(bounds.cap - before, 0)
+        totals[order] = np.clip(totals[order], -room, room)
+    return places, totals
+
+
+def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], ...]:
+    """Each pair of a person and a bin: whose it is, the bin, what they have there, cut to the cap of a bin, and where in
+    the order of rows their first one stands."""
     bounds, width = spec.bounds, spec.of.steps + 1
     assert bounds is not None
     codes = kept.codes[which]
     rows = within_bounds(kept.person, np.where(codes < 0, -1, codes // width), bounds)
-    who, places = kept.person[rows], codes[rows] // width
     values = codes[rows] % width + int(spec.of.low / spec.of.step)
-    pairs, first, index = np.unique(np.stack([who, places]), axis=1, return_index=True, return_inverse=True)
-    totals = np.zeros(pairs.shape[1], dtype=np.int64)
+    keys, first, index = np.unique(
+        kept.person[rows] * spec.bins + codes[rows] // width, return_index=True, return_inverse=True
+    )
+    totals = np.zeros(keys.size, dtype=np.int64)
     np.add.at(totals, index.reshape(-1), values)
     if bounds.cap_per_bin is not None:
         totals = np.clip(totals, -bounds.cap_per_bin, bounds.cap_per_bin)
-    if bounds.cap is not None:
-        left: dict[int, int] = {}
-        for i in np.argsort(first, kind="stable").tolist():
-            room = left.setdefault(int(pairs[0, i]), bounds.cap)
-            totals[i] = min(max(int(totals[i]), -room), room)
-            left[int(pairs[0, i])] = room - abs(int(totals[i]))
-    return pairs[1].astype(np.int64), totals
+    return keys // spec.bins, keys % spec.bins, totals, first.astype(np.int64)
 
 
 def _noisy(spec: Sum, cells: Cells, cap: int | None, source: Source) -> list[list[int]]:

@@ -8,7 +8,8 @@ person's total is a whole number of steps and nobody who has no value moves anyt
     layers   nothing is guessed: totals are cut into octaves up to the declared maximum, each with noise of its own;
              the sum is told up to the first layer that noise drowns (:mod:`hubbub.kinds.sum.layers`)
     cap A    a person counts with at most A; the noise is as wide as A
-    auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data
+    auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data; of several
+             rows it cuts what a person has in all bins together
 
 Of people with several rows at most M count (:mod:`hubbub.tables.contribution`), and a person's total in a bin is what is
 cut into layers or capped: somebody is then in at most B bins with at most so much in each and in all together, and the
@@ -28,6 +29,7 @@ from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.kinds.sum import promises as sum_promises
 from hubbub.kinds.sum import text
+from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
@@ -167,6 +169,11 @@ class Sum(Statistic):
         return self.cap_share is not None
 
     @property
+    def cap_points(self) -> tuple[int, ...]:
+        """The caps that may be drawn, in steps: of what a person has in a bin, or of several rows in all bins."""
+        return grid(self.bottom, self.top if self.bounds is None else self.most_in_all)
+
+    @property
     def layers(self) -> Layers:
         """Those whose sums are drawn; with a cap that is drawn there is one, up to that."""
         return octaves(self.top) if self.layered else Layers((self.steps,))
@@ -271,11 +278,10 @@ def _check_cap(spec: Sum) -> None:
         return
     if spec.cap_per_bin is not None and not several:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
-    if several and (spec.cap_share is not None or spec.lost is not None):
-        raise WrongUse(
-            "a cap that is drawn, and what a cap cut off, are for people with one row each; leave out `lost` and "
-            "say the cap"
-        )
+    if several and spec.lost is not None:
+        raise WrongUse("`lost` counts people with one row each; leave it out")
+    if several and spec.cap_share is not None and not isinstance(spec.protection, Noise):
+        raise WrongUse("a cap of several rows is drawn with `epsilon=E` alone; say the cap, `cap=A`")
     for each in (cap, spec.cap_per_bin):
         if several and each is not None and not each > 0:
             raise WrongUse(f"a cap must be above 0, not {to_text(each)}; choose another")

@@ -54,7 +54,8 @@ def cut(spec: Sum) -> str:
     if spec.weight is not None and spec.cap is not None:
         return f"values {spec.of.cut} and, with their weights, to {to_text(spec.cap)}"
     if spec.drawn_cap:
-        return f"values {spec.of.cut} and then to the cap"
+        whole = "of what a person has in all bins together, " if spec.unit.counts_rows else "then "
+        return f"values {spec.of.cut} and {whole}to the cap"
     if spec.bounds is not None and (spec.cap is not None or spec.cap_per_bin is not None):
         ends = [] if spec.cap_per_bin is None else [f"{to_text(spec.cap_per_bin)} in a bin"]
         ends += [] if spec.cap is None else [f"{to_text(spec.cap)} in all"]
