@@ -6,6 +6,8 @@ It is made from the release alone, so it tells nothing that the release does not
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Template
+from typing import Final
 
 import hubbub
 from hubbub.charts.language import kept_english, say, speaking, spoken
@@ -15,7 +17,6 @@ from hubbub.protocol.release import Release
 from hubbub.report import content
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.numbers import table
-from hubbub.report.page import BODY
 from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.style import STYLE
 from hubbub.report.summary import summary
@@ -72,3 +73,40 @@ def _picture(release: Release, heading: Heading) -> str:
         return picture(release.result.drawing(), dict(heading.labels))
     except Exception:
         return f"<p>{say(NOT_DRAWN)}</p>"
+
+
+# The page of a release: its parts, in order.
+
+
+BODY: Final = Template(
+    """<main>
+<header>
+<h1>$title</h1>
+$subtitle$facts
+$summary
+</header>
+$picture
+<section id="numbers">
+<h2>$numbers_title</h2>
+<p>$hidden</p>
+$table
+</section>
+$notes<section id="promises">
+<h2>$promised_title</h2>
+$promise
+$others</section>
+<section id="more">
+<h2>$more_title</h2>
+<details id="not-promised"><summary>$not_promised_title</summary>
+$not_promised
+</details>
+<details id="assumptions"><summary>$assumptions_title</summary>
+$assumptions
+</details>
+<details id="check"><summary>$check_title</summary>
+$check
+</details>
+</section>
+</main>
+<footer>$made_by</footer>"""
+)
