@@ -8,14 +8,31 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import Annotated, Any, Final
 
+from hubbub.account.notation import noise as read_noise
 from hubbub.account.notation import promise as read_promise
 from hubbub.certificate.certificate import about
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees import composition as c
 from hubbub.guarantees import implications as i
-from hubbub.guarantees.accountant.advanced_composition import differential_beforehand, differential_so_far
+from hubbub.guarantees.accountant.accountant import Accountant, differential_exactly, of_noises, of_pair
+from hubbub.guarantees.accountant.advanced_composition import (
+    differential_beforehand,
+    differential_of_sums,
+    differential_so_far,
+)
+from hubbub.guarantees.accountant.concentrated import (
+    concentrated,
+    concentrated_group,
+    concentrated_to_differential,
+    concentrated_to_replace,
+    differential_to_concentrated,
+    of_noise,
+)
+from hubbub.guarantees.accountant.gaussian import GaussianNoise
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
 from hubbub.guarantees.definitions import (
     BernoulliSample,
+    ConcentratedPrivacy,
     DifferentialPrivacy,
     Guarantee,
     OutlierKind,
@@ -34,6 +51,7 @@ TARGETS: Final = (
     "differential",
     "replace",
     "zero-knowledge",
+    "concentrated",
     "crowd-blending",
     "simple-outlier",
     "outlier",
@@ -119,6 +137,9 @@ def _premise_sentences(step: Derivation) -> tuple[str, ...]:
 
 
 def _stated(given: Promise) -> Derivation:
+    noise = _noise(given)
+    if noise is not None:
+        return of_noise(noise)
     return stated(read_promise(given) if isinstance(given, str) else given)
 
 
@@ -145,17 +166,55 @@ def compose(
 
     Guarantee: what follows holds for all of them together, by the theorem that it names.
     """
-    steps = [_stated(given) for given in promises] * a_size(times, "`times`", least=1)
+    often = a_size(times, "`times`", least=1)
+    noises = [_noise(given) for given in promises] * often
+    steps = [_stated(given) for given in promises] * often
     if len(steps) < 2:
         raise WrongUse("compose takes at least two promises, like differential:epsilon=1 differential:epsilon=0.5")
     if delta is not None:
         if same_partition or same_sample:
             raise WrongUse("`delta` is for plain differential privacy; leave out `same_partition` and `same_sample`")
+        if any(noise is not None for noise in noises):
+            return _with_gaussian(steps, noises, a_delta(delta, "`delta`"))
         return _at_delta(steps, a_delta(delta, "`delta`"))
     if same_sample:
         k, n = a_size(same_sample[0], "K", least=1), a_size(same_sample[1], "N", least=1)
         return Composed(ways=(c.zero_knowledge_same_sample(*steps, k=k, n=n),))
+    if any(isinstance(step.conclusion, ConcentratedPrivacy) for step in steps):
+        return Composed(ways=(concentrated(*steps),))
     return Composed(ways=(reduce(partial(c.compose, same_partition=same_partition), steps),))
+
+
+def _noise(given: Promise) -> GaussianNoise | None:
+    return read_noise(given) if isinstance(given, str) else None
+
+
+def _with_gaussian(steps: list[Derivation], noises: list[GaussianNoise | None], delta: Fraction) -> Composed:
+    """Geometric and Gaussian releases by the exact law of all losses, and beside it what holds if each was chosen after
+    seeing earlier results."""
+    private = [each.conclusion for each in steps]
+    total = Accountant()
+    for noise, promise in zip(noises, private, strict=True):
+        if noise is not None:
+            total += of_noises([noise])
+        elif isinstance(promise, DifferentialPrivacy) and not isinstance(promise.epsilon, Infinite):
+            pair = RandomizedResponsePair(epsilon=promise.epsilon, delta=promise.delta)
+            total += of_pair(pair, promise.neighbours)
+        else:
+            raise Refused(
+                f"Gaussian noise adds up exactly with differential privacy, and {promise} is none; convert it"
+            )
+    exact = differential_exactly(total, *steps, at_delta=delta)
+    own, chosen = total.infinite_mass, None
+    if own < delta:
+        losses = [
+            concentrated_to_differential(s, delta=delta) if n is not None else s
+            for n, s in zip(noises, steps, strict=True)
+        ]
+        chosen = differential_of_sums(
+            *losses, grown=total.growths(), basic=total.basic, at_delta=delta - own, own_delta=own
+        )
+    return Composed(ways=(exact,), at_delta=True, adaptive=chosen)
 
 
 def _at_delta(steps: list[Derivation], delta: Fraction) -> Composed:
@@ -186,6 +245,8 @@ def group(
     found: list[tuple[Derivation, dict[str, Any] | None]] = []
     if isinstance(given, DifferentialPrivacy):
         found.append((i.differential_group(step, group=size), None))
+    elif isinstance(given, ConcentratedPrivacy):
+        found.append((concentrated_group(step, group=size), None))
     elif isinstance(given, ZeroKnowledge):
         found.append((i.zero_knowledge_group(step, group=size), _paper_3(given, size)))
         found.append((i.zero_knowledge_group_total_variation(step, group=size), _paper_4(given, size)))
@@ -228,6 +289,7 @@ def convert(
     rate: Annotated[
         Exact | None, option_help("P", "The rate at which people came into the data, for distributional.")
     ] = None,
+    delta: Annotated[Exact | None, option_help("D", "The delta, for zCDP to differential privacy.")] = None,
 ) -> Converted:
     """From one notion of privacy to another. What does not follow is refused, with the reason.
 
@@ -244,7 +306,14 @@ def convert(
     if to == "zero-knowledge":
         found = i.differential_to_zero_knowledge(step, n=_number(n, "`n`"))
     elif to == "replace":
-        found = i.add_remove_to_replace(step)
+        is_rho = isinstance(given, ConcentratedPrivacy)
+        found = concentrated_to_replace(step) if is_rho else i.add_remove_to_replace(step)
+    elif to == "concentrated":
+        found = differential_to_concentrated(step)
+    elif to == "differential" and isinstance(given, ConcentratedPrivacy):
+        if delta is None:
+            raise WrongUse("zCDP is differential privacy at a delta; add `delta`, like 1e-9")
+        found = concentrated_to_differential(step, delta=a_delta(delta, "`delta`"))
     elif to == "differential":
         outlier = isinstance(given, OutlierKind)
         found = i.outlier_to_differential(i.to_outlier(step)) if outlier else i.zero_knowledge_to_differential(step)

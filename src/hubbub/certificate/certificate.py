@@ -106,8 +106,10 @@ def about(guarantee: Guarantee, people: People | None = None) -> dict[str, Any]:
     and as a float rounded up."""
     under = {"neighbours": guarantee.neighbours.value, "number_is_public": guarantee.neighbours.number_is_public}
     fields: dict[str, Any] = {"notion": guarantee.notion, "says": str(guarantee), **whom(people), **under}
-    for name in guarantee.__dataclass_fields__:
+    for name, field in guarantee.__dataclass_fields__.items():
         value = getattr(guarantee, name)
+        if field.metadata.get("unsaid") and value == field.default:
+            continue
         if isinstance(value, Curve):
             fields[name] = str(value)
         elif isinstance(value, tuple):

@@ -12,9 +12,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
 
+from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
 from hubbub.guarantees.definitions import (
     Aggregate,
     BernoulliSample,
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     DistributionalPrivacy,
@@ -42,6 +44,7 @@ from hubbub.protocol.spec import Spec
 from hubbub.tables.cell_format import Missing
 
 DIGITS: Final = 3
+_FOR_INSTANCE: Final = Fraction(1, 10**9)  # the delta at which zCDP is put into words
 LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
 
 NO_READING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -54,6 +57,7 @@ _TITLES: Final = {
     "simple-outlier": _RARER,
     "staircase": _RARER,
     "differential": "With you or without you",
+    "zero-concentrated differential": "What adds up",
     "zero-knowledge": "No more than a sample would tell",
     "distributional": "Hidden by who was picked",
 }
@@ -211,6 +215,11 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
             return f"Replace the {changed} of {_people(group, one)} {_in(data)} with anything else: {within}."
         case DifferentialPrivacy(group=group):
             return f"Add or remove {_people(group, one)} {_in(data)}: {_within(guarantee.epsilon, guarantee.delta)}."
+        case ConcentratedPrivacy(rho=rho, neighbours=neighbours, group=group):
+            like = DifferentialPrivacy(
+                epsilon=zcdp_epsilon(rho, _FOR_INSTANCE), delta=_FOR_INSTANCE, neighbours=neighbours, group=group
+            )
+            return f"What releases lose in this measure adds up, without a delta. {_meaning(like, people)}"
         case ZeroKnowledge(group=group):
             whose, lost = "their" if group > 1 else "that person's", "removed" if in_graph else "blanked"
             return (
@@ -224,7 +233,7 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
             return (
                 f"Everybody {_in(data)} either blends with at least {k} people, themselves included, or can be left "
                 "out. Replace somebody by another of their crowd, or leave out somebody who has none: "
-                f"{_within(guarantee.epsilon, Fraction(0))}."
+                f"{_within(guarantee.epsilon, guarantee.delta)}."
             )
         case OutlierPrivacy():
             if _is_flat(guarantee):
@@ -307,6 +316,8 @@ def _not_promised(guarantee: Guarantee, people: People | None) -> str:
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
             return "that the number of people is secret, or that the data of others teaches nothing about you."
+        case ConcentratedPrivacy(neighbours=neighbours):
+            return _not_promised(DifferentialPrivacy(epsilon=Fraction(0), neighbours=neighbours), people)
         case DifferentialPrivacy():
             return "that the data of others, such as your friends, teaches nothing about you."
         case ZeroKnowledge():

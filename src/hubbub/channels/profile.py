@@ -136,7 +136,7 @@ def judge(channel: Channel, rows: list[Row], guarantee: object = None) -> Verdic
 
 def _cover(channel: Channel, claim: Checkable, seen: set[int]) -> Verdict:
     """Whether the channel's proofs cover every count that was not looked at."""
-    allowed, delta = loss_curve(claim), Fraction(0) if isinstance(claim, CrowdBlending) else claim.delta
+    allowed, delta = loss_curve(claim), claim.delta
     proofs = [proof for proof in channel.proofs if proof.delta <= delta]
     beyond = max(seen, default=0) + 1
     for proof in proofs:

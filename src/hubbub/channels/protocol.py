@@ -21,6 +21,7 @@ from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import SUPPRESSED, Law, given_visible
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
+from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import Theorem
@@ -191,6 +192,10 @@ class Channel(Protocol):
 
     def several_bins(self, bins: int) -> DifferentialPrivacy | None:
         """What a person in at most so many bins is promised, where that is less than the sum; None if it is the sum."""
+        return None
+
+    def gaussian_noise(self, bins: int) -> GaussianNoise | None:
+        """The discrete Gaussian noise that it is, on counts of which a person moves so many; None for other noise."""
         return None
 
     def why_this_noise(self, bins: int) -> str | None:

@@ -8,6 +8,7 @@ still is lost.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -27,7 +28,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, TO_REPLACE, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.numeric.exact import Exact, Infinite, Loss, to_text
+from hubbub.numeric.exact import Exact, Infinite, Loss, rational, to_text
 from hubbub.numeric.format import short
 from hubbub.sampling import amplification
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at, floor
@@ -65,14 +66,15 @@ def sampled_crowd_blending(
     Guarantee: if M is (k, epsilon)-crowd-blending, then M on the sample is (epsilon', delta)-zero-knowledge private
     with respect to iRS(p), and (epsilon', delta)-differentially private for the population under add/remove, with the
     epsilon' of Theorem A (sharper than Theorem 13, and for zero-knowledge an upper bound). Refused where delta is
-    below p^k, because then no epsilon will do.
+    below p^k, because then no epsilon will do. With a delta of its own it is as :func:`_reached` says.
     """
     given = _crowd(premise, amplification.THEOREM_A)
+    bins = bins and not given.delta
     kind = amplification.noisy_below if bins else amplification.crowd_blending
     sample = BernoulliSample(p=p)
     assumptions = (_secretly(sample), ONE_RELEASE)
     setting = kind(given.k, _finite(given.epsilon), sample.p)
-    return _both(premise, setting, sample, _reached(setting, at_delta, bins, unmarked), assumptions, bins)
+    return _both(premise, setting, sample, _reached(setting, at_delta, bins, unmarked, given), assumptions, bins)
 
 
 def collected_crowd_blending(
@@ -90,11 +92,12 @@ def collected_crowd_blending(
     if isinstance(sample, BernoulliSample):
         return sampled_crowd_blending(premise, sample.p, at_delta=at_delta, bins=bins, unmarked=unmarked)
     given = _crowd(premise, amplification.ROBUST)
+    bins = bins and not given.delta
     setting = amplification.robust(
         given.k, _finite(given.epsilon), sample.high, sample.highest, sample.exempt, bins=bins
     )
     stated = _without_lower_limit(sample)
-    found = _reached(setting, at_delta, bins, unmarked and not sample.exempt)
+    found = _reached(setting, at_delta, bins, unmarked and not sample.exempt, given)
     return _both(premise, setting, stated, found, (_secretly(stated), ONE_RELEASE), bins)
 
 
@@ -149,8 +152,9 @@ def distributional(
         setting = amplification.distributional(given.k, _finite(given.epsilon), high, exempt)
     else:
         given = _crowd(premise, amplification.DISTRIBUTIONAL)
+        bins = bins and not given.delta
         setting = amplification.distributional_crowd(given.k, _finite(given.epsilon), high, exempt, bins=bins)
-    found = _reached(setting, at_delta, bins, unmarked and not exempt)
+    found = _reached(setting, at_delta, bins, unmarked and not exempt, given)
     conclusion = DistributionalPrivacy(epsilon=found.epsilon, delta=found.delta, sample=stated)
     assumptions = (_secretly(stated), PERSONS, ONE_RELEASE)
     return _step(conclusion, f"{LUI_PASS}, Theorem 22; sharp, {HERE}", premise, setting, found, assumptions, bins)
@@ -197,7 +201,18 @@ def _step(
     )
 
 
-def _reached(setting: Setting, at_delta: Exact, bins: bool, unmarked: bool) -> Amplified:
+def _reached(
+    setting: Setting, at_delta: Exact, bins: bool, unmarked: bool, given: CrowdBlending | SimpleOutlier
+) -> Amplified:
+    """The epsilon at a delta.
+
+    Guarantee: Theorem A with a delta. (epsilon, delta)-close laws are delta R + (1 - delta) R', the R' epsilon-close
+    (Kairouz, Oh, Viswanath 2015), so every pairing u y - g v x is at most (1 - delta) f(u, v) + delta u and every
+    removal at most delta b_m more, and the weights u sum to at most 1: what holds at E for (k, epsilon) with delta_A
+    holds with delta_A + p_t delta, wherever g >= e^epsilon, which is E >= ln(1 + p_t (e^epsilon - 1)).
+    """
+    if given.delta:
+        return _with_delta(setting, rational(at_delta, "delta"), given)
     found = sharpest(setting, at_delta, unmarked=unmarked) if bins else epsilon_at(setting, at_delta)
     if isinstance(found.epsilon, Infinite):
         least = short(floor(setting), 3, up=False)
@@ -206,6 +221,19 @@ def _reached(setting: Setting, at_delta: Exact, bins: bool, unmarked: bool) -> A
             f"{least}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
         )
     return found
+
+
+def _with_delta(setting: Setting, at_delta: Fraction, given: CrowdBlending | SimpleOutlier) -> Amplified:
+    own = max(case.own for case in setting.cases)
+    left = at_delta - own * given.delta
+    if left <= 0:
+        raise Refused(
+            f"{setting.theorem}: the delta of {given} alone comes to {short(own * given.delta, 3)} on the sample, and "
+            f"{to_text(at_delta)} is asked for; raise that, or lower the other"
+        )
+    found = _reached(setting, left, False, False, replace(given, delta=Fraction(0)))
+    least = mixed(max(case.removal for case in setting.cases), own)
+    return replace(found, epsilon=max(found.epsilon, least), delta=at_delta)
 
 
 def _crowd(premise: Derivation, theorem: str) -> CrowdBlending:

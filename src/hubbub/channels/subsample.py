@@ -29,7 +29,7 @@ from hubbub.channels.profile import checkable, loss_curve
 from hubbub.channels.protocol import Card, Channel, Proof, Published, exact_count, exact_counts
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.curve import flat
-from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
+from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.subsampled_curve import subsampled_curve
@@ -119,7 +119,7 @@ class Subsampled(Channel):
 @lru_cache(maxsize=256)
 def _claim(inner: Guarantee, p: Fraction, delta: Fraction) -> DifferentialPrivacy:
     known = checkable(inner)
-    curve, own_delta = loss_curve(known), Fraction(0) if isinstance(known, CrowdBlending) else known.delta
+    curve, own_delta = loss_curve(known), known.delta
     if not isinstance(curve.limit, Infinite):
         return DifferentialPrivacy(epsilon=mixed(curve.limit, p), delta=p * own_delta)
     crowd = curve.pieces[-1].start

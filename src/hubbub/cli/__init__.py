@@ -324,12 +324,13 @@ def page() -> Console:
     return Page(markup=False, highlight=False, emoji=False)
 
 
-def verdict(sentence: str, *, passed: bool = True) -> Text:
-    """The first line of an answer: a tick or a cross, coloured where the terminal has colours."""
+def verdict(sentence: str, *, passed: bool | None = True) -> Text:
+    """The first line of an answer: a tick, a cross, or a question mark where nothing is wrong and something is missing;
+    coloured where the terminal has colours."""
     from rich.text import Text
 
-    colour = "bold green" if passed else "bold red"
-    return Text.assemble(("✓ " if passed else "✗ ", colour), (_by_lines(sentence), "bold"))
+    mark, colour = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("? ", "yellow")}[passed]
+    return Text.assemble((mark, f"bold {colour}"), (_by_lines(sentence), "bold"))
 
 
 def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> None:

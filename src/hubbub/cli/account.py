@@ -42,6 +42,8 @@ PROMISE is a kind and its numbers:
   differential:epsilon=1,neighbours=replace     replace one person
   zero-knowledge:epsilon=0.1,k=100,n=10000      whoever knows 100 of 10000 rows
   zero-knowledge:epsilon=0.1,rate=0.1           whoever knows a sample of rate 0.1
+  concentrated:rho=0.005                        zCDP: adds up without a delta
+  gaussian:variance=100,numbers=5               Gaussian noise on numbers of which a person moves 5 by 1
   crowd-blending:k=20,epsilon=0.5
   simple-outlier:k=100,epsilon=1
   outlier:curve=1:0.01,101:1,delta=1e-6
@@ -176,6 +178,7 @@ _add(
     "differential:epsilon=1 differential:epsilon=0.5,delta=1e-9",
     "zero-knowledge:epsilon=0.1,rate=0.1 zero-knowledge:epsilon=0.2,rate=0.05 --json",
     "differential:epsilon=0.1 --times 50 --delta 1e-9",
+    "differential:epsilon=0.1 gaussian:variance=100 --times 5 --delta 1e-6",
     text=PROMISES,
 )
 _add(
@@ -183,5 +186,6 @@ _add(
     _promise,
     "zero-knowledge:epsilon=0.1,delta=1e-9,rate=0.1 --to differential",
     "differential:epsilon=0.5 --to crowd-blending --k 20 --json",
+    "concentrated:rho=0.005 --to differential --delta 1e-9",
     text=PROMISES,
 )

@@ -233,6 +233,8 @@ def _sentences(found: Inspection) -> Iterator[str]:
     for cells in found.columns:
         if cells.spec is not None:
             yield from _of_bins(cells, found.rows)
+    if found.measured is not None:
+        yield from _of_bins(found.measured, found.rows, "outside of the range", "range")
     if found.met:
         who = "rows" if found.persons is None else "people"
         yield f"{found.met:,} {who} meet the condition."
@@ -314,22 +316,22 @@ def _draw_values(found: Inspection, of: str | None) -> None:
     console.print(grid)
 
 
-def _of_bins(cells: Cells, rows: int) -> Iterator[str]:
+def _of_bins(cells: Cells, rows: int, outside: str = "in no listed bin", after: str = "bins") -> Iterator[str]:
     sentences = [
         f"{many:,} {text} ({_percent(many / max(rows, 1))})"
         for many, text in (
             (cells.missing, "missing"),
             (cells.unreadable, "cannot be read as declared"),
-            (cells.outside, "in no listed bin"),
+            (cells.outside, outside),
         )
         if many
     ]
-    yield f"{cells.spec}: {', '.join(sentences) or 'every cell is read and in a bin'}."
+    yield f"{cells.spec}: {', '.join(sentences) or 'every cell is read and inside'}."
     if cells.shapes:
         shapes = ", ".join(f"{shape} ({many:,})" for shape, many in cells.shapes)
         yield f"  Unreadable ones look like {shapes}; 9 is any digit, x any letter."
     if cells.unreadable and cells.reads is not None:
-        how = f"with {cells.reads} after the bins" if _suffix(cells) else "as they are"
+        how = f"with {cells.reads} after the {after}" if _suffix(cells) else "as they are"
         yield f"  Nearly all can be read {how}."
 
 
@@ -370,17 +372,22 @@ def _suffix(cells: Cells) -> str:
 
 def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ...], how: dict[str, Any]) -> str | None:
     """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
-    specs = [_mended(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
-    if not by:
-        few = (cells for cells in found.columns if cells.column != person and 2 <= (cells.values or 0) <= _FEW)
-        specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
-    if not specs or (by and not found.fares):  # of bins with nobody in them zeros would be published, and paid for
-        return None
-    from hubbub.engines.addresses import is_address, without_secrets
-    from hubbub.kinds.histogram.request import KIND
     from hubbub.tables.bins import Discovered, parse
 
-    parts = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]
+    specs = [_mended(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
+    found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
+    measured = found.measured if not found_bins else None  # of found bins no mean is told without more
+    if not by and measured is None:
+        few = (cells for cells in found.columns if cells.column != person and 2 <= (cells.values or 0) <= _FEW)
+        specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
+    if (not specs and measured is None) or (
+        by and not found.fares
+    ):  # of bins with nobody in them zeros would be published, and paid for
+        return None
+    from hubbub.engines.addresses import is_address, without_secrets
+
+    kind = "histogram" if measured is None else "mean"
+    parts = ["hubbub", "release", kind, without_secrets(file) if is_address(file) else file]
     for name, value in how.items():
         for each in value if isinstance(value, tuple) else () if value is None else (value,):
             parts += [f"--{name.replace('_', '-')}", each]
@@ -391,12 +398,13 @@ def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ..
         parts += ["--dataset", "people"]  # a query has no name of its own
     parts += [] if how["on"] else ["--person", person] if person else ["--rows-are-people"]
     parts += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
+    parts += [] if measured is None else ["--of", _mended(measured.spec or "", measured)]
     for spec in specs:
         parts += ["--by", spec]
     if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
         parts += ["--encoding", "cp1252"]
     # What can be added to later: a table of crowds would close the dataset to every other one.
-    found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
+    found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)  # those that are proposed, too
     promise = ["--epsilon", "1", *(["--delta", "1e-9"] if found_bins else [])]
     return " ".join(map(shlex.quote, [*parts, *promise, "--out", "out/"]))
 

@@ -11,13 +11,15 @@ from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
     from hubbub.guarantees.derivation import Derivation
-    from hubbub.ledger.admission import Total
+    from hubbub.ledger.admission import Total, Totals
     from hubbub.ledger.ledger import Account, Ledger, Record
 
 _NOTIONS = {
     "differential": "differential",
     "replaced": "differential, for one person replaced",
     "adaptive": "differential, at a delta, however each was chosen",
+    "planned": "differential, at a delta, if all noise was fixed beforehand",
+    "concentrated": "zero-concentrated differential, which adds up without a delta",
     "zero_knowledge": "zero-knowledge",
     "crowd_blending": "crowd-blending",
     "outlier": "outlier",
@@ -27,6 +29,8 @@ _WHOM = {
     "differential": ", for one person more or less",
     "replaced": ", for one person replaced",
     "adaptive": ", however each release was chosen",
+    "planned": ", if all noise was fixed before any of it was seen",
+    "concentrated": ", which adds up without a delta",
     "population": ", for the population that the table was collected from",
 }
 
@@ -81,26 +85,32 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 @click.option("--delta", metavar="D", help="Cap the delta of each notion.")
 @click.option("--crowd", metavar="K", help="Ask for crowds of at least K.")
 @click.option("--overlap", metavar="S", help="The largest share of people who may be under another name too (0.05).")
+@click.option(
+    "--planned",
+    is_flag=True,
+    help="All releases and their noise were fixed before any was seen: add up by the exact law, at --delta.",
+)
 @click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
 @_ledger_option
 @json_option
-def policy(dataset: str, ledger: str | None, no_caps: bool, as_json: bool, **caps: str | None) -> None:
+def policy(dataset: str, ledger: str | None, planned: bool, no_caps: bool, as_json: bool, **caps: str | None) -> None:
     """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them."""
     from hubbub.ledger.policy import Policy
     from hubbub.numeric.exact import integer, rational
 
     given = {name: value for name, value in caps.items() if value is not None}
-    if given and no_caps:
+    if (given or planned) and no_caps:
         raise WrongUse("--none takes every cap away, so no other can be given with it; choose one of them")
     book = _open(ledger)
-    if given or no_caps:
+    if given or planned or no_caps:
         book.set_policy(
             dataset,
             Policy(
+                planned=planned,
                 **{
                     name: integer(text, "--crowd", least=2) if name == "crowd" else rational(text, _flag(name))
                     for name, text in given.items()
-                }  # type: ignore[arg-type]
+                },  # type: ignore[arg-type]
             ),
         )
     account = book.account(dataset)
@@ -288,7 +298,25 @@ _TABLE = {
 
 def _totals(account: Account) -> dict[str, Total]:
     totals = account.totals
-    return {} if totals is None else {name: getattr(totals, name) for name in _NOTIONS}
+    if totals is None:
+        return {}
+    return {name: _planned(account, totals) if name == "planned" else getattr(totals, name) for name in _NOTIONS}
+
+
+def _planned(account: Account, totals: Totals) -> Total:
+    """What the exact law of all losses says, where that is less than the sum: at the delta of the policy, or of what is
+    shown beside it."""
+    from hubbub.ledger.admission import ADAPTIVE_DELTA, Total
+
+    if len(account.spent) < 2:
+        return Total(why="one release is what it promises")
+    found = totals.planned.at(account.policy.delta or ADAPTIVE_DELTA)
+    basic = getattr(totals.differential.guarantee, "epsilon", None)
+    if found.derivation is None or basic is None:
+        return found
+    if not getattr(found.guarantee, "epsilon") < basic:  # noqa: B009
+        return Total(why="so few releases lose no less at a delta than the sum")
+    return found
 
 
 def _relevant_totals(account: Account) -> dict[str, Total]:
@@ -333,7 +361,7 @@ def _policy(account: Account) -> dict[str, Any]:
 
     policy = plain(account.policy)
     assert isinstance(policy, dict)
-    return {name: value for name, value in policy.items() if name != "is" and value is not None}
+    return {name: value for name, value in policy.items() if name != "is" and value is not None and value is not False}
 
 
 def _left(account: Account) -> dict[str, str]:
@@ -347,10 +375,12 @@ def _policy_text(account: Account) -> str:
     caps = _policy(account)
     if not caps:
         return "no cap on what may be spent"
-    return "at most " + ", ".join(
+    plan = ", by the exact law of losses, all noise having been planned" if caps.pop("planned", False) else ""
+    listed = [
         f"{name.replace('_', ' ')} {value}" if name != "crowd" else f"crowds of at least {value}"
         for name, value in caps.items()
-    )
+    ]
+    return "at most " + ", ".join(listed) + plan
 
 
 def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:

@@ -12,7 +12,7 @@ import click
 from hubbub import plan as planning
 from hubbub.cli import Commands, examples, json_option, options, page, print_json, question, table
 from hubbub.errors import WrongUse, in_shell
-from hubbub.plan import Coarsenings, Design, Planned, Refinements
+from hubbub.plan import Coarsenings, Design, Noises, Planned, Refinements
 from hubbub.plan.one_number import TARGETS
 from hubbub.plan.planned import FILE, OUT
 from hubbub.progress import working
@@ -100,6 +100,15 @@ def _coarsenings(found: Coarsenings, *, as_json: bool) -> None:
         (row.columns, f"{row.records:,}", f"{100 * row.share:.1f} %", "yes" if row.enough else "") for row in found.rows
     ]
     _rows(found, rows, ["columns", "records", "rows kept", "enough"], as_json=as_json)
+
+
+def _noises(found: Noises, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    table(found.table(), ["noise", "standard deviation", "promise"])
+    for sentence in found.sentences():
+        page().print(f"\n{sentence}")
 
 
 def _rows(
@@ -194,6 +203,15 @@ plan.add_command(
         "plan cube --by department~8 --by age:0..90:10 --by sex=f,m --people 40000 --crowd 10",
         "plan cube --by department --by age:10 --public hubbub-demo/millbrook.parquet --crowd 10 --json",
         name="cube",
+    )
+)
+plan.add_command(
+    question(
+        planning.noises,
+        _noises,
+        "plan noise --epsilon 1 --delta 1e-9 --bins 20",
+        "plan noise --epsilon 0.5 --delta 1e-6 --json",
+        name="noise",
     )
 )
 plan.add_command(

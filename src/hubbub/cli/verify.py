@@ -101,7 +101,7 @@ def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
 def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: bool) -> None:
     """The answer first: what holds and who signed it; with --explain every check, and what nobody can check."""
     console = page()
-    console.print(verdict(done.verdict, passed=enough), soft_wrap=True)
+    console.print(verdict(done.verdict, passed=enough or (None if done.passed else False)), soft_wrap=True)
     if explained:
         console.print()
         for each in done.checks:

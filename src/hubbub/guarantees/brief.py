@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.guarantees.definitions import (
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     DistributionalPrivacy,
@@ -28,8 +29,11 @@ def in_brief(guarantee: Guarantee) -> str:
     'differential privacy, epsilon 1, delta 1 in 1 million'
     """
     match guarantee:
-        case CrowdBlending(k=k, epsilon=epsilon):
-            numbers = [f"crowds of at least {k}", *([f"epsilon {short(epsilon, _DIGITS)}"] if epsilon else [])]
+        case ConcentratedPrivacy(rho=rho):
+            numbers = [f"rho {short(rho, _DIGITS)}"]
+        case CrowdBlending(k=k, epsilon=epsilon, delta=delta):
+            lost = [f"epsilon {short(epsilon, _DIGITS)}"] if epsilon else []
+            numbers = [f"crowds of at least {k}", *lost, *_delta(delta)]
         case OutlierPrivacy(curve=curve, delta=delta):
             loss = f"epsilon {short(curve.at(1), _DIGITS)}" if curve.is_flat else "epsilon by the size of the crowd"
             numbers = [loss, *_delta(delta)]

@@ -32,9 +32,9 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
-from hubbub.guarantees.indistinguishability import times, total, total_delta
+from hubbub.guarantees.indistinguishability import chained, total, total_delta
 from hubbub.guarantees.neighbours import one_relation
-from hubbub.numeric.exact import rounded
+from hubbub.numeric.exact import Loss, rounded
 
 _LONG = 1 << 11  # bits of a denominator
 _DIGITS = 60
@@ -287,13 +287,20 @@ def crowd_blending(first: Derivation, second: Derivation) -> NoReturn:
 
 
 def crowd_blending_with_differential(
-    blending: Derivation, private: Derivation, *, exact_crowds: bool = False
+    blending: Derivation,
+    private: Derivation,
+    *,
+    exact_crowds: bool = False,
+    swapped: tuple[Loss, Fraction] | None = None,
 ) -> Derivation:
     """Beside a crowd-blending release there is room for differential privacy.
 
     Guarantee: if M_1 is (k, epsilon_1)-crowd-blending and M_2 is epsilon_2-DP under add/remove, then publishing both is
     (k, epsilon_1 + 2 epsilon_2)-crowd-blending (Proposition 8; the 2 cannot be lowered: to swap two people is to remove
-    one and add one). If crowds in M_1 are exact, (k, max(2 epsilon_2, epsilon_1 + epsilon_2)) (its proof).
+    one and add one). If crowds in M_1 are exact, (k, max(2 epsilon_2, epsilon_1 + epsilon_2)) (its proof). With deltas:
+    if replacing one person changes M_2 by at most `swapped` = (e, d), two steps unless given (Gaussian noise: its pair
+    of v - v'), exchanging two people of a crowd changes both by (epsilon_1 + e, delta_1 + d), of an exact crowd by
+    (e, d), and leaving one out by (epsilon_1 + epsilon_2, delta_1 + delta_2).
     """
     theorem = Theorem(
         "together.crowd-blending-with-differential",
@@ -301,15 +308,24 @@ def crowd_blending_with_differential(
         f"{GHLP}; exact crowds {HERE}" if exact_crowds else GHLP,
     )
     one, two = blending.concluding(CrowdBlending, theorem), private.concluding(DifferentialPrivacy, theorem)
-    if two.neighbours is not Neighbours.ADD_REMOVE or two.delta:
-        raise Refused(f"{theorem} needs pure differential privacy under add/remove beside it, and was given {two}")
-    swap, leave = times(two.epsilon, 2), one.epsilon + two.epsilon
-    epsilon = max(swap, leave) if exact_crowds else one.epsilon + swap
+    if two.neighbours is not Neighbours.ADD_REMOVE:
+        raise Refused(f"{theorem} needs differential privacy under add/remove beside it, and was given {two}")
+    swap, swap_delta = chained(two.epsilon, two.delta, 2) if swapped is None else swapped
+    leave, leave_delta = one.epsilon + two.epsilon, total_delta((one.delta, two.delta))
+    epsilon = max(swap, leave) if exact_crowds else max(one.epsilon + swap, leave)
+    exchanged = swap_delta if exact_crowds else total_delta((one.delta, swap_delta))
+    delta = max(exchanged, leave_delta)
+    deltas = texts(delta_1=one.delta, delta_2=two.delta, swap_delta=swap_delta, delta_out=delta) if delta else ()
     return Derivation(
-        conclusion=CrowdBlending(k=one.k, epsilon=epsilon),
+        conclusion=CrowdBlending(k=one.k, epsilon=epsilon, delta=delta),
         theorem=theorem,
         premises=(blending, private),
-        numbers=texts(k=one.k, epsilon_1=one.epsilon, epsilon_2=two.epsilon, epsilon_out=epsilon),
+        numbers=(
+            *texts(k=one.k, epsilon_1=one.epsilon, epsilon_2=two.epsilon),
+            *(texts(swap=swap) if swapped is not None and delta else ()),
+            *deltas,
+            *texts(epsilon_out=epsilon),
+        ),
         assumptions=(INDEPENDENT, EXACT_CROWDS) if exact_crowds else (INDEPENDENT,),
     )
 

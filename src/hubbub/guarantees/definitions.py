@@ -12,7 +12,7 @@ removed. There, people of one bin are exactly interchangeable, and people of two
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, TypeAlias
@@ -29,7 +29,7 @@ from hubbub.guarantees.aggregates import TwoSamples as TwoSamples
 from hubbub.guarantees.curve import Curve, Piece, flat
 from hubbub.guarantees.neighbours import Neighbours as Neighbours
 from hubbub.guarantees.parameters import chance, level, settle, size
-from hubbub.numeric.exact import INFINITY, Loss, to_text
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text
 
 NEVER: Fraction = Fraction(0)
 """The delta of a pure promise."""
@@ -77,6 +77,31 @@ class DifferentialPrivacy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConcentratedPrivacy:
+    """rho-zero-concentrated differential privacy (zCDP) for groups of `group` people.
+
+    For all D, D' that at most `group` steps of `neighbours` lead from one to the other, and every order a > 1: the Renyi
+    divergence of order a of M(D) from M(D') is at most a rho. It adds up, and has no delta. Bun, Steinke 2016.
+    """
+
+    notion: ClassVar[str] = "zero-concentrated differential"
+    rho: Fraction
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    group: int = 1
+
+    def __post_init__(self) -> None:
+        rho = level(self.rho)
+        if isinstance(rho, Infinite):
+            raise WrongUse("an infinite rho promises nothing; leave the promise out")
+        settle(self, rho=rho, group=size(self.group, "the group size"))
+        if not isinstance(self.neighbours, Neighbours):
+            raise WrongUse("neighbours must be Neighbours.ADD_REMOVE or Neighbours.REPLACE; choose one")
+
+    def __str__(self) -> str:
+        return f"{to_text(self.rho)}-zCDP [{self.neighbours.value}{_groups(self.group)}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroKnowledge:
     """(group, epsilon, delta)-zero-knowledge privacy with respect to the class `aggregate`.
 
@@ -107,20 +132,21 @@ class ZeroKnowledge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowdBlending:
-    """(k, epsilon)-crowd-blending privacy.
+    """(k, epsilon, delta)-crowd-blending privacy.
 
-    t and t' blend if M(D + t) ~(epsilon, 0) M(D + t') for every D. For every D and every t in D: at least k people of
-    D, t among them, blend with t, or M(D) ~(epsilon, 0) M(D - t). With k = 1 it promises nothing, because t blends
-    with t. It has no delta and does not compose. Gehrke, Hay, Lui, Pass 2012, Definitions 3 and 4.
+    t and t' blend if M(D + t) ~(epsilon, delta) M(D + t') for every D. For every D and every t in D: at least k people
+    of D, t among them, blend with t, or M(D) ~(epsilon, delta) M(D - t). With k = 1 it promises nothing, because t
+    blends with t. It does not compose. Gehrke, Hay, Lui, Pass 2012, Definitions 3 and 4 (delta = 0).
     """
 
     notion: ClassVar[str] = "crowd-blending"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     k: int
     epsilon: Loss
+    delta: Fraction = field(default=NEVER, metadata={"unsaid": True})  # there is none in the paper
 
     def __post_init__(self) -> None:
-        settle(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon))
+        settle(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon), delta=chance(self.delta))
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
         """epsilon below k, nothing from k on.
@@ -129,10 +155,11 @@ class CrowdBlending:
         this bin's own law by epsilon as well, so removal costs at most epsilon either way. Conversely these losses
         suffice, because k people of one bin are a crowd.
         """
-        return (self.epsilon if _positive_count(count) < self.k else INFINITY), NEVER
+        return (self.epsilon, self.delta) if _positive_count(count) < self.k else (INFINITY, NEVER)
 
     def __str__(self) -> str:
-        return f"({self.k}, {to_text(self.epsilon)})-crowd-blending"
+        delta = f", {to_text(self.delta)}" if self.delta else ""
+        return f"({self.k}, {to_text(self.epsilon)}{delta})-crowd-blending"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,6 +328,7 @@ OutlierKind: TypeAlias = OutlierPrivacy | SimpleOutlier | StaircaseOutlier
 
 Guarantee: TypeAlias = (
     DifferentialPrivacy
+    | ConcentratedPrivacy
     | ZeroKnowledge
     | CrowdBlending
     | OutlierPrivacy

@@ -52,8 +52,9 @@ def on_a_sample(premise: Derivation, p: Fraction) -> Derivation:
     conclusion: Guarantee
     numbers = texts(p=p)
     if isinstance(given, CrowdBlending):
-        epsilon = mixed(given.epsilon, p)
-        conclusion, numbers = CrowdBlending(k=given.k, epsilon=epsilon), (*numbers, *texts(epsilon_out=epsilon))
+        epsilon, delta = mixed(given.epsilon, p), p * given.delta
+        conclusion = CrowdBlending(k=given.k, epsilon=epsilon, delta=delta)
+        numbers = (*numbers, *texts(epsilon_out=epsilon), *(texts(delta_out=delta) if delta else ()))
     elif isinstance(given, OutlierPrivacy | SimpleOutlier | StaircaseOutlier):
         outlier = given if isinstance(given, OutlierPrivacy) else given.as_outlier()
         if not outlier.curve.is_monotone:

@@ -6,6 +6,7 @@ from hubbub.errors import Refused
 from hubbub.guarantees.aggregates import covers, includes
 from hubbub.guarantees.definitions import (
     Aggregate,
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     DistributionalPrivacy,
@@ -28,11 +29,14 @@ def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
     match strong, weak:
         case DifferentialPrivacy(), DifferentialPrivacy():
             return strong.neighbours is weak.neighbours and weak.group <= strong.group and _looser(weak, strong)
+        case ConcentratedPrivacy(), ConcentratedPrivacy():
+            same = strong.neighbours is weak.neighbours
+            return same and weak.group <= strong.group and strong.rho <= weak.rho
         case ZeroKnowledge(), ZeroKnowledge():
             same_or_larger = weak.aggregate == strong.aggregate or includes(weak.aggregate, strong.aggregate)
             return same_or_larger and weak.group <= strong.group and _looser(weak, strong)
         case CrowdBlending(), CrowdBlending():
-            return weak.k <= strong.k and strong.epsilon <= weak.epsilon
+            return weak.k <= strong.k and _looser(weak, strong)
         case (
             (OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier()),
             (OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier()),
@@ -46,7 +50,7 @@ def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
             return False
 
 
-_Pair = DifferentialPrivacy | ZeroKnowledge | OutlierGroup | DistributionalPrivacy
+_Pair = DifferentialPrivacy | CrowdBlending | ZeroKnowledge | OutlierGroup | DistributionalPrivacy
 _Curved = OutlierPrivacy | SimpleOutlier | StaircaseOutlier
 
 

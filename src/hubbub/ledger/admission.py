@@ -3,6 +3,8 @@
 ::
 
     differential      losses add; at a delta, many of them to less than their sum, however each was chosen
+    planned           the same by the exact law of all losses, if the noise of each was fixed beforehand
+    concentrated      rho adds, where some release has Gaussian noise and the others no delta
     replaced          the same for one person replaced: releases that take the number of people for public join in
     zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
     crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
@@ -16,14 +18,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 
 from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
-from hubbub.guarantees.accountant import advanced_composition, odometer
-from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
+from hubbub.guarantees.accountant import advanced_composition
+from hubbub.guarantees.accountant.accountant import Accountant, differential_exactly
+from hubbub.guarantees.accountant.concentrated import concentrated, differential_to_concentrated
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     Guarantee,
@@ -34,11 +39,11 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.guarantees.implications import add_remove_to_replace
-from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
+from hubbub.guarantees.indistinguishability import ZERO, chained, times, total, total_delta
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey, surveyed
 from hubbub.ledger.charge import Charge
-from hubbub.numeric.exact import Infinite, Loss, to_text
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text
 
 _NOT_TO_LEAVE = "it for one person replaced alone, since the number of people is enforced"
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"
@@ -55,14 +60,45 @@ class Entered:
     number: int
     charge: Charge
     grown: tuple[Fraction, ...] = ()  # of a stand-in for several: the sums of their growths
+    pairs: Accountant | None = None  # of a stand-in: their pairs
+    replaced_pairs: Accountant | None = None  # of a stand-in: those for one person replaced
+    swap: DifferentialPrivacy | None = None  # of a stand-in: the sums of what replacing one person loses
+    rhos: Fraction | None = None  # of a stand-in: the sum of their zCDP
+
+    @property
+    def accountant(self) -> Accountant | None:
+        """The pairs of laws that dominate it; None where no loss is bounded."""
+        return self.pairs or self.charge.accountant
+
+    @property
+    def replaced_accountant(self) -> Accountant | None:
+        """The same for one person replaced."""
+        return self.replaced_pairs or self.charge.replaced_accountant
+
+    @property
+    def swapped(self) -> DifferentialPrivacy | None:
+        """What replacing one person loses, for crowds beside it: two steps, or what is known of Gaussian noise."""
+        if self.swap is not None or self.charge.beside_crowds is None:
+            return self.swap
+        if self.charge.pure is not None:
+            return DifferentialPrivacy(epsilon=times(self.charge.pure.epsilon, 2), neighbours=Neighbours.REPLACE)
+        return self.charge.replaced
+
+    @property
+    def concentrated(self) -> ConcentratedPrivacy | None:
+        """Its zCDP: as promised, or that of differential privacy without a delta."""
+        if self.rhos is not None:
+            return ConcentratedPrivacy(rho=self.rhos, neighbours=self.charge.people.neighbours)
+        if self.charge.concentrated is not None or self.charge.pure is None:
+            return self.charge.concentrated
+        step = differential_to_concentrated(stated(self.charge.pure))
+        return step.concluding(ConcentratedPrivacy, step.theorem)
 
     def growths(self) -> tuple[Fraction, ...]:
         """What fully adaptive composition adds up."""
-        if self.grown or self.charge.differential is None:
+        if self.grown or self.accountant is None:
             return self.grown
-        inner, rate = self.charge.on_sample or (self.charge.differential, Fraction(1))
-        assert isinstance(inner.epsilon, Fraction)
-        return odometer.growths(RandomizedResponsePair(epsilon=inner.epsilon, delta=inner.delta, rate=rate))
+        return self.accountant.growths()
 
     def step(self, promise: Guarantee) -> Derivation:
         """A promise of this release, as the leaf of a derivation."""
@@ -83,6 +119,24 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """All releases by the exact law of their losses, at whatever delta, if the noise of each was fixed beforehand."""
+
+    accountant: Accountant | None = None
+    steps: tuple[Derivation, ...] = ()
+    why: str = ""
+
+    def at(self, delta: Fraction) -> Total:
+        """What holds at a delta."""
+        if self.accountant is None:
+            return Total(why=self.why)
+        try:
+            return Total(derivation=differential_exactly(self.accountant, *self.steps, at_delta=delta))
+        except Refused as refused:
+            return Total(why=str(refused))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """Every notion."""
 
@@ -92,6 +146,9 @@ class Totals:
     outlier: Total
     adaptive: Total  # differential privacy at a delta, where that is less than the sum
     replaced: Total  # differential privacy for one person replaced: two steps of one more or less, where all have that
+    concentrated: Total  # zCDP: adds up without a delta
+    planned: Planned  # differential privacy at any delta, if the noise of each was fixed beforehand
+    planned_replaced: Planned  # the same for one person replaced
     population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
 
     @property
@@ -123,6 +180,9 @@ def totals(releases: Sequence[Entered]) -> Totals:
         differential=losses,
         replaced=_replaced(releases, losses),
         adaptive=_adaptive(releases, losses),
+        concentrated=_concentrated(releases),
+        planned=_planned(releases, losses),
+        planned_replaced=_planned_replaced(releases),
         zero_knowledge=knowledge,
         crowd_blending=blended,
         outlier=_outlier(releases),
@@ -167,13 +227,63 @@ def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
         return Total(why=losses.why)
     private = [each.charge.differential for each in releases]
     steps = [each.step(promise) for each, promise in zip(releases, private, strict=True) if promise is not None]
-    basic = total(promise.epsilon for promise in private if promise is not None)
-    assert isinstance(basic, Fraction)
     grown = [sum(parts, Fraction(0)) for parts in zip(*(each.growths() for each in releases), strict=True)]
-    found = advanced_composition.differential_of_sums(*steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA)
+    basic, own_delta = total(promise.epsilon for promise in private if promise is not None), None
+    pairs = [each.accountant for each in releases]
+    if any(pair is not None and isinstance(pair.basic, Infinite) for pair in pairs):  # a largest loss has only a coin
+        basic, own_delta = INFINITY, total_delta(pair.infinite_mass for pair in pairs if pair is not None)
+    found = advanced_composition.differential_of_sums(
+        *steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA, own_delta=own_delta
+    )
     if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
         return Total(why="so few releases lose no less at a delta than the sum")
     return _total(found)
+
+
+def _planned(releases: Sequence[Entered], losses: Total) -> Planned:
+    """All pairs together; what has no bounded loss, or a delta of 1, has none."""
+    if losses.derivation is None:
+        return Planned(why=losses.why)
+    steps = []
+    for each in releases:
+        promise = each.charge.differential
+        assert promise is not None
+        steps.append(each.step(promise))
+    return _pairs([(each.number, each.accountant) for each in releases], steps)
+
+
+def _planned_replaced(releases: Sequence[Entered]) -> Planned:
+    """The same for one person replaced."""
+    steps = []
+    for each in releases:
+        step = each.charge.replaced_by(each.step)
+        if step is None:
+            return Planned(why=f"release {each.number} promises none")
+        steps.append(step)
+    return _pairs([(each.number, each.replaced_accountant) for each in releases], steps)
+
+
+def _pairs(found: Sequence[tuple[int, Accountant | None]], steps: Sequence[Derivation]) -> Planned:
+    several = [pairs for _, pairs in found if pairs is not None]
+    if len(several) < len(found):
+        return Planned(why=f"release {next(number for number, pairs in found if pairs is None)} has no bounded loss")
+    try:
+        return Planned(accountant=reduce(Accountant.__add__, several), steps=tuple(steps))
+    except Refused as refused:
+        return Planned(why=str(refused))
+
+
+def _concentrated(releases: Sequence[Entered]) -> Total:
+    """rho of all of them, where one at least has Gaussian noise: else the sum of the epsilons says more."""
+    if all(each.charge.concentrated is None for each in releases):
+        return Total(why="no release promises it")
+    steps = []
+    for each in releases:
+        promise = each.concentrated
+        if promise is None:
+            return Total(why=f"release {each.number} has a delta, and no rho")
+        steps.append(each.step(promise))
+    return _total(concentrated(*steps) if len(steps) > 1 else steps[0])
 
 
 def _total(derivation: Derivation, why: str = "") -> Total:
@@ -198,8 +308,8 @@ def _zero_knowledge(releases: Sequence[Entered]) -> Total:
 
 def _crowd_blending(releases: Sequence[Entered]) -> Total:
     """One release that is crowd-blending, and the others beside it."""
-    others = [each for each in releases if each.charge.pure is None]
-    if not others:  # all of them are differentially private without a delta: the first that has crowds leads
+    others = [each for each in releases if each.charge.beside_crowds is None]
+    if not others:  # all of them may stand beside crowds: the first that has some leads
         others = [each for each in releases if each.charge.crowd_blending is not None][:1]
     if len(others) > 1:
         return Total(why=f"releases {_numbers(others)} have no pure differential privacy, and one may lack it")
@@ -210,14 +320,23 @@ def _crowd_blending(releases: Sequence[Entered]) -> Total:
         return Total(why=_KEPT.format(one.number))
     promise = one.charge.crowd_blending
     assert promise is not None
-    beside = [each.step(each.charge.pure) for each in releases if each is not one and each.charge.pure is not None]
+    beside = [each for each in releases if each is not one]
     if not beside:
         return Total(derivation=one.step(promise))
-    private = composition.differential(*beside) if len(beside) > 1 else beside[0]
+    steps = [each.step(private) for each in beside if (private := each.charge.beside_crowds) is not None]
+    swaps = [each.swapped for each in beside]
+    if any(swap is None for swap in swaps):
+        return Total(why="what replacing one person loses in a release beside it is not known")
     composed = composition.crowd_blending_with_differential(
-        one.step(promise), private, exact_crowds=one.charge.exact_crowds
+        one.step(promise),
+        composition.differential(*steps) if len(steps) > 1 else steps[0],
+        exact_crowds=one.charge.exact_crowds,
+        swapped=(
+            total(swap.epsilon for swap in swaps if swap is not None),
+            total_delta(swap.delta for swap in swaps if swap is not None),
+        ),
     )
-    return Total(derivation=composed)
+    return _total(composed)
 
 
 def _outlier(releases: Sequence[Entered]) -> Total:

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Final
 
+from hubbub.guarantees.accountant.accountant import Accountant, of_noises, of_pair
+from hubbub.guarantees.accountant.gaussian import (
+    WIDEST_TABULATED,
+    GaussianNoise,
+    SampledGaussianPair,
+    gaussian_total,
+)
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
 from hubbub.guarantees.definitions import (
     BernoulliSample,
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     Guarantee,
@@ -16,7 +26,7 @@ from hubbub.guarantees.definitions import (
     OutlierKind,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import HERE, TO_REPLACE, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import add_remove_to_replace, zero_knowledge_to_differential
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.neighbours import check_number
@@ -24,6 +34,11 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
+from hubbub.serialization.exact_json import UNSAID
+
+SWAPPED: Final = Theorem(
+    "implied.gaussian-replaced", "Gaussian noise, one person replaced: root two and not two", HERE, TO_REPLACE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +49,8 @@ class Charge:
     `kept_rows`, what is promised to crowds is promised for one row of each person, chosen secretly: true of the
     release alone, and covered together with others by no theorem. `collected` says how the table itself was sampled
     from a population, as declared; what that buys is worked out for all releases of the table together. `people` are
-    those of the table, with the column that says who is who: promises about unlike people do not add up.
+    those of the table, with the column that says who is who: promises about unlike people do not add up. `noises` is
+    Gaussian noise that all of it is computed from, inside a sample where one is drawn.
     """
 
     what: str
@@ -45,6 +61,7 @@ class Charge:
     at_delta: Fraction = Fraction(1, 10**9)
     people: People = field(default_factory=People)
     exact_crowds: bool = False
+    noises: tuple[GaussianNoise, ...] = field(default=(), metadata=UNSAID)
 
     def about(self, promise: Guarantee) -> People:
         """Whom one of its promises is about."""
@@ -60,6 +77,11 @@ class Charge:
     def pure(self) -> DifferentialPrivacy | None:
         """The same without a delta."""
         return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
+
+    @property
+    def beside_crowds(self) -> DifferentialPrivacy | None:
+        """What it promises beside crowds (Proposition 8): without a delta, or by Gaussian noise with one."""
+        return self.pure or (self.differential if self.concentrated is not None else None)
 
     @property
     def promises_replacement(self) -> bool:
@@ -79,16 +101,77 @@ class Charge:
         """How that follows, `leaf` being a promise as a derivation.
 
         Guarantee: as promised, or by two steps of add/remove, or, with the person's row blanked in between, by two of
-        zero-knowledge privacy (Proposition 7).
+        zero-knowledge privacy (Proposition 7); with Gaussian noise by what the one moves less what the other does.
         """
         if not self._comes_or_goes:
             return None
-        steps = [
+        steps = [] if (swap := self._swapped(leaf)) is None else [swap]
+        steps += [
             _to_replace(leaf(each))
             for each in self.promises
             if isinstance(each, DifferentialPrivacy | ZeroKnowledge) and not isinstance(each.epsilon, Infinite)
         ]
         return min(steps, key=_loss, default=None)
+
+    def _swapped(self, leaf: Callable[[Guarantee], Derivation]) -> Derivation | None:
+        """One person replaced, under Gaussian noise on the table itself, with the delta that is promised already."""
+        own = self.differential
+        if not self.noises or own is None or self.zero_knowledge is not None or not 0 < own.delta < 1:
+            return None
+        total = gaussian_total(noise.swapped() for noise in self.noises)
+        epsilon = total.epsilon_at(own.delta)
+        return Derivation(
+            conclusion=DifferentialPrivacy(epsilon=epsilon, delta=own.delta, neighbours=Neighbours.REPLACE),
+            theorem=SWAPPED,
+            premises=(leaf(own),),
+            numbers=texts(rho=total.rho, moved=total.moved, epsilon_out=epsilon, delta_out=own.delta),
+        )
+
+    @property
+    def accountant(self) -> Accountant | None:
+        """The pair of laws that dominates it under the relation of its people; None where no loss is bounded.
+
+        Guarantee: Gaussian noise on the table is Lemma C's pair, Gaussian noise on a fresh sample the exact one where a
+        person moves numbers by ones; everything else is the coin of its epsilon and delta.
+        """
+        inner, rate = self.on_sample or (self.differential, Fraction(1))
+        if inner is None or isinstance(inner.epsilon, Infinite) or inner.delta >= 1:
+            return None
+        relation = self.people.neighbours
+        if self.noises and self.zero_knowledge is None:
+            return of_noises(self.noises, relation)
+        if rate < 1 and len(self.noises) == 1 and (ones := self.noises[0].most_ones) is not None:
+            noise = self.noises[0]
+            if ones * noise.s2 <= WIDEST_TABULATED:
+                return of_pair(SampledGaussianPair(s2=noise.s2, moved=ones, rate=rate), relation)
+        return of_pair(RandomizedResponsePair(epsilon=inner.epsilon, delta=inner.delta, rate=rate), relation)
+
+    @property
+    def replaced_accountant(self) -> Accountant | None:
+        """The same for one person of the table replaced; None in a graph, where that is the relation already.
+
+        Guarantee: of Gaussian noise the pair of the difference of two people, root two as far apart where they move
+        numbers upwards only; else the coin of what is lost when one is replaced.
+        """
+        replaced = self.replaced
+        if replaced is None or isinstance(replaced.epsilon, Infinite) or replaced.delta >= 1:
+            return None
+        if self.noises and self.zero_knowledge is None:
+            return of_noises((noise.swapped() for noise in self.noises), Neighbours.REPLACE)
+        pair = RandomizedResponsePair(epsilon=replaced.epsilon, delta=replaced.delta)
+        return of_pair(pair, Neighbours.REPLACE)
+
+    @property
+    def concentrated(self) -> ConcentratedPrivacy | None:
+        """Its zCDP, as promised."""
+        return next(
+            (
+                each
+                for each in self.promises
+                if isinstance(each, ConcentratedPrivacy) and each.neighbours is self.people.neighbours
+            ),
+            None,
+        )
 
     @property
     def _comes_or_goes(self) -> bool:
@@ -159,4 +242,5 @@ def charge(spec: Spec) -> Charge:
         at_delta=composition.at_delta,
         people=spec.people,
         exact_crowds=composition.exact_crowds,
+        noises=composition.noises,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from hubbub.errors import Refused, WrongUse
@@ -19,11 +19,16 @@ from hubbub.guarantees.people import Whose
 from hubbub.ledger.admission import Total, Totals
 from hubbub.numeric.exact import Infinite, Loss, to_text
 from hubbub.numeric.format import short
+from hubbub.serialization.exact_json import UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Caps; None where there is none. A notion with a cap must hold: a release that would end it is refused."""
+    """Caps; None where there is none. A notion with a cap must hold: a release that would end it is refused.
+
+    With `planned`, somebody declares that which releases there are and how much noise each has was fixed before any of
+    them was seen: their losses are then added up by the exact law, at the delta of the policy.
+    """
 
     differential_epsilon: Fraction | None = None
     zero_knowledge_epsilon: Fraction | None = None
@@ -31,6 +36,7 @@ class Policy:
     delta: Fraction | None = None  # of each notion that has one
     crowd: int | None = None  # the smallest k
     overlap: Fraction | None = None  # the largest share of its people who may be in a dataset of another name
+    planned: bool = field(default=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta", "overlap"):
@@ -42,8 +48,11 @@ class Policy:
             if value is not None and value > 1:
                 raise WrongUse(f"{name.replace('_', '-')} is a share, so at most 1; choose one like {like}")
 
+        if self.planned and not self.delta:
+            raise WrongUse("a plan is added up at a delta; cap that too, like 1e-6")
+
     def __bool__(self) -> bool:
-        return any(getattr(self, name) is not None for name in self.__slots__)
+        return self.planned or any(getattr(self, name) is not None for name in self.__slots__ if name != "planned")
 
     def check(self, totals: Totals, dataset: str) -> None:
         """Refuse what goes beyond a cap.
@@ -88,15 +97,36 @@ class Policy:
                 )
 
     def differential(self, totals: Totals) -> DifferentialPrivacy | None:
-        """What the releases lose together: at a delta, if the policy says which one they may have."""
-        basic, adaptive = totals.differential.guarantee, totals.adaptive.guarantee
-        if isinstance(adaptive, DifferentialPrivacy) and self.delta is not None and adaptive.delta <= self.delta:
-            return adaptive
-        return basic if isinstance(basic, DifferentialPrivacy) else None
+        """What the releases lose together: at a delta, if the policy says which one they may have.
+
+        Guarantee: the least epsilon of the sum, of fully adaptive composition and, of a plan, of the exact law, among
+        those whose delta is within the cap; the sum where none is.
+        """
+        found = [totals.differential.guarantee]
+        if self.delta is not None:
+            found += [totals.adaptive.guarantee, totals.planned.at(self.delta).guarantee if self.planned else None]
+        private = [each for each in found if isinstance(each, DifferentialPrivacy)]
+        within = [each for each in private if self.delta is None or each.delta <= self.delta]
+        return min(within, key=lambda each: each.epsilon, default=private[0] if private else None)
 
     def _check_delta(self, totals: Totals, cap: Fraction, dataset: str) -> None:
-        for notion, delta in _deltas(totals):
+        for notion, delta in self.deltas(totals):
             _within(delta, cap, notion, "delta", dataset)
+
+    def deltas(self, totals: Totals) -> Iterator[tuple[str, Fraction]]:
+        """The delta of each notion that has one and still holds; of differential privacy as this policy adds it up."""
+        only_crowd = totals.differential.guarantee is None  # else it follows from that, which has the delta already
+        one_replaced = [("differential privacy, one person replaced", totals.replaced.guarantee)] if only_crowd else []
+        for notion, promise in (
+            ("differential privacy", self.differential(totals)),
+            *one_replaced,
+            ("zero-knowledge privacy", totals.zero_knowledge.guarantee),
+            ("crowd-blending privacy", totals.crowd_blending.guarantee),
+            ("outlier privacy", totals.outlier.guarantee),
+        ):
+            delta = getattr(promise, "delta", None)
+            if delta is not None:
+                yield notion, delta
 
 
 def left(policy: Policy, totals: Totals | None) -> dict[str, str]:
@@ -112,7 +142,7 @@ def left(policy: Policy, totals: Totals | None) -> dict[str, str]:
         "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),
         "zero_knowledge_epsilon": (policy.zero_knowledge_epsilon, getattr(knowledge, "epsilon", None)),
         "zero_knowledge_rate": (policy.zero_knowledge_rate, rate),
-        "delta": (policy.delta, max((delta for _, delta in _deltas(totals)), default=None) if totals else None),
+        "delta": (policy.delta, max((delta for _, delta in policy.deltas(totals)), default=None) if totals else None),
     }
     for name, (cap, used) in spent.items():
         if cap is None:
@@ -126,21 +156,6 @@ def left(policy: Policy, totals: Totals | None) -> dict[str, str]:
         else:
             remaining[name] = to_text(cap - used)
     return remaining
-
-
-def _deltas(totals: Totals) -> Iterator[tuple[str, Fraction]]:
-    """The delta of each notion that has one and still holds."""
-    only_crowd = totals.differential.guarantee is None  # else it follows from that, which has the delta already
-    one_replaced = [("differential privacy, one person replaced", totals.replaced)] if only_crowd else []
-    for notion, total in (
-        ("differential privacy", totals.differential),
-        *one_replaced,
-        ("zero-knowledge privacy", totals.zero_knowledge),
-        ("outlier privacy", totals.outlier),
-    ):
-        delta = getattr(total.guarantee, "delta", None)
-        if delta is not None:
-            yield notion, delta
 
 
 def share(promise: ZeroKnowledge) -> Fraction | None:

@@ -14,8 +14,10 @@ from typing import Final
 
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
+from hubbub.guarantees.accountant.accountant import Accountant
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     Guarantee,
@@ -127,6 +129,10 @@ def _key(release: Entered) -> object:
         charge.collected,
         charge.differential is None,
         charge.pure is None,
+        charge.concentrated is None,
+        release.concentrated is None,
+        release.accountant is None,
+        release.replaced_accountant is None,
         charge.replaced is None,
         charge.promises_replacement,
         charge.zero_knowledge is None,
@@ -140,12 +146,14 @@ def _key(release: Entered) -> object:
 
 def _sum(first: Entered, second: Entered) -> Entered:
     one, two = first.charge, second.charge
+    rho, relation = _rho(first, second), one.people.neighbours
     promises = (
         _losses(one.differential, two.differential),
         _losses(one.pure, two.pure),
+        None if rho is None or one.concentrated is None else ConcentratedPrivacy(rho=rho, neighbours=relation),
         _losses(one.replaced, two.replaced) if one.promises_replacement else None,  # the same of both
         _knowledge(first, second),
-        _crowds(one, two),
+        _crowds(first, second),
         _curves(one, two),
     )
     return Entered(
@@ -154,15 +162,24 @@ def _sum(first: Entered, second: Entered) -> Entered:
             one,
             promises=tuple(dict.fromkeys(promise for promise in promises if promise is not None)),
             at_delta=min(one.at_delta, two.at_delta),
+            noises=(),  # they are in the pairs
             exact_crowds=False,  # what crowds lose by an exchange and by a removal is one number in a stand-in
         ),
         grown=tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
         if one.differential is not None
         else (),
+        pairs=_pairs(first.accountant, second.accountant),
+        replaced_pairs=_pairs(first.replaced_accountant, second.replaced_accountant),
+        swap=_losses(first.swapped, second.swapped),
+        rhos=rho,
     )
 
 
-def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) -> Guarantee | None:
+def _pairs(one: Accountant | None, two: Accountant | None) -> Accountant | None:
+    return None if one is None or two is None else one + two
+
+
+def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) -> DifferentialPrivacy | None:
     if one is None or two is None:
         return None
     return DifferentialPrivacy(
@@ -185,14 +202,22 @@ def _knowledge(first: Entered, second: Entered) -> Guarantee | None:
     return replace(both, epsilon=_short(both.epsilon), delta=min(_shortened(both.delta), Fraction(1)))
 
 
-def _crowds(one: Charge, two: Charge) -> Guarantee | None:
+def _rho(first: Entered, second: Entered) -> Fraction | None:
+    one, two = first.concentrated, second.concentrated
+    return None if one is None or two is None else _shortened(one.rho + two.rho)
+
+
+def _crowds(first: Entered, second: Entered) -> Guarantee | None:
     """The first leads, and what is beside it is differentially private; of two that are not, nothing is left."""
-    if (
-        one.crowd_blending is None or one.kept_rows or two.pure is None
-    ):  # of kept rows nothing is promised beside others
+    one, swap = first.charge.crowd_blending, second.swapped
+    if one is None or first.charge.kept_rows or swap is None:  # of kept rows nothing is promised beside others
         return None
-    beside = two.pure.epsilon
-    return CrowdBlending(k=one.crowd_blending.k, epsilon=_short(one.crowd_blending.epsilon + beside + beside))
+    own = second.charge.beside_crowds
+    assert own is not None
+    epsilon, delta = max(swap.epsilon, own.epsilon), max(swap.delta, own.delta)
+    return CrowdBlending(
+        k=one.k, epsilon=_short(one.epsilon + epsilon), delta=_shortened(total_delta((one.delta, delta)))
+    )
 
 
 def _curves(one: Charge, two: Charge) -> Guarantee | None:

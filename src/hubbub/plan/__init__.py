@@ -1,7 +1,8 @@
 """Target in, parameters out: which designs reach a promise, and how exact they are for data of a stated shape.
 
-:func:`release` plans a whole release, :func:`ask` works out one number, :func:`refinements` says which parts of a cube
-survive and :func:`coarsenings` which records do; ``hubbub plan`` prints them. ``shape`` says how many people each bin
+:func:`release` plans a whole release, :func:`ask` works out one number, :func:`noises` compares both noises,
+:func:`refinements` says which parts of a cube survive and :func:`coarsenings` which records do; ``hubbub plan`` prints
+them. ``shape`` says how many people each bin
 holds, ``error`` how far a published number lies from the truth, ``targets`` which crowds, rates and losses reach a
 promise, and ``designs`` puts them together. Nothing is read but public counts and tables that the user supplies.
 
@@ -15,6 +16,8 @@ from hubbub.plan.coarsening import Coarsenings as Coarsenings
 from hubbub.plan.coarsening import coarsenings as coarsenings
 from hubbub.plan.designs import Design as Design
 from hubbub.plan.facts import facts as facts
+from hubbub.plan.noises import Noises as Noises
+from hubbub.plan.noises import noises as noises
 from hubbub.plan.one_number import Number as Number
 from hubbub.plan.one_number import ask as ask
 from hubbub.plan.planned import Planned as Planned

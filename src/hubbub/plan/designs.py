@@ -275,7 +275,8 @@ def _follow(step: Derivation, request: Request) -> Iterator[Derivation]:
 def _enough(step: Derivation, request: Request) -> bool:
     given = step.conclusion
     if request.want is Want.CROWD_BLENDING:
-        return isinstance(given, CrowdBlending) and given.k >= (request.k or 0) and given.epsilon <= request.epsilon
+        enough = isinstance(given, CrowdBlending) and not given.delta and given.k >= (request.k or 0)
+        return enough and isinstance(given, CrowdBlending) and given.epsilon <= request.epsilon
     if request.want is Want.OUTLIER:
         assert request.curve is not None
         curved = isinstance(given, OutlierPrivacy) and given.delta <= request.delta

@@ -12,6 +12,7 @@ from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import (
+    ConcentratedPrivacy,
     CrowdBlending,
     Guarantee,
     OutlierPrivacy,
@@ -93,6 +94,8 @@ def _of_loss(guarantee: Guarantee) -> Iterator[str]:
             lost = sentence if isinstance(loss, Infinite) else f"lose epsilon = {_text(loss)}, above {LARGEST_EPSILON}"
             yield f"people in a crowd of {rare} {lost}"
         return
+    if isinstance(guarantee, ConcentratedPrivacy):  # never asked for by itself
+        return
     loss = guarantee.epsilon
     if loss > LARGEST_EPSILON:
         yield (
@@ -102,7 +105,7 @@ def _of_loss(guarantee: Guarantee) -> Iterator[str]:
 
 
 def _of_delta(guarantee: Guarantee, people: int | None) -> Iterator[str]:
-    delta = Fraction(0) if isinstance(guarantee, CrowdBlending) else guarantee.delta
+    delta = Fraction(0) if isinstance(guarantee, ConcentratedPrivacy) else guarantee.delta
     if delta > LARGEST_DELTA:
         yield f"delta = {_text(delta)} is above 1 in {LARGEST_DELTA.denominator:,}, and with that chance nothing holds"
     elif people is not None and delta > Fraction(1, people):

@@ -35,6 +35,22 @@ def written(folder: Path, text: str | bytes, name: str = "people.csv") -> Path:
     return place
 
 
+def test_a_range_is_read_like_bins_and_a_mean_is_proposed(tmp_path: Path) -> None:
+    """Cells that no range can read were not told, and a histogram was proposed."""
+    done = look(
+        written(tmp_path, table(rows=1)), "--person", "id", "--by", "town=Bath,York", "--of", "pay:0..99000:1000"
+    )
+    assert "pay:0..99000:1000: 80 cannot be read as declared (100 %)." in done.stdout
+    assert "can be read with money after the range" in done.stdout
+    assert " mean " in done.stdout
+    (proposed,) = (line for line in done.stdout.splitlines() if line.startswith("You could run: "))
+    words = shlex.split(proposed.removeprefix("You could run: "))
+    assert words[:3] == ["hubbub", "release", "mean"]
+    assert words[words.index("--of") + 1] == "pay:0..99000:1000,money"
+    released = CliRunner().invoke(commands, [*words[1:-1], str(tmp_path / "out")])
+    assert released.exit_code == 0, released.output
+
+
 def test_it_says_first_that_it_is_private_and_leaves_nothing(tmp_path: Path, own_ledger: Path) -> None:
     file = written(tmp_path, table())
     for words in ((), ("--person", "id", "--by", "town"), ("--by", "nothing"), ("--by", "pay:0..9:1", "--json")):

@@ -14,6 +14,7 @@ from hubbub.guarantees.curve import Curve, Piece, flat, read
 from hubbub.guarantees.definitions import (
     NEVER,
     BernoulliSample,
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     DistributionalPrivacy,
@@ -39,6 +40,12 @@ EXAMPLES: list[tuple[Guarantee, str, str]] = [
         "differential",
         "(0.5, 0.1)-DP [replace, groups of 3]",
     ),
+    (
+        ConcentratedPrivacy(rho=HALF, neighbours=Neighbours.REPLACE, group=2),
+        "zero-concentrated differential",
+        "0.5-zCDP [replace, groups of 2]",
+    ),
+    (CrowdBlending(k=10, epsilon=HALF, delta=TENTH), "crowd-blending", "(10, 0.5, 0.1)-crowd-blending"),
     (ZeroKnowledge(epsilon=HALF, aggregate=RandomSample(k=5, n=9)), "zero-knowledge", "0.5-ZK w.r.t. RS(5 of 9)"),
     (
         ZeroKnowledge(epsilon=HALF, delta=TENTH, aggregate=BernoulliSample(p=TENTH), group=2),
@@ -84,7 +91,7 @@ def test_definitions_are_frozen_keyword_values_whose_docstring_cites(cls: type) 
     assert all(field.kw_only for field in fields)
     assert hasattr(cls, "__slots__")
     assert "every" in (cls.__doc__ or "") or "For all" in (cls.__doc__ or "")
-    assert any(year in (cls.__doc__ or "") for year in ("2006", "2011", "2012", "2015"))
+    assert any(year in (cls.__doc__ or "") for year in ("2006", "2011", "2012", "2015", "2016"))
     example = next(guarantee for guarantee, *_ in EXAMPLES if type(guarantee) is cls)
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(example, fields[0].name, 1)

@@ -38,6 +38,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "one row": {"unit": ONE_ROW, "crowd": 20},
     "one row, endless": {"unit": ONE_ROW, "outlier": "1:0,21:inf"},
     "two bins": {"unit": TWO_BINS, "epsilon": 1},
+    "gaussian": {"epsilon": 1, "delta": "1e-9", "noise": "gaussian"},
+    "gaussian in two bins": {"unit": TWO_BINS, "epsilon": "0.5", "delta": "1e-9", "noise": "gaussian"},
+    "sampled gaussian": {"epsilon": 1, "delta": "1e-9", "noise": "gaussian", "sample": "0.1"},
     "group": {"channel": "group", "options": {"k": 10, "epsilon": 1}},
 }
 
@@ -57,4 +60,4 @@ def together(*names: str) -> Totals:
 
 
 def told(which: Totals) -> dict[str, object]:
-    return {name: getattr(which, name).guarantee for name in (*NOTIONS, "population")}
+    return {name: getattr(which, name).guarantee for name in (*NOTIONS, "concentrated", "population")}

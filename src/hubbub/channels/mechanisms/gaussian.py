@@ -24,7 +24,7 @@ from hubbub.channels.protocol import (
     noise_rate,
 )
 from hubbub.errors import WrongUse
-from hubbub.guarantees.accountant.gaussian import by_ones, delta_of, least_variance
+from hubbub.guarantees.accountant.gaussian import GaussianNoise, by_ones, delta_of, least_variance
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
@@ -88,6 +88,9 @@ class Gaussian(Channel):
             f"the noise is Gaussian because a person is in {many}: a standard deviation of {ours:.3g}, {less} the "
             f"{other:.3g} of geometric noise for the same epsilon, which would need no delta"
         )
+
+    def gaussian_noise(self, bins: int) -> GaussianNoise:
+        return by_ones(self.variance, bins)
 
     @property
     def claim(self) -> DifferentialPrivacy:

@@ -75,19 +75,24 @@ def differential_so_far(
 
 
 def differential_of_sums(
-    *derivations: Derivation, grown: Sequence[Fraction], basic: Fraction, at_delta: Fraction
+    *derivations: Derivation,
+    grown: Sequence[Fraction],
+    basic: Loss,
+    at_delta: Fraction,
+    own_delta: Fraction | None = None,
 ) -> Derivation:
     """The same from sums that were carried along, where each premise may stand for many releases.
 
     Guarantee: as :func:`differential_so_far`, if `grown` and `basic` are the sums over all releases of their
-    :func:`~hubbub.guarantees.accountant.odometer.growths` and of their largest losses, and each premise has the sum of the deltas
-    of those it stands for.
+    :func:`~hubbub.guarantees.accountant.odometer.growths` and of their largest losses, and each premise has the sum of
+    the deltas of those it stands for, or `own_delta` is the sum of the chances of endless losses.
     """
     given = [premise.concluding(DifferentialPrivacy, SO_FAR) for premise in derivations]
     neighbours = one_relation(given, SO_FAR)
     epsilon = epsilon_of(grown, basic, at_delta)
-    delta = total_delta((at_delta, *(each.delta for each in given)))
-    assumptions = (FIXED_DELTAS,) if any(each.delta for each in given) else ()
+    shown = total_delta(each.delta for each in given) if own_delta is None else own_delta
+    delta = total_delta((at_delta, shown))
+    assumptions = (FIXED_DELTAS,) if shown else ()
     return Derivation(
         conclusion=DifferentialPrivacy(
             epsilon=epsilon,

@@ -22,18 +22,20 @@ Steinke 2020). Sums over releases, without a delta.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Final
 
 from flint import arb, fmpz_poly
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.accountant.privacy_loss import LossLaw, RandomizedResponsePair, laws
-from hubbub.numeric.bisection import first
-from hubbub.numeric.exact import INFINITY, Loss, ball, precision, rounded, upper
+from hubbub.guarantees.accountant.privacy_loss import DominatingPair, LossLaw, laws, step_of
+from hubbub.guarantees.parameters import chance
+from hubbub.numeric.bisection import first, first_from
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import gaussian_delta, masses, normal, ripple, tail
 
 SMOOTHINGS: Final = tuple(Fraction(n, 8) for n in (4, 6, 8, 10, 12, 16, 24))
@@ -42,9 +44,13 @@ SMOOTHINGS: Final = tuple(Fraction(n, 8) for n in (4, 6, 8, 10, 12, 16, 24))
 _BITS: Final = 256
 _ONE: Final = 1 << _BITS
 _REACH: Final = 90  # nats that a tabulated law leaves out at each end; its mass counts as shown
-_WIDEST: Final = Fraction(3_000)  # of d s2: up to here the exact profile is tabulated
+WIDEST_TABULATED: Final = Fraction(3_000)
+"""Of d s2: up to here the exact profile is tabulated."""
 _CELLS: Final = 400  # of a normal pair's loss law, for each unit of its distance
 _DIGITS: Final = 12
+_EPSILONS: Final = 10_000  # steps of an epsilon that is searched for
+_LONG: Final = 1 << 9  # bits of a denominator; longer ones are rounded against us
+_KEPT: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +58,14 @@ class GaussianNoise:
     """N_Z(s2) on integers that one person moves by v, |v|^2 <= `squared`, at most `moved` of them.
 
     With `ones` no number moves by more than 1. That cannot be seen from the two others: 4 and 4 are four numbers that
-    move by 1, or one that moves by 2.
+    move by 1, or one that moves by 2. With `signed` a person may move some numbers down and others up.
     """
 
     s2: Fraction
     squared: Fraction = Fraction(1)
     moved: int = 1
     ones: bool = False
+    signed: bool = False
 
     def __post_init__(self) -> None:
         if self.s2 <= 0 or self.squared < 0 or self.moved < 0:
@@ -82,15 +89,20 @@ class GaussianNoise:
 
         Guarantee: vectors add, so the length is at most `people` times as large, and at most as many times the entries.
         """
-        return GaussianNoise(s2=self.s2, squared=people**2 * self.squared, moved=people * self.moved)
+        return replace(
+            self, squared=people**2 * self.squared, moved=people * self.moved, ones=self.ones and people == 1
+        )
 
     def swapped(self) -> GaussianNoise:
-        """What one person moves whose data are replaced, where the entries of v are at least 0.
+        """What one person moves whose data are replaced.
 
-        Guarantee: |v - v'|^2 <= |v|^2 + |v'|^2 for entries of at least 0: twice the square, not four times.
+        Guarantee: |v - v'|^2 <= |v|^2 + |v'|^2 for entries of at least 0: twice the square, not four times, and entries
+        of at most 1 stay so. Where some are below 0, four times.
         """
-        return GaussianNoise(
-            s2=self.s2, squared=2 * self.squared, moved=2 * self.moved, ones=self.most_ones is not None
+        if self.signed:
+            return replace(self, squared=4 * self.squared, moved=2 * self.moved, ones=False)
+        return replace(
+            self, squared=2 * self.squared, moved=2 * self.moved, ones=self.most_ones is not None, signed=True
         )
 
 
@@ -122,10 +134,174 @@ def delta_of(noise: GaussianNoise, epsilon: Fraction) -> Fraction:
     if not noise.squared:
         return Fraction(0)
     ones = noise.most_ones
-    if ones is not None and ones * noise.s2 <= _WIDEST:
+    if ones is not None and ones * noise.s2 <= WIDEST_TABULATED:
         with precision():
             return min(rounded(upper(exact_law(noise.s2, ones).delta_at(epsilon)), up=True), Fraction(1))
     return lemma_c([noise], epsilon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledGaussianPair:
+    """Noise N_Z(s2) on a fresh secret sample of a rate, of which one person moves `moved` numbers by one each.
+
+    Given who else is in the sample the pair is a shift by v, or nothing; closeness survives averaging over them, and
+    people who move nothing attain it. So with h(g) = H_g of the exact profile, delta(E) = rate h((e^E - 1 + rate)/rate)
+    upwards, which is no less than what is lost downwards. A simulator that draws a sample without the person *is* the
+    mechanism without the person: this is the zero-knowledge loss too.
+    """
+
+    s2: Fraction
+    moved: int
+    rate: Fraction
+
+    def __post_init__(self) -> None:
+        if self.s2 <= 0 or self.moved < 1:
+            raise WrongUse("Gaussian noise has a variance above 0, on numbers of which somebody moves at least one")
+        chance(self.rate, "the sampling rate")
+
+    @property
+    def gap(self) -> None:
+        return None
+
+    @property
+    def spread(self) -> Fraction:
+        return self.rate * Fraction(math.isqrt(math.ceil(10**12 * self.moved / self.s2)), 10**6)
+
+    @property
+    def symmetric(self) -> bool:
+        return False
+
+    @property
+    def infinite_mass(self) -> Fraction:
+        return exact_law(self.s2, self.moved).infinite_mass
+
+    @property
+    def most(self) -> Loss:
+        return INFINITY
+
+    def losses(self, way: int) -> Iterator[tuple[arb, arb]]:
+        """Each loss with its mass; what is left out of the law of the noise counts as endless.
+
+        Guarantee: P' = rate P + (1 - rate) Q against Q has the loss ln(1 - rate + rate e^l) where P has l against Q,
+        and Q has the mass e^-l of P's there. The other way round it is the negative, with the mass of Q.
+        """
+        law, rate = exact_law(self.s2, self.moved), ball(self.rate)
+        for i, mass in enumerate(law.masses.coeffs()):
+            odds = exp(law.least + i * law.step)
+            above, below = ball(Fraction(int(mass), _ONE)), ball(Fraction(int(mass), _ONE)) / odds
+            loss = (1 - rate + rate * odds).log()
+            yield (loss, rate * above + (1 - rate) * below) if way == 0 else (-loss, below)
+
+    def law(self, way: int, step: Fraction) -> LossLaw:
+        """Guarantee: every loss is rounded up to a multiple of the step, every mass upwards."""
+        found: dict[int, int] = {}
+        with precision():
+            for loss, mass in self.losses(way):
+                at = math.ceil(upper(loss) / step)
+                found[at] = found.get(at, 0) + math.ceil(upper(mass) * _ONE)
+        low = min(found)
+        row = [found.get(i, 0) for i in range(low, max(found) + 1)]
+        return LossLaw(step, low * step, fmpz_poly(row), self.infinite_mass)
+
+    def log_moment(self, a: Fraction) -> arb:
+        """Guarantee: of the law whose masses are rounded up; what it leaves out is paid for as a delta."""
+        sums = [sum((mass * (ball(a) * loss).exp() for loss, mass in self.losses(way)), arb(0)) for way in (0, 1)]
+        return sums[0].max(sums[1]).log()
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        """The delta of one release, rounded up: exact for the simulator that draws a sample without the person."""
+        if not self.rate:
+            return Fraction(0)
+        with precision():
+            inner = ((ball(epsilon).expm1() + ball(self.rate)) / ball(self.rate)).log()
+            level = rounded(inner, up=False, digits=30)  # the profile falls in epsilon: a smaller one is a larger delta
+        return self.rate * delta_of(by_ones(self.s2, self.moved), max(level, Fraction(0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussianTotal:
+    """Gaussian releases of the same people as Lemma C adds them up, however many.
+
+    `squares` has for each of :data:`SMOOTHINGS` the squared distance mu^2 of their one normal pair, infinite where that
+    k2 is not below every variance; `moved` how many numbers one person moves in all of them.
+    """
+
+    rho: Fraction
+    moved: int
+    squares: tuple[Loss, ...]
+
+    def __add__(self, other: GaussianTotal) -> GaussianTotal:
+        """Both."""
+        return GaussianTotal(
+            rho=_shortened(self.rho + other.rho),
+            moved=self.moved + other.moved,
+            squares=tuple(map(_sum, self.squares, other.squares)),
+        )
+
+    def group(self, people: int) -> GaussianTotal:
+        """What so many people lose together.
+
+        Guarantee: their vectors add, so every distance is at most `people` times as large.
+        """
+        square = people**2
+        return GaussianTotal(
+            rho=square * self.rho,
+            moved=people * self.moved,
+            squares=tuple(INFINITY if isinstance(each, Infinite) else square * each for each in self.squares),
+        )
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        """The delta of Lemma C, rounded up, by the k2 that gives the least."""
+        return min((_smoothed(square, self.moved, epsilon, k2) for k2, square in self.proofs()), default=Fraction(1))
+
+    def epsilon_at(self, delta: Fraction) -> Loss:
+        """An epsilon at which that delta is at most `delta`, rounded up; infinite if there is none."""
+        return _least_epsilon(self, delta)
+
+    def proofs(self) -> list[tuple[Fraction, Fraction]]:
+        """Each k2 that may be used, with mu^2."""
+        pairs = zip(SMOOTHINGS, self.squares, strict=True)
+        return [(k2, square) for k2, square in pairs if not isinstance(square, Infinite)]
+
+
+@lru_cache(maxsize=4096)
+def _least_epsilon(total: GaussianTotal, delta: Fraction) -> Loss:
+    if delta <= 0 or not total.proofs():
+        return INFINITY
+
+    def suffices(steps: int) -> bool:
+        return total.delta_at(Fraction(steps, _EPSILONS)) <= delta
+
+    return Fraction(first_from(suffices, 0), _EPSILONS)
+
+
+def gaussian_total(noises: Iterable[GaussianNoise]) -> GaussianTotal:
+    """All of these releases together.
+
+    Guarantee: Lemma C holds of the numbers, for releases each chosen from what came before while their variances and
+    lengths, or bounds on these sums, were fixed beforehand.
+    """
+    several = [
+        GaussianTotal(
+            rho=noise.rho,
+            moved=noise.moved,
+            squares=tuple(noise.squared / (noise.s2 - k2) if k2 < noise.s2 else INFINITY for k2 in SMOOTHINGS),
+        )
+        for noise in noises
+    ]
+    if not several:
+        raise WrongUse("no Gaussian release was given; give at least one")
+    return reduce(GaussianTotal.__add__, several)
+
+
+def _sum(one: Loss, two: Loss) -> Loss:
+    found = one + two
+    return found if isinstance(found, Infinite) else _shortened(found)
+
+
+def _shortened(number: Fraction) -> Fraction:
+    """The number, or a little more if it is too long to be carried along."""
+    return number if number.denominator.bit_length() <= _LONG else rounded(number, up=True, digits=_KEPT)
 
 
 def lemma_c(noises: Sequence[GaussianNoise], epsilon: Fraction) -> Fraction:
@@ -134,15 +310,13 @@ def lemma_c(noises: Sequence[GaussianNoise], epsilon: Fraction) -> Fraction:
     Guarantee: publishing all of them, each chosen from what came before while their variances and lengths were fixed
     beforehand, is (epsilon, delta)-close with and without a person.
     """
-    found = [_smoothed(noises, epsilon, k2) for k2 in SMOOTHINGS if all(k2 < noise.s2 for noise in noises)]
-    return min(found, default=Fraction(1))
+    return gaussian_total(noises).delta_at(epsilon)
 
 
-def _smoothed(noises: Sequence[GaussianNoise], epsilon: Fraction, k2: Fraction) -> Fraction:
+def _smoothed(square: Fraction, moved: int, epsilon: Fraction, k2: Fraction) -> Fraction:
     with precision():
-        shift = _shift(k2, sum(noise.moved for noise in noises))
-        mu = ball(distance(noises, k2)).sqrt()
-        found = shift.exp() * gaussian_delta(ball(epsilon) - 2 * shift, mu)
+        shift = _shift(k2, moved)
+        found = shift.exp() * gaussian_delta(ball(epsilon) - 2 * shift, ball(square).sqrt())
         return min(rounded(upper(found), up=True), Fraction(1)) if found.is_finite() else Fraction(1)
 
 
@@ -152,42 +326,23 @@ def _shift(k2: Fraction, moved: int) -> arb:
     return moved * ((1 + r) / (1 - r)).log()
 
 
-def distance(noises: Sequence[GaussianNoise], k2: Fraction) -> Fraction:
-    """The squared distance mu^2 of the one normal pair for all of these releases."""
-    return sum((noise.squared / (noise.s2 - k2) for noise in noises), Fraction(0))
-
-
 # --- together with other releases --------------------------------------------------------------------------------
 
 
-def epsilon_with(pairs: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction) -> Loss:
+def epsilon_with(pairs: Sequence[DominatingPair], gaussian: GaussianTotal, delta: Fraction) -> Loss:
     """An epsilon with which geometric and Gaussian releases together are (epsilon, delta)-close, rounded up.
 
     Guarantee: the losses of the pairs are convolved with that of the one normal pair of Lemma C, every loss rounded up
     to a step and every mass upwards; nothing is left out, no delta of a pair is dropped, and the factors of the lemma
     are paid. What is asked may depend on earlier results; the variances, lengths and epsilons were fixed beforehand.
     """
-    if not noises:
-        raise WrongUse("no Gaussian release was given; use the composition of the others alone")
-    several = [k2 for k2 in SMOOTHINGS if all(k2 < noise.s2 for noise in noises)]
-    return _with(pairs, noises, delta, min(several, key=lambda k2: _price(noises, delta, k2))) if several else INFINITY
-
-
-def _price(noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction) -> float:
-    """About what a k2 costs in epsilon: each of them is a proof, so this may be a guess."""
-    if delta <= 0:
-        return 0.0
-    far = math.sqrt(2 * math.log(1 / max(delta, Fraction(1, 10**300))))
-    return 2 * float(_shift(k2, sum(noise.moved for noise in noises)).mid()) + far * math.sqrt(distance(noises, k2))
-
-
-def _with(
-    pairs: Sequence[RandomizedResponsePair], noises: Sequence[GaussianNoise], delta: Fraction, k2: Fraction
-) -> Loss:
+    proofs = gaussian.proofs()
+    if not proofs:
+        return INFINITY
+    k2, square = min(proofs, key=lambda each: _price(each[1], gaussian.moved, delta, each[0]))
     with precision():
-        shift = _shift(k2, sum(noise.moved for noise in noises))
+        shift = _shift(k2, gaussian.moved)
         goal = delta / upper(shift.exp())
-        square = distance(noises, k2)
         step = _step(pairs, square)
         normal_law = pair_law(square, step)
         composed = [normal_law + law for law in laws(pairs, step)] if pairs else [normal_law]
@@ -195,14 +350,24 @@ def _with(
         return INFINITY if worst == INFINITY else worst + rounded(upper(2 * shift), up=True, digits=_DIGITS)
 
 
-def _step(pairs: Sequence[RandomizedResponsePair], square: Fraction) -> Fraction:
-    """A step that is small beside the normal loss and divides twice the epsilons, where they have one divisor."""
+def _price(square: Fraction, moved: int, delta: Fraction, k2: Fraction) -> float:
+    """About what a k2 costs in epsilon: each of them is a proof, so this may be a guess."""
+    if delta <= 0:
+        return 0.0
+    far = math.sqrt(2 * math.log(1 / max(delta, Fraction(1, 10**300))))
+    return 2 * float(_shift(k2, moved).mid()) + far * math.sqrt(square)
+
+
+def _step(pairs: Sequence[DominatingPair], square: Fraction) -> Fraction:
+    """A step that is small beside the normal loss and divides the gaps of all coins, where they have one divisor."""
     wanted = rounded(Fraction(math.isqrt(math.ceil(square * 10**12)) + 1, 10**6) / _CELLS, up=True, digits=3)
-    gaps = {2 * pair.epsilon for pair in pairs if pair.epsilon}
+    gaps = {pair.gap for pair in pairs if pair.gap}
+    if any(pair.gap is None for pair in pairs):
+        return min(wanted, step_of(Counter(pairs)))
     if not gaps:
         return wanted
     common = Fraction(math.gcd(*(gap.numerator for gap in gaps)), math.lcm(*(gap.denominator for gap in gaps)))
-    if common * (1 << 14) < sum((2 * pair.epsilon for pair in pairs), Fraction(0)):
+    if common * (1 << 14) < sum((pair.gap for pair in pairs if pair.gap), Fraction(0)):
         return wanted  # no divisor worth the name: each is rounded up
     return common / math.ceil(common / wanted)
 
@@ -230,29 +395,6 @@ def pair_law(square: Fraction, step: Fraction) -> LossLaw:
             row.append(max(math.ceil(upper(part) * _ONE), 0))
         infinite_mass = rounded(upper(below[-1]), up=True)
     return LossLaw(step, low * step, fmpz_poly(row), infinite_mass)
-
-
-# --- rho ---------------------------------------------------------------------------------------------------------
-
-
-def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """The delta at an epsilon that follows from rho-zCDP, rounded up.
-
-    Guarantee: delta = inf over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a/(a - 1) (Canonne, Kamath, Steinke 2020);
-    every a is a proof, and the best of a public grid is taken.
-    """
-    if not rho:
-        return Fraction(0)
-    best = max((float(epsilon) + float(rho)) / (2 * float(rho)), 1.000001)
-    with precision():
-        found = [_of_order(rho, epsilon, 1 + Fraction(f"{(best - 1) * 1.02**i:.6g}")) for i in range(-60, 61)]
-    return min(*found, Fraction(1))
-
-
-def _of_order(rho: Fraction, epsilon: Fraction, a: Fraction) -> Fraction:
-    order = ball(a)
-    log = (order - 1) * (order * ball(rho) - ball(epsilon)) + order * (1 - 1 / order).log() - (order - 1).log()
-    return rounded(upper(log.exp()), up=True) if log < 0 else Fraction(1)
 
 
 # --- how much noise ----------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ smallest for these releases, c_a e^(a (L - epsilon')) = (delta/J) exp(a L - sum 
 at most delta. With delta_j of their own, releases show all with probability delta_j beside their coin, which adds the
 sum of delta_j, if that sum, or a bound on it, was fixed beforehand. QED
 
-If everything was fixed beforehand it is plain (epsilon', delta)-differential privacy.
+If everything was fixed beforehand it is plain (epsilon', delta)-differential privacy. Gaussian noise has no largest loss,
+and r_a = a (a + 1) rho, without a delta of its own.
 """
 
 from __future__ import annotations
@@ -33,10 +34,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from flint import arb
-
-from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
-from hubbub.numeric.exact import Loss, ball, precision, rounded, upper
+from hubbub.guarantees.accountant.privacy_loss import DominatingPair
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, precision, rounded, upper
 
 EXPONENTS: Final = tuple(Fraction(2) ** i * half for i in range(-2, 12) for half in (Fraction(1), Fraction(3, 2)))
 """Fixed for ever, as the theorem asks: nobody may choose among them after seeing results."""
@@ -45,7 +44,7 @@ _DIGITS: Final = 12
 _KEPT: Final = 24  # digits of a growth
 
 
-def epsilon_so_far(pairs: Sequence[RandomizedResponsePair], delta: Fraction) -> Loss:
+def epsilon_so_far(pairs: Sequence[DominatingPair], delta: Fraction) -> Loss:
     """The epsilon' of the theorem, or the sum of the largest losses if that is smaller.
 
     Guarantee: with this epsilon and `delta` plus the deltas of the releases, what was published is covered by the
@@ -55,17 +54,22 @@ def epsilon_so_far(pairs: Sequence[RandomizedResponsePair], delta: Fraction) -> 
     grown = [Fraction(0)] * len(EXPONENTS)
     for pair, many in several.items():
         grown = [before + many * more for before, more in zip(grown, growths(pair), strict=True)]
-    return epsilon_of(grown, sum((pair.most * many for pair, many in several.items()), Fraction(0)), delta)
+    basic: Loss = Fraction(0)
+    for pair, many in several.items():
+        most = pair.most
+        basic = INFINITY if isinstance(most, Infinite) else basic + most * many
+    return epsilon_of(grown, basic, delta)
 
 
-def epsilon_of(grown: Sequence[Fraction], basic: Fraction, delta: Fraction) -> Fraction:
+def epsilon_of(grown: Sequence[Fraction], basic: Loss, delta: Fraction) -> Fraction:
     """The same from the sums over all releases of their :func:`growths` and of their largest losses.
 
     Guarantee: as :func:`epsilon_so_far`; the sums are all that is carried along, however many releases there are.
     """
     with precision():
         found = [_one(more, a, delta) for more, a in zip(grown, EXPONENTS, strict=True)]
-    return min(rounded(min(found), up=True, digits=_DIGITS), basic)
+    best = rounded(min(found), up=True, digits=_DIGITS)
+    return best if isinstance(basic, Infinite) else min(best, basic)
 
 
 def _one(grown: Fraction, a: Fraction, delta: Fraction) -> Fraction:
@@ -75,17 +79,10 @@ def _one(grown: Fraction, a: Fraction, delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def growths(pair: RandomizedResponsePair) -> tuple[Fraction, ...]:
+def growths(pair: DominatingPair) -> tuple[Fraction, ...]:
     """ln E e^(a loss) for each exponent a, in the worse of the two directions, rounded up.
 
     Guarantee: each is at least r_a of the theorem.
     """
     with precision():
-        return tuple(rounded(_growth(pair, a), up=True, digits=_KEPT) for a in EXPONENTS)
-
-
-def _growth(pair: RandomizedResponsePair, a: Fraction) -> arb | Fraction:
-    x = ball(a)
-    sums = [sum((mass * (x * loss).exp() for loss, mass in way), arb(0)) for way in pair.ways()]
-    found = sums[0].max(sums[1]).log()
-    return found if found.is_finite() else a * pair.most  # of huge losses: no loss is above the largest
+        return tuple(rounded(pair.log_moment(a), up=True, digits=_KEPT) for a in EXPONENTS)

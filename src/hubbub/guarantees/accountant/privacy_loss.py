@@ -26,11 +26,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Final
+from typing import Final, Protocol
 
 from flint import arb, fmpz, fmpz_poly
 
@@ -42,7 +42,44 @@ _BITS: Final = 256  # of a mass
 _CELLS: Final = 1 << 14  # of a law, unless its losses fit a step exactly: more for many releases, each rounded up
 _MOST_CELLS: Final = 1 << 17
 _ONE: Final = 1 << _BITS
+_FINE: Final = 200  # steps in the spread of a loss of more than two values
 _DIGITS: Final = 12
+
+
+class DominatingPair(Protocol):
+    """Two laws that are no harder to tell apart than a release with and without a person: `gap` is how far apart its two
+    losses are, None if there are more, `spread` about how far its losses spread, and `symmetric` whether both directions
+    have one law."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def gap(self) -> Fraction | None: ...
+
+    @property
+    def spread(self) -> Fraction: ...
+
+    @property
+    def symmetric(self) -> bool: ...
+
+    @property
+    def infinite_mass(self) -> Fraction:
+        """The chance of an endless loss."""
+        ...
+
+    @property
+    def most(self) -> Loss:
+        """The largest other loss, rounded up."""
+        ...
+
+    def law(self, way: int, step: Fraction) -> LossLaw:
+        """Of the loss with the person against without (0), or the other way round (1), in multiples of a step from the
+        least one; each rounded up."""
+        ...
+
+    def log_moment(self, a: Fraction) -> arb | Fraction:
+        """ln E e^(a loss) in the worse direction, the endless loss left out; its upper end counts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +120,31 @@ class RandomizedResponsePair:
     def most(self) -> Fraction:
         """The largest loss, rounded up."""
         return upper((ball(self.rate) * ball(self.epsilon).expm1()).log1p()) if self.rate < 1 else self.epsilon
+
+    @property
+    def gap(self) -> Fraction:
+        return _sides(self, 0).gap
+
+    @property
+    def spread(self) -> Fraction:
+        return self.gap / 2
+
+    @property
+    def symmetric(self) -> bool:
+        return self.rate == 1
+
+    @property
+    def infinite_mass(self) -> Fraction:
+        return self.rate * self.delta
+
+    def law(self, way: int, step: Fraction) -> LossLaw:
+        return _sides(self, way).law(step)
+
+    def log_moment(self, a: Fraction) -> arb | Fraction:
+        x = ball(a)
+        sums = [sum((mass * (x * loss).exp() for loss, mass in way), arb(0)) for way in self.ways()]
+        found = sums[0].max(sums[1]).log()
+        return found if found.is_finite() else a * self.most  # of huge losses: no loss is above the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +235,26 @@ def _sides(pair: RandomizedResponsePair, way: int) -> _Sides:
     return _Sides(upper(one), upper(two - one), (p, q), infinite_mass)
 
 
-def _step(several: Sequence[tuple[_Sides, int]]) -> Fraction:
+def _step(several: Mapping[DominatingPair, int]) -> Fraction:
     """A step that all gaps are multiples of, if there is one that is not too small; else a small one."""
-    gaps = {sides.gap for sides, _ in several if sides.gap}
+    gaps = {pair.gap for pair in several if pair.gap}
+    if any(pair.gap is None for pair in several):
+        return step_of(several)
     if not gaps:
         return Fraction(1)
-    total = sum((sides.gap * many for sides, many in several), Fraction(0))
+    total = sum((pair.gap * many for pair, many in several.items() if pair.gap), Fraction(0))
     common = reduce(_gcd, gaps)
     if total / common <= 2 * _CELLS or len(gaps) == 1:
         return common
-    cells = min(max(_CELLS, 128 * sum(many for _, many in several)), _MOST_CELLS)
+    cells = min(max(_CELLS, 128 * sum(several.values())), _MOST_CELLS)
     return rounded(total / cells, up=True, digits=6)
+
+
+def step_of(several: Mapping[DominatingPair, int]) -> Fraction:
+    """A step that is small beside the spread of each loss: rounding up moves the sum by little beside its own spread."""
+    widest = max(float(pair.spread) for pair in several)
+    total = math.fsum(many * float(pair.spread) for pair, many in several.items())
+    return rounded(Fraction(max(widest / _FINE, 20 * total / _MOST_CELLS, 1e-9)), up=True, digits=3)
 
 
 def _gcd(a: Fraction, b: Fraction) -> Fraction:
@@ -191,7 +262,7 @@ def _gcd(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(math.gcd(int(a * below), int(b * below)), below)
 
 
-def laws(pairs: Sequence[RandomizedResponsePair], step: Fraction | None = None) -> Iterator[LossLaw]:
+def laws(pairs: Sequence[DominatingPair], step: Fraction | None = None) -> Iterator[LossLaw]:
     """The law of all losses together, with a person against without, and where it is another the other way round.
 
     Losses are rounded up to multiples of `step`, from the least one; without one, of a step that suits them.
@@ -203,14 +274,13 @@ def laws(pairs: Sequence[RandomizedResponsePair], step: Fraction | None = None) 
     if not pairs:
         raise WrongUse("the law of no release at all was asked for; give at least one")
     with precision():
-        for way in range(1 if all(pair.rate == 1 for pair in pairs) else 2):
-            several = [(_sides(pair, way), many) for pair, many in Counter(pairs).items()]
-            steps = _step(several) if step is None else step
-            parts = [sides.law(steps).times(many) for sides, many in several]
-            yield reduce(LossLaw.__add__, parts)
+        several = Counter(pairs)
+        steps = _step(several) if step is None else step
+        for way in range(1 if all(pair.symmetric for pair in several) else 2):
+            yield reduce(LossLaw.__add__, [pair.law(way, steps).times(many) for pair, many in several.items()])
 
 
-def composed_epsilon(pairs: Sequence[RandomizedResponsePair], delta: Fraction) -> Loss:
+def composed_epsilon(pairs: Sequence[DominatingPair], delta: Fraction) -> Loss:
     """An epsilon with which all the releases together are (epsilon, delta)-close, with and without a person.
 
     Guarantee: never below the smallest one for the coins; never above the sum of their largest losses.
@@ -218,10 +288,10 @@ def composed_epsilon(pairs: Sequence[RandomizedResponsePair], delta: Fraction) -
     with precision():
         found = max(law.epsilon_at(delta) for law in laws(pairs))
     basic = sum((pair.most for pair in pairs), Fraction(0))
-    return min(found, basic) if sum((c.rate * c.delta for c in pairs), Fraction(0)) <= delta else found
+    return min(found, basic) if sum((pair.infinite_mass for pair in pairs), Fraction(0)) <= delta else found
 
 
-def composed_delta(pairs: Sequence[RandomizedResponsePair], epsilon: Fraction) -> Fraction:
+def composed_delta(pairs: Sequence[DominatingPair], epsilon: Fraction) -> Fraction:
     """A delta with which all the releases together are (epsilon, delta)-close, rounded up."""
     with precision():
         found = max(upper(law.delta_at(epsilon)) for law in laws(pairs))

@@ -177,7 +177,7 @@ class Cube(Spec):
 
     def composition(self) -> CompositionInfo:
         found = self.cells.composition()
-        return replace(found, partition=None, exact_crowds=False) if self.levelled else found
+        return replace(found, partition=None, exact_crowds=False, noises=()) if self.levelled else found
 
     def checks(self) -> Iterator[Check]:
         total = self.cells.channel.plain_noise

@@ -22,6 +22,7 @@ from hubbub.channels.sampled import (
     sampled_differential,
 )
 from hubbub.errors import Refused
+from hubbub.guarantees.accountant.concentrated import of_noise
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -78,8 +79,16 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     if spec.unit.counts_rows:
         return (_several_rows(of_one_row(spec), spec),)
     if spec.unit.distinct is not None:
-        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
-    return following(own, _crowds(own), _differential(own, spec), spec)
+        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct), *_concentrated(own, spec))
+    return (*following(own, _crowds(own), _differential(own, spec), spec), *_concentrated(own, spec))
+
+
+def _concentrated(own: Derivation, spec: Histogram) -> tuple[Derivation, ...]:
+    """zCDP beside it, where the noise is Gaussian and everybody is counted."""
+    noise = spec.channel.gaussian_noise(spec.unit.distinct or 1)
+    if noise is None or spec.sample is not None:
+        return ()
+    return (of_noise(noise, people=spec.unit.people, assumptions=own.assumptions),)
 
 
 def of_one_row(spec: Histogram) -> Derivation:

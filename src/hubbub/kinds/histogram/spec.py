@@ -111,12 +111,13 @@ class Histogram(Spec):
         return promises.promises(replace(self, collected=None))
 
     def composition(self) -> CompositionInfo:
-        partition = wire.partition(self)
+        partition, noise = wire.partition(self), self.channel.gaussian_noise(self.unit.distinct or 1)
         return CompositionInfo(
             partition=partition,
             collected=None if self.collected is None else self.collected.sample,
             at_delta=self.at_delta,
             exact_crowds=partition is not None,  # every bin is published by itself, from its count alone
+            noises=() if noise is None else (noise,),
         )
 
     def checks(self) -> Iterator[Check]:

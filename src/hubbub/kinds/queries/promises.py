@@ -25,6 +25,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import Refused
+from hubbub.guarantees.accountant.concentrated import of_noise
+from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
@@ -76,6 +78,14 @@ def noise_rate(spec: Queries) -> Fraction | None:
     return method.rate(setting) if isinstance(method, Flat | PerQuery | Tree | Weights | Boosting) else None
 
 
+def gaussian_noises(spec: Queries) -> tuple[GaussianNoise, ...]:
+    """The Gaussian noise that all answers are computed from, for one person more or less; nothing where it is of another
+    kind, or where a number of people is enforced."""
+    if isinstance(spec.method, Residual) and spec.enforced_number is None:
+        return spec.method.plan(spec.setting).noises
+    return ()
+
+
 def promises(spec: Queries) -> tuple[Derivation, ...]:
     """Every promise of the release, the mechanism's own first.
 
@@ -91,7 +101,10 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
         if spec.loss > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
-            return (_own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=_checked_delta(spec))),)
+            own = _own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=_checked_delta(spec)))
+            noises = gaussian_noises(spec)
+            beside = of_noise(*noises, people=spec.people, assumptions=own.assumptions) if noises else None
+            return (own,) if beside is None else (own, beside)
     claim = DifferentialPrivacy(epsilon=spec.replaced_loss, delta=_checked_delta(spec), neighbours=Neighbours.REPLACE)
     own = _own(spec, claim)
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)

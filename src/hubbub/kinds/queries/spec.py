@@ -27,7 +27,7 @@ from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Description, Kind, Spec
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse
@@ -148,6 +148,7 @@ class Queries(Spec):
     loss: Fraction
     bound: Fraction
     unit: Unit = EACH_ROW
+    consistent: bool = False  # whether tables of at least 0 that agree stand beside
 
     def __post_init__(self) -> None:
         request = self.request
@@ -211,6 +212,9 @@ class Queries(Spec):
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the public description, or the call is refused."""
         return queries_promises.promises(self)
+
+    def composition(self) -> CompositionInfo:
+        return CompositionInfo(noises=queries_promises.gaussian_noises(self))
 
     def bound_of(self, query: Query) -> Fraction:
         """How far the answer to a query is from the truth, in people, with all of them right at once."""

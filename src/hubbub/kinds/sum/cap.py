@@ -55,4 +55,4 @@ def runs(spec: Sum, above: Sequence[int]) -> list[Run]:
 
 def drawn(spec: Sum, above: Sequence[int], source: Source) -> int:
     """A point of the grid, in steps."""
-    return grid(spec.bottom, spec.top)[draw(runs(spec, above), source)]
+    return spec.cap_points[draw(runs(spec, above), source)]

@@ -19,10 +19,12 @@ from hubbub.kinds.statistic.mechanism import (
     NO_NUMBERS,
     Place,
     drawn_people,
+    every_row,
     found_names,
     label_column,
     last,
     question,
+    rows_of_crowds,
     sampled,
 )
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
@@ -30,11 +32,12 @@ from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.estimates import Row, cap_rate, estimated_answers
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
-from hubbub.kinds.sum.result import Totals, drawn_columns, layer_columns
+from hubbub.kinds.sum.result import Totals, crowd_column, drawn_columns, layer_columns
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 from hubbub.tables.key_columns import STATUS
@@ -52,10 +55,15 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
+    if spec.profiled:
+        return Measurement(answers=release(SumsOfCrowds(spec), every_row(spec, engine, source), source))
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
         asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
         kept = engine.kept_rows((asked,), source, spec.protection.people)
         return Measurement(answers=release(SumsOfDrawn(spec), kept, source))
+    if spec.unit.counts_rows and spec.drawn_cap:
+        asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+        return Measurement(answers=release(CappedSums(spec), engine.kept_rows((asked,), source), source))
     exact = _weighted(spec, engine, source) if spec.weight is not None else engine.count(_question(spec), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
@@ -89,12 +97,12 @@ def present(spec: Sum, measurement: Measurement) -> Totals:
 
 
 def _caps(spec: Sum) -> tuple[int | None, ...]:
-    return caps.grid(spec.bottom, spec.top) if spec.drawn_cap else (None,)
+    return spec.cap_points if spec.drawn_cap else (None,)
 
 
 def _question(spec: Sum) -> CountQuery:
     """By value, where more is wanted than the sum of a bin; beyond the cap, where it is told what that cut off."""
-    if spec.unit.counts_rows:
+    if spec.bounds is not None:
         asked = question(spec, by_value=False)
         return replace(asked, bounds=spec.bounds, bands=spec.layers.tops[:-1] if spec.layered else ())
     asked = question(spec, by_value=_by_value(spec))
@@ -146,7 +154,7 @@ class Sums:
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec = self.spec
-        if spec.unit.counts_rows:
+        if spec.bounds is not None:
             sums = with_noise(bounded_layers(spec, exact), spec.rates, source)
             return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
         cells = _cells(spec, sampled(spec, exact, source))
@@ -197,30 +205,101 @@ class SumsOfDrawn:
         return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
 
 
-def person_totals(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+@dataclass(frozen=True, slots=True)
+class SumsOfCrowds:
+    """The mechanism of a sum over crowds of people with several rows: the rows of people in crowds, each as one of a
+    crowd.
+
+    Guarantee: that of :class:`hubbub.kinds.statistic.mechanism.SumsOfProfiles`, with what :class:`Sums` says of crowds.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        return Sums(self.spec).draw(rows_of_crowds(self.spec, exact), source)
+
+
+@dataclass(frozen=True, slots=True)
+class CappedSums:
+    """The mechanism of a sum over several rows with a cap that is drawn: how many people reach each point of the grid
+    with all that they have, a cap from that, and noise as wide as the cap on the sums of what it leaves.
+
+    Guarantee: whoever comes or goes moves how many reach a point by at most 1, which costs the share of the choice
+    (:func:`hubbub.kinds.sum.cap.runs`). Given the cap they move all sums together by at most as much as it is, which
+    costs the share of the sums. Both are of the rows that a map of the person's own kept.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        spec, bounds = self.spec, self.spec.bounds
+        assert bounds is not None
+        if exact.people * max(spec.most_in_all, 1) > LARGEST_COUNT:
+            raise WrongUse(BEYOND_COUNTS)
+        totals = totals_of_people(spec, exact)
+        above = [int((totals >= point).sum()) for point in spec.cap_points]
+        at = caps.drawn(spec, above, source)
+        places, capped = person_totals(spec, exact, 0, replace(bounds, cap=at))
+        sums = np.zeros(spec.bins, dtype=np.int64)
+        np.add.at(sums, places, capped)
+        (noisy,) = with_noise([sums.tolist()], (cap_rate(spec, at),), source)
+        return in_columns(spec, [Row((each,), None, at) for each in noisy])
+
+
+def totals_of_people(spec: Sum, kept: KeptRows) -> NDArray[np.int64]:
+    """What everybody has in all bins together, in steps, before a cap on that."""
+    whose, _, totals, _ = _pairs(spec, kept, 0)
+    found = np.zeros(kept.people, dtype=np.int64)
+    np.add.at(found, whose, totals)
+    return found
+
+
+def person_totals(
+    spec: Sum, kept: KeptRows, which: int, bounds: ContributionBounds | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What everybody has in each bin that they are in, in steps, within the caps: (bin, total) of each such pair.
 
     Guarantee: a person is in at most B bins, with at most a' in absolute value in each and A in all of them; it looks at
     the rows of one person alone. With A bins are cut one after the other, in the secret order of their first rows.
     """
+    bounds = bounds or spec.bounds
+    assert bounds is not None
+    whose, places, totals, first = _pairs(spec, kept, which)
+    if bounds.cap is not None and totals.size:
+        order = np.lexsort((first, whose))
+        size, mine = np.abs(totals[order]), whose[order]
+        before = np.cumsum(size) - size
+        starts = np.concatenate([[True], mine[1:] != mine[:-1]])
+        before -= np.maximum.accumulate(np.where(starts, before, 0))  # those of other people come first
+        room = np.maximum(bounds.cap - before, 0)
+        totals[order] = np.clip(totals[order], -room, room)
+    return places, totals
+
+
+def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], ...]:
+    """Each pair of a person and a bin: whose it is, the bin, what they have there, cut to the cap of a bin, and where in
+    the order of rows their first one stands."""
     bounds, width = spec.bounds, spec.of.steps + 1
     assert bounds is not None
     codes = kept.codes[which]
     rows = within_bounds(kept.person, np.where(codes < 0, -1, codes // width), bounds)
-    who, places = kept.person[rows], codes[rows] // width
     values = codes[rows] % width + int(spec.of.low / spec.of.step)
-    pairs, first, index = np.unique(np.stack([who, places]), axis=1, return_index=True, return_inverse=True)
-    totals = np.zeros(pairs.shape[1], dtype=np.int64)
+    keys, first, index = np.unique(
+        kept.person[rows] * spec.bins + codes[rows] // width, return_index=True, return_inverse=True
+    )
+    totals = np.zeros(keys.size, dtype=np.int64)
     np.add.at(totals, index.reshape(-1), values)
     if bounds.cap_per_bin is not None:
         totals = np.clip(totals, -bounds.cap_per_bin, bounds.cap_per_bin)
-    if bounds.cap is not None:
-        left: dict[int, int] = {}
-        for i in np.argsort(first, kind="stable").tolist():
-            room = left.setdefault(int(pairs[0, i]), bounds.cap)
-            totals[i] = min(max(int(totals[i]), -room), room)
-            left[int(pairs[0, i])] = room - abs(int(totals[i]))
-    return pairs[1].astype(np.int64), totals
+    return keys // spec.bins, keys % spec.bins, totals, first.astype(np.int64)
 
 
 def _noisy(spec: Sum, cells: Cells, cap: int | None, source: Source) -> list[list[int]]:
@@ -286,7 +365,7 @@ def rows_of(spec: Sum, drawn: Drawn) -> list[Row]:
     size = len(drawn)
     sums = list(zip(*(drawn.integers(name).tolist() for name in layer_columns(spec)), strict=True))
     hidden = [said == HIDDEN for said in drawn.texts(STATUS)] if _may_hide(spec) else [False] * size
-    people = drawn.integers("people").tolist() if _may_hide(spec) else [None] * size
+    people = drawn.integers(crowd_column(spec)).tolist() if _may_hide(spec) else [None] * size
     cap = drawn.integers("cap_steps").tolist() if spec.drawn_cap else [None] * size
     return [
         Row(None, None, cap[i]) if hidden[i] else Row(sums[i], people[i], cap[i])

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
-from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE, protected
+from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, TOTALS, WHERE, protected
 from hubbub.kinds.statistic.spec import read
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, WEIGHT, declared_weight
 from hubbub.kinds.sum.spec import Sum
@@ -24,6 +24,7 @@ from hubbub.tables.privacy_unit import Unit, of_numbers, within_bins
 from hubbub.tables.unlisted import declared as of_bins
 
 AUTO: Final = "auto"
+IN_LAYERS: Final = "layers"
 _SHARE: Final = Fraction(1, 5)
 
 
@@ -45,6 +46,7 @@ def total(
     epsilon: Exact | None = None,
     coverage: Exact = "0.95",
     unlisted: Exact | None = None,
+    totals: bool = False,
     unit: Unit | None = None,
 ) -> Sum:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -56,7 +58,11 @@ def total(
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
-    auto = isinstance(cap, str) and cap.strip().lower() == AUTO
+    word = cap.strip().lower() if isinstance(cap, str) else None
+    several = unit is not None and unit.counts_rows and bool(axes)
+    # In several bins a person pays for the lowest layers of each, and a cap on the whole costs once.
+    plain = crowd is None and zero_knowledge is None and cap_per_bin is None and lost is None and measured(of).low >= 0
+    auto = word == AUTO or (cap is None and several and plain)
     share = None if cap_share is None else rational(cap_share, "cap-share")
     if share is not None and not auto:
         raise WrongUse("`cap_share` is for a cap that is drawn; say `cap='auto'`, or leave it out")
@@ -69,8 +75,9 @@ def total(
         unit=within_bins(unit or Unit(), axes),
         coverage=level,
         unlisted=of_bins(unlisted, axes),
+        subtotals=totals,
         of=measured(of),
-        cap=None if cap is None or auto else positive(cap, "cap"),
+        cap=None if cap is None or auto or word == IN_LAYERS else positive(cap, "cap"),
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
         cap_share=(share or _SHARE) if auto else None,
         lost=None if lost is None else rational(lost, "lost"),
@@ -124,7 +131,8 @@ well, up to EPS). SPEC declares bins, as for a histogram.
 
 A person with several rows counts by at most M of them (`rows_per_person=M`, perhaps with `distinct=B` bins and
 `rows_per_bin=C` rows in each), with `epsilon=E`: layers and caps are then of what a person has together, in a bin
-(`cap_per_bin=A`) or in all (`cap=A`). With M = 1000000 all rows count; a cap alone is then what bounds a person. Or by
+(`cap_per_bin=A`) or in all (`cap=A`). By bins a cap in all is then chosen without being asked for, as layers cost once
+for each bin; `cap='layers'` cuts into layers all the same. With M = 1000000 all rows count; a cap alone is then what bounds a person. Or by
 one of them (`one_row_per_person=True`). Without such a word a table where somebody has several rows is refused, for you
 alone.""",
     examples=(
@@ -134,8 +142,9 @@ alone.""",
     options=(
         OF,
         BY,
+        TOTALS,
         WHERE,
-        Option("cap", "A", "The most that a person counts with, or auto; without: layers."),
+        Option("cap", "A", "The most that a person counts with, or auto, or layers."),
         Option("cap_per_bin", "A", "Several rows: the most that a person counts with in one bin.", advanced=True),
         Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2).", advanced=True),
         Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1.", advanced=True),

@@ -8,7 +8,8 @@ person's total is a whole number of steps and nobody who has no value moves anyt
     layers   nothing is guessed: totals are cut into octaves up to the declared maximum, each with noise of its own;
              the sum is told up to the first layer that noise drowns (:mod:`hubbub.kinds.sum.layers`)
     cap A    a person counts with at most A; the noise is as wide as A
-    auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data
+    auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data; of several
+             rows it cuts what a person has in all bins together
 
 Of people with several rows at most M count (:mod:`hubbub.tables.contribution`), and a person's total in a bin is what is
 cut into layers or capped: somebody is then in at most B bins with at most so much in each and in all together, and the
@@ -28,6 +29,7 @@ from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.kinds.sum import promises as sum_promises
 from hubbub.kinds.sum import text
+from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
@@ -85,7 +87,7 @@ class Sum(Statistic):
     def bounds(self) -> ContributionBounds | None:
         """What one person contributes at most, where several rows of a person count; caps in steps."""
         rows = self.unit.bounds
-        if rows is None:
+        if rows is None or self.profiled:  # of crowds each row counts by itself
             return None
         caps = [None if cap is None else int(cap / self.of.step) for cap in (self.cap_per_bin, self.cap)]
         return replace(rows, cap_per_bin=caps[0], cap=caps[1])
@@ -95,7 +97,10 @@ class Sum(Statistic):
         """What one person more or less may cost inside, with all rows that count."""
         if isinstance(self.protection, Noise):
             return self.protection.epsilon
-        return self.protection.epsilon if isinstance(self.protection, Crowd) else self.protection.rate / 2
+        if not isinstance(self.protection, Crowd):
+            return self.protection.rate / 2
+        epsilon = self.protection.epsilon
+        return epsilon / self.moved if epsilon is not None and self.profiled else epsilon
 
     @property
     def bottom(self) -> int:
@@ -162,6 +167,11 @@ class Sum(Statistic):
     def drawn_cap(self) -> bool:
         """Whether the cap is drawn."""
         return self.cap_share is not None
+
+    @property
+    def cap_points(self) -> tuple[int, ...]:
+        """The caps that may be drawn, in steps: of what a person has in a bin, or of several rows in all bins."""
+        return grid(self.bottom, self.top if self.bounds is None else self.most_in_all)
 
     @property
     def layers(self) -> Layers:
@@ -258,16 +268,20 @@ def _check_cap(spec: Sum) -> None:
             "say `cap=A`, or declare a range from 0"
         )
     several = spec.unit.counts_rows
+    if spec.profiled and (cap is not None or spec.cap_per_bin is not None):
+        raise WrongUse(
+            "a cap is on what a person has together, and of crowds each row counts by itself; leave out the cap, and "
+            "declare a narrower range"
+        )
     if spec.weight is not None:
         _check_weighted(spec)
         return
     if spec.cap_per_bin is not None and not several:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
-    if several and (spec.cap_share is not None or spec.lost is not None):
-        raise WrongUse(
-            "a cap that is drawn, and what a cap cut off, are for people with one row each; leave out `lost` and "
-            "say the cap"
-        )
+    if several and spec.lost is not None:
+        raise WrongUse("`lost` counts people with one row each; leave it out")
+    if several and spec.cap_share is not None and not isinstance(spec.protection, Noise):
+        raise WrongUse("a cap of several rows is drawn with `epsilon=E` alone; say the cap, `cap=A`")
     for each in (cap, spec.cap_per_bin):
         if several and each is not None and not each > 0:
             raise WrongUse(f"a cap must be above 0, not {to_text(each)}; choose another")

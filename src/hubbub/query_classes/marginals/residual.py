@@ -80,7 +80,7 @@ class Residuals:
         """
         tables = self.tables
         return tuple(
-            GaussianNoise(s2=s2, squared=tables.cells(a) ** 2 * tables.moved(a), moved=tables.cells(a))
+            GaussianNoise(s2=s2, squared=tables.cells(a) ** 2 * tables.moved(a), moved=tables.cells(a), signed=True)
             for a, s2 in self.of_table.items()
         )
 

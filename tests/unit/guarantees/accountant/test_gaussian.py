@@ -11,16 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.accountant.concentrated import zcdp_delta
 from hubbub.guarantees.accountant.gaussian import (
     GaussianNoise,
     by_ones,
     delta_of,
     epsilon_with,
     exact_law,
+    gaussian_total,
     least_variance,
     lemma_c,
     pair_law,
-    zcdp_delta,
 )
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import Infinite
@@ -116,7 +117,7 @@ def test_geometric_and_gaussian_releases_compose_as_the_table_says(
 ) -> None:
     coins, noises = [RandomizedResponsePair(epsilon=Fraction(1, 10))] * n, [GaussianNoise(s2=Fraction(100))] * n
     for delta, least, most in zip((MILLIONTH, BILLIONTH), exact, printed, strict=True):
-        found = epsilon_with(coins, noises, delta)
+        found = epsilon_with(coins, gaussian_total(noises), delta)
         assert not isinstance(found, Infinite)
         assert least - 0.005 <= float(found) <= most + 0.005
 
@@ -125,9 +126,9 @@ def test_geometric_and_gaussian_releases_compose_as_the_table_says(
 def test_no_delta_of_a_release_is_dropped_in_the_composition() -> None:
     noises = [GaussianNoise(s2=Fraction(100))]
     leaky = [RandomizedResponsePair(epsilon=Fraction(1, 10), delta=MILLIONTH)]
-    assert isinstance(epsilon_with(leaky, noises, MILLIONTH / 2), Infinite)
+    assert isinstance(epsilon_with(leaky, gaussian_total(noises), MILLIONTH / 2), Infinite)
     clean, dirty = (
-        epsilon_with([RandomizedResponsePair(epsilon=Fraction(1, 10), delta=d)], noises, MILLIONTH)
+        epsilon_with([RandomizedResponsePair(epsilon=Fraction(1, 10), delta=d)], gaussian_total(noises), MILLIONTH)
         for d in (0, MILLIONTH / 2)
     )
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from random import Random
@@ -12,15 +13,21 @@ import pytest
 
 from hubbub.engines.opening import open_source
 from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.statistic.mechanism import question
+from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum import mechanism
+from hubbub.kinds.sum.estimates import cap_rate
 from hubbub.kinds.sum.request import from_options
 from hubbub.kinds.sum.spec import Sum
 from hubbub.noise.source import ScriptedSource
+from hubbub.numeric.exact import exp, lower, upper
+from hubbub.tables.engine import CountQuery
 
 Person = tuple[tuple[str, int], ...]  # rows: bin, value
 ROWS = [(ward, cost) for ward in "ABC" for cost in (1, 2)]
 PEOPLE: list[Person] = [rows for n in range(1, 4) for rows in combinations_with_replacement(ROWS, n)]
 BY = ["ward=A,B,C"]
+SOURCE = ScriptedSource.from_label("kept")
 
 
 def table(people: list[Person]) -> pa.Table:
@@ -30,8 +37,12 @@ def table(people: list[Person]) -> pa.Table:
 
 
 def spec_of(**words: Any) -> Sum:
-    asked = {"of": "cost:0..2:1", "by": BY, "rows_per_person": "3", "epsilon": "1", **words}
-    return from_options(person="id", **asked).bind(open_source(table([])).columns())
+    options = {"of": "cost:0..2:1", "by": BY, "rows_per_person": "3", "epsilon": "1", "cap": "layers", **words}
+    return from_options(person="id", **options).bind(open_source(table([])).columns())
+
+
+def asked(spec: Sum) -> CountQuery:
+    return replace(question(spec, by_value=True), bounds=spec.unit.bounds)
 
 
 def layers(spec: Sum, people: list[Person], label: str = "rows") -> list[list[int]]:
@@ -80,6 +91,48 @@ def test_what_a_person_adds_does_not_depend_on_who_else_is_there() -> None:
         ]
 
 
+def test_by_bins_a_cap_on_the_whole_is_drawn_unless_layers_are_asked_for() -> None:
+    assert spec_of(cap=None).drawn_cap
+    assert spec_of(cap=None).cap_points[-1] == spec_of(cap=None).most_in_all == 6
+    assert spec_of(cap=None, by=[]).layered
+    assert spec_of().layered
+
+
+@pytest.mark.slow
+def test_a_cap_that_is_drawn_for_several_rows_and_the_sums_lose_epsilon_together() -> None:
+    """Everybody who can come, to every pair of others of some who can be there: the law of the cap in certified balls,
+    and given each cap what the newcomer adds to the sums."""
+    spec = spec_of(cap=None)
+    points, bounds = spec.cap_points, spec.bounds
+    assert bounds is not None
+    rows = {person: open_source(table([person])).kept_rows((asked(spec),), SOURCE) for person in PEOPLE}
+    reached = {person: int(mechanism.totals_of_people(spec, rows[person])[0]) for person in PEOPLE}
+    assert reached == {person: sum(cost for _, cost in person) for person in PEOPLE}
+    some = [[reached[one], reached[two]] for one, two in combinations_with_replacement(PEOPLE[::9], 2)]
+    worst = Fraction(0)
+    for total in sorted(set(reached.values())):
+        most = [
+            max(
+                int(mechanism.person_totals(spec, rows[person], 0, replace(bounds, cap=point))[1].sum())
+                for person in PEOPLE
+                if reached[person] == total
+            )
+            for point in points
+        ]
+        assert most == [min(total, point) for point in points]
+        for there in ([], *some):
+            laws = []
+            for totals in (there, [*there, total]):
+                above = [sum(each >= point for each in totals) for point in points]
+                masses = [exp(-run.exponent) for run in caps.runs(spec, above)]
+                laws.append([mass / sum(masses) for mass in masses])
+            for i, point in enumerate(points):
+                chosen, rest = abs((laws[0][i] / laws[1][i]).log()), cap_rate(spec, point) * most[i]
+                assert upper(chosen) + rest <= 1
+                worst = max(worst, lower(chosen) + rest)
+    assert worst > Fraction(4, 5)  # the sums alone lose that much
+
+
 def test_of_more_rows_than_count_so_many_are_kept() -> None:
     spec = spec_of(rows_per_person="2")
     ten: Person = (("A", 2),) * 10
@@ -98,10 +151,10 @@ def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
     ("words", "sentence"),
     [
         ({"rows_per_person": "0"}, "at least 1"),
-        ({"crowd": "5"}, "plain noise only"),
-        ({"epsilon": None, "zero_knowledge": "1", "rows": "5", "people": "10"}, "plain noise only"),
+        ({"crowd": "5", "cap": "2"}, "each row counts by itself"),
+        ({"crowd": "5", "by": ["ward"]}, "bins are declared"),
         ({"by": ["ward"]}, "bins are declared"),
-        ({"cap": "auto"}, "one row each"),
+        ({"cap": "auto", "epsilon": None, "zero_knowledge": "1", "rows": "5", "people": "10"}, "epsilon=E alone"),
         ({"cap": "2", "lost": "0.1"}, "one row each"),
         ({"cap": "0"}, "above 0"),
         ({"cap_per_bin": "0"}, "above 0"),

@@ -1,0 +1,227 @@
+"""The accountant: what releases about the same people lose together, by the exact law of their losses.
+
+A release is a pair of laws, with and without a person: a coin that is right with probability e^epsilon/(1 + e^epsilon),
+or discrete Gaussian noise. Independent losses add, so the laws are convolved; all Gaussian releases are one normal pair
+(Lemma C, :mod:`hubbub.guarantees.accountant.gaussian`). Twenty releases with epsilon 0.1 and twenty with Gaussian noise
+of rho 0.005 lose 2.87 together at a delta of 1e-6, where their sum is 11.2.
+
+What is asked may depend on earlier results. How much noise there is may not: it was fixed beforehand, or
+:mod:`hubbub.guarantees.accountant.odometer` says what holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.accountant.advanced_composition import BEFOREHAND, FIXED, FRESH, KOV
+from hubbub.guarantees.accountant.gaussian import (
+    GaussianNoise,
+    GaussianTotal,
+    SampledGaussianPair,
+    epsilon_with,
+    gaussian_total,
+)
+from hubbub.guarantees.accountant.odometer import EXPONENTS, growths
+from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
+from hubbub.guarantees.composition import INDEPENDENT
+from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy
+from hubbub.guarantees.derivation import HERE, Derivation, Theorem, texts
+from hubbub.guarantees.indistinguishability import chained, mixed
+from hubbub.guarantees.neighbours import Neighbours, one_relation
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, rounded
+
+DRS: Final = "Dong, Roth, Su, Gaussian differential privacy, JRSS B 2022"
+WITH_GAUSSIAN: Final = Theorem(
+    "together.gaussian", "Optimal composition with one Gaussian pair (Lemma C)", f"{KOV}; {DRS}; {HERE}"
+)
+MOST_KINDS: Final = 32
+"""Of pairs that are kept apart; more are rounded up to fewer."""
+
+Pair = RandomizedResponsePair | SampledGaussianPair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """One pair, so many times."""
+
+    pair: Pair
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        if self.times < 1:
+            raise WrongUse("a release that was made less than once has no loss; leave it out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accountant:
+    """The pairs of all releases under one neighbouring relation: those of geometric noise, and one for all Gaussian."""
+
+    pairs: tuple[Repeated, ...] = ()
+    gaussian: GaussianTotal | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    def __add__(self, other: Accountant) -> Accountant:
+        """Guarantee: dominates both together; promises under unlike neighbours are refused."""
+        relation = one_relation((self, other), "an accountant")
+        found: Counter[Pair] = Counter()
+        for each in (*self.pairs, *other.pairs):
+            found[each.pair] += each.times
+        if self.gaussian is not None and other.gaussian is not None:
+            gaussian: GaussianTotal | None = self.gaussian + other.gaussian
+        else:
+            gaussian = self.gaussian or other.gaussian
+        return Accountant(pairs=_few(found), gaussian=gaussian, neighbours=relation)
+
+    def group(self, people: int) -> Accountant:
+        """What so many people lose together.
+
+        Guarantee: Gaussian distances grow by that factor, exactly; the others are chains of so many links.
+        """
+        if any(isinstance(each.pair, SampledGaussianPair) or each.pair.rate < 1 for each in self.pairs):
+            raise Refused("what a group loses on a secret sample is not known here; ask for one person")
+        pairs = Counter({_chain(each.pair, people): each.times for each in self.pairs})
+        gaussian = None if self.gaussian is None else self.gaussian.group(people)
+        return Accountant(pairs=_few(pairs), gaussian=gaussian, neighbours=self.neighbours)
+
+    def epsilon_at(self, delta: Fraction) -> Loss:
+        """An epsilon with which all of it is (epsilon, delta)-close, rounded up; infinite if there is none.
+
+        Guarantee: by the convolution of all losses, if the noise of every release was fixed beforehand.
+        """
+        listed = [each.pair for each in self.pairs for _ in range(each.times)]
+        if self.gaussian is None:
+            return composed_epsilon(listed, delta) if listed else Fraction(0)
+        return epsilon_with(listed, self.gaussian, delta) if listed else self.gaussian.epsilon_at(delta)
+
+    @property
+    def infinite_mass(self) -> Fraction:
+        """The chances of endless losses, summed: what fully adaptive composition pays beside its own delta."""
+        return sum((each.times * each.pair.infinite_mass for each in self.pairs), Fraction(0))
+
+    @property
+    def basic(self) -> Loss:
+        """The sum of the largest losses; infinite with Gaussian noise, which has none."""
+        if self.gaussian is not None:
+            return INFINITY
+        found: Loss = Fraction(0)
+        for each in self.pairs:
+            most = each.pair.most
+            found = INFINITY if isinstance(most, Infinite) else found + each.times * most
+        return found
+
+    def growths(self) -> tuple[Fraction, ...]:
+        """What fully adaptive composition adds up (:mod:`hubbub.guarantees.accountant.odometer`).
+
+        Guarantee: of Gaussian noise ln E e^(a loss) <= a (a + 1) rho.
+        """
+        found = [Fraction(0) if self.gaussian is None else a * (a + 1) * self.gaussian.rho for a in EXPONENTS]
+        for each in self.pairs:
+            found = [before + each.times * more for before, more in zip(found, growths(each.pair), strict=True)]
+        return tuple(found)
+
+
+def of_pair(pair: Pair, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Accountant:
+    """One release."""
+    return Accountant(pairs=(Repeated(pair=pair),), neighbours=neighbours)
+
+
+def of_noises(noises: Iterable[GaussianNoise], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Accountant:
+    """One release with Gaussian noise."""
+    return Accountant(gaussian=gaussian_total(noises), neighbours=neighbours)
+
+
+def _chain(pair: Pair, links: int) -> Pair:
+    assert isinstance(pair, RandomizedResponsePair)
+    epsilon, delta = chained(pair.epsilon, pair.delta, links)
+    assert isinstance(epsilon, Fraction)
+    return RandomizedResponsePair(epsilon=epsilon, delta=delta)
+
+
+def replaced_pair(pair: RandomizedResponsePair) -> RandomizedResponsePair:
+    """The pair for one person replaced.
+
+    Guarantee: two links of what is lost by one more or less, sampled or not.
+    """
+    epsilon = mixed(pair.epsilon, pair.rate)
+    assert isinstance(epsilon, Fraction)
+    two, delta = chained(epsilon, pair.rate * pair.delta, 2)
+    assert isinstance(two, Fraction)
+    return RandomizedResponsePair(epsilon=two, delta=delta)
+
+
+def _few(pairs: Counter[Pair]) -> tuple[Repeated, ...]:
+    """The pairs, of which each larger number is a larger loss: where there are too many kinds, rounded up to fewer."""
+    for digits in (None, 2, 1):
+        found: Counter[Pair] = Counter()
+        for pair, times in pairs.items():
+            found[pair if digits is None else _coarser(pair, digits)] += times
+        if len(found) <= MOST_KINDS:
+            return tuple(Repeated(pair=pair, times=times) for pair, times in sorted(found.items(), key=_order))
+    worst = RandomizedResponsePair(
+        epsilon=max(_number(pair, "epsilon") for pair in pairs), delta=max(_number(pair, "delta") for pair in pairs)
+    )
+    if any(isinstance(pair, SampledGaussianPair) for pair in pairs):
+        raise Refused(f"more than {MOST_KINDS} kinds of noise are too many to add up exactly; use fewer")
+    return (Repeated(pair=worst, times=sum(pairs.values())),)
+
+
+def _coarser(pair: Pair, digits: int) -> Pair:
+    if isinstance(pair, SampledGaussianPair):
+        return pair
+    epsilon, delta, rate = (rounded(each, up=True, digits=digits) for each in (pair.epsilon, pair.delta, pair.rate))
+    return RandomizedResponsePair(epsilon=epsilon, delta=min(delta, Fraction(1)), rate=min(rate, Fraction(1)))
+
+
+def _order(item: tuple[Pair, int]) -> tuple[str, ...]:
+    return type(item[0]).__name__, *(f"{getattr(item[0], name)}" for name in item[0].__slots__)
+
+
+def _number(pair: Pair, name: str) -> Fraction:
+    return getattr(pair, name, Fraction(0))
+
+
+# --- as a step of a derivation -----------------------------------------------------------------------------------
+
+
+def differential_exactly(accountant: Accountant, *premises: Derivation, at_delta: Fraction) -> Derivation:
+    """All releases together at a delta, if the noise of each was fixed beforehand.
+
+    Guarantee: if the pairs of `accountant` dominate the releases, whose promises are the premises, then publishing all
+    of them is (epsilon, `at_delta`)-DP under its neighbours, with the epsilon of the convolution of all losses.
+    """
+    if not premises:
+        raise WrongUse("exact composition is about at least one release, and none was given; give them all")
+    theorem = BEFOREHAND if accountant.gaussian is None else WITH_GAUSSIAN
+    given = [premise.conclusion for premise in premises]
+    private = [each for each in given if isinstance(each, DifferentialPrivacy | ConcentratedPrivacy)]
+    if len(private) < len(given) or any(each.neighbours is not accountant.neighbours for each in private):
+        raise Refused(
+            f"{theorem} takes differential privacy under {accountant.neighbours.value} alone; convert it first"
+        )
+    epsilon = accountant.epsilon_at(at_delta)
+    if isinstance(epsilon, Infinite):
+        raise Refused(f"{theorem}: no epsilon will do at that delta; raise it")
+    numbers: dict[str, Fraction | int] = (
+        {} if accountant.gaussian is None else {"rho": accountant.gaussian.rho, "moved": accountant.gaussian.moved}
+    )
+    return Derivation(
+        conclusion=DifferentialPrivacy(
+            epsilon=epsilon,
+            delta=at_delta,
+            neighbours=accountant.neighbours,
+            group=min(each.group for each in private),
+        ),
+        theorem=theorem,
+        premises=premises,
+        numbers=texts(releases=len(premises), **numbers, epsilon_out=epsilon, delta_out=at_delta),
+        assumptions=(INDEPENDENT, FIXED, *((FRESH,) if _is_sampled(accountant) else ())),
+    )
+
+
+def _is_sampled(accountant: Accountant) -> bool:
+    return any(each.pair.rate < 1 for each in accountant.pairs)
