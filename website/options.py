@@ -24,6 +24,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "mean": ("of", "by"),
     "quantile": ("of", "by"),
     "sum": ("of", "by"),
+    "ratio": ("of", "per", "by"),
     "variance": ("of", "by"),
     "std": ("of", "by"),
     "graph": ("of",),

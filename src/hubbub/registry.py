@@ -21,6 +21,7 @@ _WHERE: Final[dict[str, str]] = {
     "mean": "hubbub.kinds.statistic.request:MEAN",
     "quantile": "hubbub.kinds.statistic.request:QUANTILE",
     "sum": "hubbub.kinds.sum.request",
+    "ratio": "hubbub.kinds.ratio.request",
     "variance": "hubbub.kinds.moments.request:VARIANCE",
     "std": "hubbub.kinds.moments.request:STD",
     "questions": "hubbub.kinds.questions.request",

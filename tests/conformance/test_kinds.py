@@ -256,8 +256,13 @@ CASES = {
     "sum, several rows": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "2", "cap": "layers", "epsilon": "1"}),
     "sum, several rows, drawn cap": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "2", "epsilon": "1"}),
     "sum, several capped": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", "epsilon": "1"}),
+    "sum, totals": Case("sum", {**AGE, "by": TOWN, "totals": True, "epsilon": "1"}),
+    "count, totals": Case("count", {"by": CUBE, "totals": True, "epsilon": "1", "rows_per_person": "2"}),
+    "mean, totals": Case("mean", {**AGE, "by": TOWN, "totals": True, "epsilon": "1"}),
     "sum, weighted": Case("sum", {**AGE, "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
+    "ratio": Case("ratio", {**AGE, "per": "id:0..50:1", "by": TOWN, "epsilon": "1"}),
+    "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "1"}),
     "fraction, calibrated": Case(
         "fraction",
         {"by": TOWN, "where": "age >= 44", "calibrate": {"Bath": 30, "York": 5, "other": "7.5"}, "epsilon": "1"},
@@ -275,6 +280,9 @@ CASES = {
     "count, known rows": known("count", by=TOWN, rows_per_person="2", rows_called="visits"),
     "mean, known rows": known("mean", **AGE, rows_per_person="3", rows_per_bin="2", by=TOWN),
     "sum, known rows": known("sum", **AGE, by=TOWN, rows_per_person="2", cap="100"),
+    "count, profiles": Case("count", {"by": TOWN, "rows_per_person": "2", "crowd": "3"}),
+    "mean, profiles": Case("mean", {**AGE, "by": TOWN, "rows_per_person": "2", "crowd": "3", "epsilon": "1"}),
+    "sum, profiles": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "2", "crowd": "3", "epsilon": "1"}),
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hubbub import registry
-from hubbub.errors import WrongUse
+from hubbub.errors import Refused, WrongUse
 
 Profile = tuple[str, ...]  # the bins of a person's rows
 K = 2
@@ -36,10 +36,20 @@ def test_a_person_whom_nobody_resembles_is_seen_where_small_bins_are_hidden() ->
     assert small_profiles_left_out([("a",), ("a",), ("a", "b")]) == {"a": 2}
 
 
-@pytest.mark.parametrize("kind", ["sum", "mean", "count"])
-def test_crowds_with_several_rows_of_a_person_are_refused(kind: str) -> None:
-    of = {} if kind == "count" else {"of": "cost:0..10:1"}
-    with pytest.raises(WrongUse, match="several rows of a person are covered by plain noise only"):
-        registry.kind(kind).from_options(
-            person="patient", by=["ward=a,b"], rows_per_person="2", crowd="2", epsilon="1", **of
-        )
+def test_a_random_choice_of_rows_makes_no_crowds_of_profiles() -> None:
+    """k = 2, one row of each, people {a} and {a, b}: with the second "a: 2" has chance 1/2, without it none, and whoever
+    has rows in both bins blends only with themselves."""
+    chances = [small_profiles_left_out([("a",), kept]) for kept in (("a",), ("b",))]
+    assert chances == [{"a": 2}, {}]
+    assert small_profiles_left_out([("a",)]) == {}
+
+
+def test_a_histogram_hides_small_bins_and_so_refuses_several_rows_in_crowds() -> None:
+    """Counts, means and sums have crowds of profiles; a histogram has none."""
+    spec = registry.kind("count").from_options(person="patient", by=["ward=a,b"], rows_per_person="2", crowd="2")
+    (promise,) = spec.promises()
+    assert promise.theorem.id == "statistic.profile-crowds"
+    with pytest.raises((WrongUse, Refused), match="several rows of a person"):
+        registry.kind("histogram").from_options(
+            person="patient", by=["ward=a,b"], rows_per_person="2", crowd="2"
+        ).promises()

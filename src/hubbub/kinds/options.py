@@ -151,6 +151,7 @@ class SyntheticOptions(Confirmed, total=False):
 class CountOptions(NumberOptions, total=False):
     """The options of ``hubbub release count``, but for what the method takes first."""
 
+    totals: bool
     expected_rows: bool
     any_row: bool
     count_rows: bool
@@ -168,6 +169,7 @@ class CountOptions(NumberOptions, total=False):
 class FractionOptions(NumberOptions, total=False):
     """The options of ``hubbub release fraction``, but for what the method takes first."""
 
+    totals: bool
     expected_rows: bool
     any_row: bool
     distinct: Exact | None
@@ -185,6 +187,7 @@ class FractionOptions(NumberOptions, total=False):
 class MeanOptions(NumberOptions, total=False):
     """The options of ``hubbub release mean``, but for what the method takes first."""
 
+    totals: bool
     expected_rows: bool
     distinct: Exact | None
     rows_per_person: Exact | None
@@ -213,6 +216,7 @@ class QuantileOptions(NumberOptions, total=False):
 class SumOptions(NumberOptions, total=False):
     """The options of ``hubbub release sum``, but for what the method takes first."""
 
+    totals: bool
     cap: Exact | None
     cap_per_bin: Exact | None
     cap_share: Exact | None
@@ -223,6 +227,20 @@ class SumOptions(NumberOptions, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+
+
+class RatioOptions(Confirmed, total=False):
+    """The options of ``hubbub release ratio``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
 
 
 class VarianceOptions(NumberOptions, total=False):

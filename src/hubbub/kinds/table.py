@@ -15,6 +15,7 @@ from hubbub.kinds.moments.request import STD, VARIANCE
 from hubbub.kinds.points.request import KIND as POINTS
 from hubbub.kinds.queries.request import KIND as QUERIES
 from hubbub.kinds.questions.one_sample import SampledPeople
+from hubbub.kinds.ratio.request import KIND as RATIO
 from hubbub.kinds.records.request import KIND as RECORDS
 from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN, QUANTILE
 from hubbub.kinds.sum.request import KIND as SUM
@@ -192,6 +193,15 @@ class Table:
         Guarantee: as :meth:`histogram`.
         """
         return self._release(SUM, of=of, by=by, **chosen)
+
+    @documented(RATIO.help, RATIO.options)
+    def ratio(self, of: str, per: str, by: Sequence[str] = (), **chosen: Unpack[o.RatioOptions]) -> Release:
+        """Publish the sum of a column divided by that of another, of all or by bins, like ``cost:0..50000:1`` for each
+        of ``days:0..30:1``.
+
+        Guarantee: as :meth:`histogram`.
+        """
+        return self._release(RATIO, of=of, per=per, by=by, **chosen)
 
     @documented(VARIANCE.help, VARIANCE.options)
     def variance(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.VarianceOptions]) -> Release:

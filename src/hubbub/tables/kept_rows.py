@@ -6,6 +6,7 @@ whose they are, and what is left of the bounds on a person is done here, from th
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +59,36 @@ def within_bounds(person: Integers, bins: Integers, bounds: ContributionBounds) 
         number[pairs[first]] = nth[first]
         counts[inside] = number[pairs] < bounds.distinct
     return counts
+
+
+def in_profile_crowds(person: Integers, bins: Integers, bounds: ContributionBounds, k: int) -> NDArray[np.bool_]:
+    """Which rows count: those of people whose profile, how many rows they have in each bin (-1: in none), at least `k`
+    people have, and is within the bounds; whoever has more is left out with all rows, and nothing is chosen.
+
+    Guarantee: whether a person's rows count is a function of how many people have that person's profile. Whoever has a
+    profile that fewer than k share changes nothing by leaving, and of two people of one profile either can have the
+    place of the other: no row starts or stops to count.
+    """
+    inside = np.flatnonzero(bins >= 0)
+    order = inside[np.lexsort((bins[inside], person[inside]))]
+    whose, where = person[order], bins[order]
+    found = np.zeros(bins.size, dtype=bool)
+    if not order.size:
+        return found
+    first = np.flatnonzero(np.concatenate([[True], whose[1:] != whose[:-1]]))
+    profiles = [where[a:b] for a, b in zip(first, [*first[1:], order.size], strict=True)]
+    people = Counter(profile.tobytes() for profile in profiles)
+    for a, profile in zip(first.tolist(), profiles, strict=True):
+        if people[profile.tobytes()] >= k and _fits(profile, bounds):
+            found[order[a : a + profile.size]] = True
+    return found
+
+
+def _fits(profile: Integers, bounds: ContributionBounds) -> bool:
+    _, each = np.unique(profile, return_counts=True)
+    most = (bounds.rows_per_person, bounds.distinct, bounds.rows_per_bin)
+    has = (profile.size, each.size, int(each.max()))
+    return all(limit is None or many <= limit for many, limit in zip(has, most, strict=True))
 
 
 def _numbered(person: Integers, bins: Integers) -> Integers:

@@ -25,6 +25,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.questions.request import questions
+from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import weights
 from hubbub.kinds.statistic.request import statistic
@@ -152,6 +153,33 @@ def test_both_sums_of_rows_lose_what_is_promised_and_no_more(kind: str, bounds: 
     worst = largest_loss(persons, lambda law: densities(law, size, rate, 2), 2)
     assert promised(spec) == 2
     assert 0.99 * 2 <= worst <= 2 + 1e-9
+
+
+@pytest.mark.parametrize("bounds", [{"rows_per_person": 1}, {"rows_per_person": 2}, {"rows_per_bin": 2}, {}])
+def test_a_ratio_of_two_sums_loses_what_is_promised_and_no_more(bounds: dict[str, Any]) -> None:
+    """Without bounds each person has one row."""
+    spec = ratio(of="x:0..2:1", per="y:0..1:1", epsilon=2, unit=Unit(person="id", **bounds))
+    rows: list[Row] = [(0, x, y) for x in range(3) for y in range(2)]
+
+    def added(kept: Sequence[Row]) -> Vector:
+        return sum(row[1] for row in kept), sum(row[2] for row in kept)
+
+    persons = [kept_law(person, spec.unit, added) for person in every_person(rows) if bounds or len(person) == 1]
+    size = 2 * PEOPLE * ROWS + 1
+
+    def density(law: Law) -> NDArray[np.float64]:
+        table, places = np.zeros((size, size)), np.arange(size)
+        for vector, p in law.items():
+            table[vector] += p
+        one, other = (np.exp(-float(rate) * np.abs(places[:, None] - places[None, :])) for rate in spec.rates)
+        found: NDArray[np.float64] = one @ table @ other
+        return found
+
+    assert promised(spec) == 2
+    worst = largest_loss(persons[:: 1 if not bounds else 11], density, 2)
+    assert worst <= 2 + 1e-9
+    alone = max(float(np.abs(np.log(density(law) / density({(0, 0): 1.0}))).max()) for law in persons)
+    assert 0.99 * 2 <= alone <= 2 + 1e-9
 
 
 @pytest.mark.parametrize("distinct", [1, 2])

@@ -19,6 +19,7 @@ from hubbub.kinds.moments.request import spread
 from hubbub.kinds.network import Network
 from hubbub.kinds.points.request import points
 from hubbub.kinds.queries.request import queries
+from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.records.request import records
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum.request import total
@@ -36,6 +37,7 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "mean": statistic,
     "quantile": statistic,
     "sum": total,
+    "ratio": ratio,
     "variance": spread,
     "std": spread,
     "graph": statistics,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hubbub.tables.contribution import ContributionBounds
-from hubbub.tables.kept_rows import KeptRows, within_bounds
+from hubbub.tables.kept_rows import KeptRows, in_profile_crowds, within_bounds
 
 
 def one_by_one(person: list[int], places: list[int], bounds: ContributionBounds) -> list[bool]:
@@ -42,3 +42,19 @@ def test_rows_of_those_who_were_drawn() -> None:
     rows = KeptRows(3, np.array([0, 0, 1, 2]), (np.array([5, 6, -1, 5]),))
     drawn = rows.of(np.array([True, False, True]))
     assert (drawn.people, drawn.person.tolist(), drawn.codes[0].tolist()) == (3, [0, 0, 2], [5, 6, 5])
+
+
+def test_rows_count_whose_profile_at_least_k_people_have() -> None:
+    """Profiles {0, 1}, {0, 1}, {0}, {0, 0}, {1, 0} and none: with k = 3 three people remain, with k = 2 no others."""
+    person = np.array([0, 0, 1, 1, 2, 3, 3, 4, 4, 5])
+    bins = np.array([0, 1, 1, 0, 0, 0, 0, 0, 1, -1])
+    three = np.isin(person, [0, 1, 4])
+    for k in (2, 3):
+        assert in_profile_crowds(person, bins, ContributionBounds(rows_per_person=2), k).tolist() == three.tolist()
+    assert not in_profile_crowds(person, bins, ContributionBounds(rows_per_person=2), 4).any()
+    assert not in_profile_crowds(person, bins, ContributionBounds(rows_per_person=2, distinct=1), 2).any()
+    assert in_profile_crowds(person, bins, ContributionBounds(rows_per_bin=1), 1).tolist() == (
+        np.isin(person, [0, 1, 2, 4]).tolist()
+    )
+    empty = np.zeros(0, dtype=np.int64)
+    assert in_profile_crowds(empty, empty, ContributionBounds(rows_per_person=2), 2).size == 0

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from hubbub.kinds.statistic.result import Key
 from hubbub.numeric.exact import to_float
 from hubbub.protocol.result import Sheet
 from hubbub.serialization.arrow import integer_array, texts
@@ -30,7 +29,7 @@ def integers(numbers: Sequence[int | None]) -> pa.Array:
     return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
 
 
-def label_arrays(axes: int, keys: Sequence[Key]) -> list[pa.Array]:
+def label_arrays(axes: int, keys: Sequence[tuple[str | None, ...]]) -> list[pa.Array]:
     """The labels of bins, a column for each axis."""
     return [texts([key[i] for key in keys]) for i in range(axes)]
 

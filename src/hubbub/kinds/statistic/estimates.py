@@ -17,7 +17,7 @@ from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.channels.published import Published
-from hubbub.kinds.statistic.intervals import Ends, drawn, drawn_from, of_sums, reach, widened
+from hubbub.kinds.statistic.intervals import Ends, drawn, drawn_from, of_sums, reach, reach_of_many, widened
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
@@ -49,6 +49,24 @@ def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]
     if isinstance(spec.protection, Crowd):
         return [_of_crowd(spec, spec.protection, *row) for row in published]
     return [_of_sums(spec, *map(_known, row)) for row in published]
+
+
+def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
+    """What follows for several bins together, from the integers of each.
+
+    Guarantee: its interval holds what these bins come to with the coverage of the release, by the law of the sum of
+    their noises: of counts how many there are, of means and shares that of all bins.
+    """
+    rate, miss, many = spec.sum_rate, 1 - spec.coverage, len(published)
+    assert rate is not None
+    if spec.channel is not None:
+        count, off = sum(_known(_one(row)) for row in published), reach_of_many((rate,), many, miss / 2)
+        value, unit = count * spec.number_unit, spec.number_unit
+        low, high = max(count - off, 0) * unit, max(count + off, 0) * unit
+        return Answer((count,), value, max(value, Fraction(0)), low, high, SHOWN)
+    part, total = (sum(map(_known, column)) for column in zip(*published, strict=True))
+    off = reach_of_many((rate,), many, miss / 4)  # both noises, either way
+    return _mean(spec, (part, total), part, total, of_sums(part, total, off))
 
 
 def _one(row: Row) -> int | None:

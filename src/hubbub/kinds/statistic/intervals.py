@@ -24,6 +24,9 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
+from flint import arb
+
+from hubbub.kinds.statistic import tails
 from hubbub.kinds.statistic.quantile import Target, rank_error, shares
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
 from hubbub.tables.protection import Crowd, Knowledge
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
 
 _DIGITS: Final = 12
+_FEW: Final = 12  # noises whose sum has a law that is worked out; of more it takes too many digits
 Ends = tuple[Fraction, Fraction]
 
 
@@ -47,6 +51,28 @@ def reach(rate: Fraction, miss: Fraction) -> int:
         while found and beyond * exp(-rate * found) <= 1:
             found -= 1
     return found
+
+
+@lru_cache(maxsize=4096)
+def reach_of_many(rates: tuple[Fraction, ...], bins: int, miss: Fraction) -> int:
+    """An r such that the sum of two-sided geometric noises of these rates, in so many bins, is above r with a chance of
+    at most `miss`.
+
+    Guarantee: of few noises by the exact law of their sum (:mod:`hubbub.kinds.statistic.tails`); of many by Markov's inequality for e^(s N), at the best of 63 values of s
+    below every rate, with E e^(s Z) = (1 - q)^2/((1 - q e^s)(1 - q e^-s)), q = e^-rate, in certified balls.
+    """
+    if len(rates) * bins <= _FEW:
+        return tails.reach(rates * bins, miss)
+    return min(ceil(upper(_chernoff(rates, bins, miss, min(rates) * i / 64))) for i in range(1, 64))
+
+
+def _chernoff(rates: tuple[Fraction, ...], bins: int, miss: Fraction, s: Fraction) -> arb:
+    with precision():
+        found = log(1 / miss)
+        for rate in rates:
+            moment = (1 - exp(-rate)) ** 2 / ((1 - exp(s - rate)) * (1 - exp(-s - rate)))
+            found += bins * moment.log()
+        return found / ball(s)
 
 
 def of_sums(part: int, total: int, off: int) -> Ends:

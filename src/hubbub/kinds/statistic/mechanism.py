@@ -4,7 +4,7 @@ what the drawn integers say."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -31,7 +31,7 @@ from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts, MultiRowPolicy
-from hubbub.tables.kept_rows import KeptRows, within_bounds
+from hubbub.tables.kept_rows import KeptRows, in_profile_crowds, within_bounds
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge, Route
 
@@ -57,6 +57,8 @@ def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
         asked = question(spec, by_value=spec.measured is not None)
         kept = engine.kept_rows((asked,), source, spec.protection.people)
         return Measurement(answers=release(SumsOfRows(spec), kept, source))
+    if spec.profiled:
+        return Measurement(answers=release(SumsOfProfiles(spec), every_row(spec, engine, source), source))
     exact = engine.count(question(spec, by_value=_by_value(spec)), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
@@ -183,6 +185,50 @@ class SumsOfRows:
         return in_columns(spec, drawn_rows(spec, rows_in_bins(spec, drawn, 0), source))
 
 
+def every_row(spec: Statistic, engine: Engine, source: Source) -> KeptRows:
+    """All rows of everybody, with whose they are: nothing is chosen."""
+    bounds = spec.unit.bounds
+    assert bounds is not None
+    asked = question(spec, by_value=spec.measured is not None)
+    return engine.kept_rows((replace(asked, bounds=replace(bounds, rows_per_person=None)),), source)
+
+
+@dataclass(frozen=True, slots=True)
+class SumsOfProfiles:
+    """The mechanism of a statistic of crowds of people with several rows: whoever has rows in bins as fewer than k people
+    have them is left out with all of them, and of the rest each row is one of a crowd.
+
+    Guarantee: with two people of one profile every count is the same whoever of them is there, and their rows differ
+    inside of bins alone: one after the other is replaced, each of which costs what :class:`Sums` says of crowds.
+    """
+
+    spec: Statistic
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        counted = rows_of_crowds(self.spec, exact)
+        check_size(self.spec, int(counted.counts.sum()))
+        return in_columns(self.spec, drawn_rows(self.spec, counted, source))
+
+
+def rows_of_crowds(spec: Statistic, exact: KeptRows) -> ExactCounts:
+    """How many rows of people in crowds there are in every cell."""
+    bounds, crowd, (codes,) = spec.unit.bounds, spec.protection, exact.codes
+    assert bounds is not None
+    assert isinstance(crowd, Crowd)
+    counts = in_profile_crowds(exact.person, np.where(codes < 0, -1, codes // _width(spec)), bounds, crowd.k)
+    cells, rows = np.unique(codes[counts], return_counts=True)
+    return ExactCounts(cells.astype(np.int64), rows.astype(np.int64))
+
+
+def _width(spec: Statistic) -> int:
+    """How many cells a bin has, by value."""
+    return 1 if spec.measured is None else spec.measured.steps + 1 if isinstance(spec.measured, Measure) else 2
+
+
 def drawn_people(rows: int, exact: KeptRows, source: Source) -> KeptRows:
     """The rows of so many people, drawn without replacement.
 
@@ -196,8 +242,7 @@ def rows_in_bins(spec: Statistic, kept: KeptRows, which: int) -> ExactCounts:
     """How many rows there are in every cell of one question, within the bounds on bins and rows in them."""
     bounds, codes = spec.unit.bounds, kept.codes[which]
     assert bounds is not None
-    width = 1 if spec.measured is None else spec.measured.steps + 1 if isinstance(spec.measured, Measure) else 2
-    counts = within_bounds(kept.person, np.where(codes < 0, -1, codes // width), bounds)
+    counts = within_bounds(kept.person, np.where(codes < 0, -1, codes // _width(spec)), bounds)
     cells, rows = np.unique(codes[counts], return_counts=True)
     return ExactCounts(cells.astype(np.int64), rows.astype(np.int64))
 

@@ -32,6 +32,7 @@ from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Ne
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
 from hubbub.guarantees.survey import surveyed
 from hubbub.kinds.histogram.discovery import discovery_cost
@@ -59,6 +60,7 @@ BOTH_SUMS: Final = Theorem("statistic.both-sums", "noise on two sums that one pe
 RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", "McSherry, Talwar, FOCS 2007")
 WEIGHTS: Final = Theorem("statistic.weights", "a person who counts like as many people as the weight has steps", DMNS)
 CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
+PROFILES: Final = Theorem("statistic.profile-crowds", "crowds of people with equally many rows in each bin", HERE)
 SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
 HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
 BLANK_IS_A_COIN: Final = Theorem(
@@ -142,11 +144,32 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
 
 def who(spec: Statistic) -> Assumption:
     """Who counts as a person, and how somebody with several rows does."""
+    if spec.profiled:
+        return _profiles(spec)
     if not spec.any_row:
         return spec.unit.assumption
     if spec.axes:
         return _any_row_in_bins(spec)
     return Assumption(ANY_ROW.id, ANY_ROW.sentence, (("person", str(spec.unit.person)),))
+
+
+def _profiles(spec: Statistic) -> Assumption:
+    assert isinstance(spec.protection, Crowd)
+    assert spec.unit.bounds is not None
+    most = [(name, str(value)) for name, value in spec.unit.bounds.to_json().items() if value is not None]
+    says = {
+        "rows_per_person": "more than {rows_per_person} rows",
+        "distinct": "rows in more than {distinct} bins",
+        "rows_per_bin": "more than {rows_per_bin} in one bin",
+    }
+    beyond = " or ".join(says[name] for name, _ in most)
+    sentence = (
+        "each value of {person} counts by all of its rows, of which nothing is chosen; whoever has " + beyond + ", or "
+        "has as many in each bin as fewer than {k} people have, is left out with all of them"
+    )
+    return Assumption(
+        "person.profiles", sentence, (("person", str(spec.unit.person)), ("k", str(spec.protection.k)), *most)
+    )
 
 
 def _any_row_in_bins(spec: Statistic) -> Assumption:
@@ -200,6 +223,8 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
     are found in the data may be: one that is absent looks like a hidden one, and one person alone shows none. Of people
     with several rows all this is about the kept rows; what a sample buys is for the people.
     """
+    if spec.profiled:
+        return (profile_crowds(spec, crowd, _crowds_of_bins(spec, crowd)),)
     if spec.channel is not None:
         own = stated(
             spec.channel.claim,
@@ -251,6 +276,48 @@ def of_one_replaced(spec: Statistic, rate: Fraction) -> Derivation:
 
 
 # --- as well as K random people -----------------------------------------------------------------------------------
+
+
+def _crowds_of_bins(spec: Statistic, crowd: Crowd) -> Derivation:
+    """Of rows of people with several, each in one bin: what they would be promised if each were a person.
+
+    Guarantee: as :func:`_crowds` says of people of one bin, at what one row may lose.
+    """
+    loss = spec.unit_loss
+    if spec.channel is not None or loss is None:
+        assert spec.channel is not None
+        numbers = tuple((name, str(value)) for name, value in parameters(spec.channel).items() if value is not None)
+        own = spec.channel.card.statement
+    else:
+        numbers, own = texts(k=crowd.k, epsilon=loss), CROWDS
+        numbers += (
+            _ranked(spec.ranked, loss) if spec.ranked is not None else texts(steps=spec.steps, rate=loss / spec.steps)
+        )
+    rows = People(whose=Whose.KEPT_ROWS, person=spec.unit.person)
+    claim = CrowdBlending(k=crowd.k, epsilon=Fraction(0) if loss is None else loss)
+    return stated(claim, theorem=own, numbers=numbers, assumptions=granted(spec), people=rows)
+
+
+def profile_crowds(spec: Statistic, crowd: Crowd, own: Derivation) -> Derivation:
+    """People with equally many rows in each bin blend.
+
+    Guarantee: if rows of one bin blend up to e, then leaving out all rows of people whose profile fewer than k share,
+    and of those who have more than the bounds, blends people: two of one profile have their rows in the same bins, so
+    that one is made the other by replacing at most L rows inside of their bins, L e in all; no row of anybody else
+    starts or stops to count. Whoever is left out changes nothing by leaving. Nothing is chosen at random: with a random
+    choice this would be false.
+    """
+    claim = own.conclusion
+    assert isinstance(claim, CrowdBlending)
+    assert not isinstance(claim.epsilon, Infinite)
+    return Derivation(
+        conclusion=CrowdBlending(k=crowd.k, epsilon=spec.moved * claim.epsilon),
+        theorem=PROFILES,
+        premises=(own,),
+        numbers=texts(most=spec.moved, epsilon=claim.epsilon),
+        assumptions=(who(spec),),
+        people=People(person=spec.unit.person),
+    )
 
 
 def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:

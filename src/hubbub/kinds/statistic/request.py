@@ -52,6 +52,7 @@ def statistic(
     weight: str | None = None,
     poisson_survey: bool = False,
     calibrated: bool = False,
+    totals: bool = False,
     calibrate: object = None,
     unit: Unit | None = None,
 ) -> Statistic:
@@ -75,6 +76,7 @@ def statistic(
         "axes": axes, "where": rule, "protection": protection, "coverage": level,
         "unit": within_bins(unit or Unit(), axes),
         "unlisted": of_bins(unlisted, axes),
+        "subtotals": totals,
     }  # fmt: skip
     weights: dict[str, Any] = {"weight": declared_weight(weight, calibrated), "poisson_survey": poisson_survey}
     match name:
@@ -174,6 +176,9 @@ _ANY_ROW: Final = Option(
 )
 _COUNT_ROWS: Final = Option(
     "count_rows", None, "Count rows and not people, at most M of each person (`rows_per_person`)."
+)
+TOTALS: Final = Option(
+    "totals", None, "Beside bins also what they come to together, and by fewer columns; costs nothing.", advanced=True
 )
 DISTINCT: Final = Option(
     "distinct",
@@ -276,7 +281,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -284,7 +289,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
+    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -295,7 +300,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
+    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
-from hubbub.kinds.statistic import chart
+from hubbub.kinds.statistic import chart, subtotals
 from hubbub.kinds.statistic import text as statistic_text
-from hubbub.numeric.exact import to_float, to_text
+from hubbub.kinds.statistic.arrays import down, integers, one_batch, up
+from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, integer_array, labelled, texts
+from hubbub.serialization.arrow import floats, labelled, texts
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.labels import is_ranges
@@ -31,7 +32,7 @@ SHOWN: Final = "shown"
 HIDDEN: Final = "suppressed"
 UNTOLD: Final = chart.UNTOLD
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
-ENDS: Final = ("estimate", "low", "high")
+ENDS: Final = subtotals.ENDS
 POINTS: Final = ("value", "low", "high")
 _SMALLEST_SHARE: Final = 10**6
 SIGNIFICANT: Final = 6
@@ -71,6 +72,7 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     that were kept of people with several is called `kept`.
     """
     people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
+    people = spec.unit.rows_column if spec.profiled else people
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
     if spec.measured is None and spec.unit.counts_rows and not spec.sampled:
@@ -139,11 +141,25 @@ class Answers(Result):
     def sheets(self) -> tuple[Sheet, ...]:
         batch, off = self._batch(), slack(self.spec)
         tolerance = dict.fromkeys(ENDS, off) if off else {}
-        release = Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers), tolerance)
-        if self.calibrated is None:
-            return (release,)
-        row = self._calibrated_row(self.calibrated)
-        return release, Sheet("calibrated", row.schema, lambda: iter((row,)), 1)
+        sheets = [Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers), tolerance)]
+        if self.calibrated is not None:
+            sheets.append(one_batch("calibrated", self._calibrated_row(self.calibrated)))
+        if self.spec.subtotals:
+            sheets.append(one_batch(subtotals.SHEET, self._totals_batch()))
+        return tuple(sheets)
+
+    def totals(self) -> Iterator[tuple[subtotals.Group, Answer]]:
+        """What bins come to together, where that is asked for: everything first."""
+        from hubbub.kinds.statistic.estimates import estimated_total
+
+        for group in subtotals.groups(self.spec.axes) if self.spec.subtotals else ():
+            yield group, estimated_total(self.spec, [self.answers[code].published for code in group.codes])
+
+    def _totals_batch(self) -> pa.RecordBatch:
+        found, spec = list(self.totals()), self.spec
+        arrays = subtotals.key_arrays([group for group, _ in found], len(spec.axes))
+        arrays += self._ends([answer for _, answer in found])
+        return pa.record_batch(arrays, names=[*subtotals.names(spec.axes), *ENDS])
 
     def _calibrated_row(self, answer: Answer) -> pa.RecordBatch:
         """The number of all bins by their public totals, and what it comes to in all."""
@@ -153,11 +169,11 @@ class Answers(Result):
         numbers: dict[str, float | None] = {
             "people": float(people),
             "estimate": None if answer.estimate is None else float(answer.estimate),
-            "low": _down(answer.low),
-            "high": _up(high),
+            "low": down(answer.low),
+            "high": up(high),
             "total_estimate": None if answer.estimate is None else float(people * answer.estimate),
-            "total_low": _down(people * answer.low),
-            "total_high": _up(people * high),
+            "total_low": down(people * answer.low),
+            "total_high": up(people * high),
         }
         arrays = [floats([number]) for number in numbers.values()]
         return pa.record_batch(arrays, schema=pa.schema([(name, pa.float64()) for name in numbers]))
@@ -168,18 +184,25 @@ class Answers(Result):
         arrays: list[pa.Array] = [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
         for i in range(len(published_columns(spec))):
             numbers = [answer.published[i] for answer in found]
-            arrays.append(_integers(numbers))
-        if counts_people(spec):
-            arrays.append(_integers([_nearest(answer.estimate) for answer in found]))
-            arrays.append(_integers([floor(answer.low) for answer in found]))
-            arrays.append(_integers([None if answer.high is None else ceil(answer.high) for answer in found]))
-        else:
-            arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
-            arrays.append(floats([_down(answer.low) for answer in found]))
-            arrays.append(floats([_up(answer.high) for answer in found]))
+            arrays.append(integers(numbers))
+        arrays += self._ends(found)
         statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
         arrays.append(labelled(statuses, STATUSES))
         return pa.record_batch(arrays, schema=schema(spec))
+
+    def _ends(self, found: Sequence[Answer]) -> list[pa.Array]:
+        """Estimates and intervals."""
+        if counts_people(self.spec):
+            return [
+                integers([_nearest(answer.estimate) for answer in found]),
+                integers([floor(answer.low) for answer in found]),
+                integers([None if answer.high is None else ceil(answer.high) for answer in found]),
+            ]
+        return [
+            floats([None if answer.estimate is None else float(answer.estimate) for answer in found]),
+            floats([down(answer.low) for answer in found]),
+            floats([up(answer.high) for answer in found]),
+        ]
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
@@ -192,8 +215,8 @@ class Answers(Result):
                     "key": dict(zip(names, key, strict=True)),
                     "value": None if answer.value is None else to_text(answer.value),
                     "estimate": None if about is None else _nearest(about) if is_count else float(about),
-                    "low": floor(answer.low) if is_count else _down(answer.low),
-                    "high": None if answer.high is None else ceil(answer.high) if is_count else _up(answer.high),
+                    "low": floor(answer.low) if is_count else down(answer.low),
+                    "high": None if answer.high is None else ceil(answer.high) if is_count else up(answer.high),
                     **dict(zip(published_columns(spec), answer.published, strict=True)),
                 }
             )
@@ -210,11 +233,21 @@ class Answers(Result):
             **({"values": statistic_text.cut(spec)} if statistic_text.cut(spec) else {}),
             "coverage": to_text(spec.coverage),
             **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
+            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.subtotals else {}),
             **({} if self.calibrated is None else {"calibrated": self._calibrated_row(self.calibrated).to_pylist()[0]}),
             **more,
         }
 
     def sentences(self) -> tuple[str, ...]:
+        return (*self._own_sentences(), *self._totals_sentence())
+
+    def _totals_sentence(self) -> tuple[str, ...]:
+        for _, answer in self.totals():
+            told = "-" if answer.estimate is None else self.number_text(answer.estimate)
+            return (f"All bins together: {told} ({self.interval(answer)}). {subtotals.MORE}",)
+        return ()
+
+    def _own_sentences(self) -> tuple[str, ...]:
         if self.found is not None:
             return FOUND, f"{statistic_text.route(self.spec)}."
         hidden = sum(answer.status == HIDDEN for answer in self.answers)
@@ -283,17 +316,3 @@ class Answers(Result):
 
 def _nearest(value: Fraction | None) -> int | None:
     return None if value is None else floor(value + Fraction(1, 2))
-
-
-def _down(value: Fraction) -> float:
-    return to_float(value, round_up=False)
-
-
-def _up(value: Fraction | None) -> float | None:
-    return None if value is None else to_float(value, round_up=True)
-
-
-def _integers(numbers: list[int | None]) -> pa.Array:
-    """Whole numbers, null where None."""
-    known = np.array([number is not None for number in numbers], dtype=bool)
-    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

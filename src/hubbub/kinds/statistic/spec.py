@@ -67,6 +67,7 @@ class Statistic(Spec):
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
     unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
+    subtotals: bool = field(default=False, metadata=UNSAID)  # what bins come to together, beside them
 
     def __post_init__(self) -> None:
         unlisted.declared(self.unlisted, self.axes)
@@ -86,6 +87,8 @@ class Statistic(Spec):
             _check_any_row(self)
         if self.unit.expected_rows:
             _check_expected(self)
+        if self.subtotals:
+            _check_subtotals(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
         if (
@@ -106,6 +109,11 @@ class Statistic(Spec):
     def any_row(self) -> bool:
         """Whether a person of several rows counts if any of them meets the condition."""
         return self.unit.distinct is not None and not self.unit.counts_rows
+
+    @property
+    def profiled(self) -> bool:
+        """Whether crowds are of people with equally many rows in each bin."""
+        return isinstance(self.protection, Crowd) and self.unit.counts_rows
 
     @property
     def moved(self) -> int:
@@ -168,7 +176,7 @@ class Statistic(Spec):
         what one of them may cost. None where there is none."""
         match self.protection:
             case Crowd(epsilon=epsilon):
-                return epsilon
+                return epsilon if epsilon is None or not self.profiled else epsilon / self.moved
             case Noise(epsilon=epsilon):
                 return epsilon / self.moved
             case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
@@ -471,9 +479,11 @@ def _check_any_row(spec: Statistic) -> None:
 def _check_several(spec: Statistic) -> None:
     """Refuse what is not known to be private where several rows or bins of a person count."""
     sampled = isinstance(spec.protection, Knowledge) and spec.sampled and spec.unit.counts_rows
-    if not isinstance(spec.protection, Noise) and not sampled:
+    if spec.profiled:
+        _check_profiled(spec)
+    elif not isinstance(spec.protection, Noise) and not sampled:
         raise WrongUse(
-            "several rows of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
+            "several bins of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
             "person (`one_row_per_person=True`)"
         )
     if sampled and spec.ranked is not None:
@@ -485,6 +495,24 @@ def _check_several(spec: Statistic) -> None:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
     if spec.unit != within_bins(spec.unit, spec.axes):
         raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
+
+
+def _check_profiled(spec: Statistic) -> None:
+    """Refuse what is not known of crowds of people with several rows."""
+    assert isinstance(spec.protection, Crowd)
+    if spec.protection.sample is not None:
+        raise WrongUse(
+            "what a sample buys is not worked out for crowds of people with several rows; leave out `sample`"
+        )
+    if spec.measured is None and spec.protection.epsilon is not None:
+        raise WrongUse("rows of crowds of people are counted exactly, and nothing is lost; leave out `epsilon`")
+
+
+def _check_subtotals(spec: Statistic) -> None:
+    from hubbub.kinds.statistic import subtotals
+
+    plain = isinstance(spec.protection, Noise) and not spec.discovered and spec.ranked is None
+    subtotals.check(spec.axes, covered=plain and not spec.any_row and not spec.unit.expected_rows)
 
 
 def _check_totals(spec: Statistic) -> None:

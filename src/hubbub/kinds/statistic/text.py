@@ -110,6 +110,8 @@ def _whom(spec: Statistic) -> str:
     people = "the people in the table"
     if spec.unit.expected_rows:
         people = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
+    elif spec.profiled:
+        people = f"{profiles(spec)},"
     elif spec.unit.counts_rows:
         people = f"the {spec.unit.describe_kept_rows(spec.bins, which=' that this release kept')},"
     elif spec.any_row and spec.axes and spec.moved < spec.bins:
@@ -123,6 +125,13 @@ def _whom(spec: Statistic) -> str:
         people += f" {joined} a value of {spec.measured.column}"
     people = people.removesuffix(",")
     return f"{people}, of each bin" if spec.axes else people
+
+
+def profiles(spec: Statistic) -> str:
+    """Whose rows count, where crowds are of people with equally many rows in each bin."""
+    assert isinstance(spec.protection, Crowd)
+    which = f" of people who have as many in each bin as at least {spec.protection.k:,} people have"
+    return f"the {spec.unit.describe_kept_rows(spec.bins, which=which)}"
 
 
 def whom(spec: Statistic) -> str:
@@ -278,6 +287,12 @@ def _split_of_rows(spec: Statistic) -> str:
             f"inside the sample epsilon = {short(spec.protection.rate, 6)} is for one person replaced with all "
             f"{spec.unit.rows}, at most {spec.moved:,}, and {short(loss, 6)} for each that comes or goes"
         )
+    if isinstance(spec.protection, Crowd):
+        assert spec.protection.epsilon is not None
+        return (
+            f"epsilon = {short(spec.protection.epsilon, 6)} is for all {spec.unit.rows} of a person, at most "
+            f"{spec.moved:,}, and {short(loss, 6)} for each of them; how many they are is exact"
+        )
     assert isinstance(spec.protection, Noise)
     if spec.weighted_by is not None:
         high = to_text(spec.weighted_by.high)
@@ -322,6 +337,11 @@ def chosen(spec: Statistic) -> list[str]:
 
 def _chosen_rows(spec: Statistic) -> list[str]:
     rows = spec.unit.rows
+    if spec.profiled:
+        return [
+            f"Whoever has more {rows}, or has them in the bins as hardly anybody has, is left out with all of them: this "
+            f"is not of all {rows}, and how many are missing is not told."
+        ]
     sentences = [
         f"Whoever has more {rows} counts by some of them, chosen secretly: this is not of all {rows}, and how far it is "
         "from that is not told."

@@ -27,9 +27,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from hubbub.kinds.statistic.intervals import drawn_from
+from hubbub.kinds.statistic.intervals import drawn_from, reach_of_many
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
-from hubbub.kinds.sum.tails import reach
+from hubbub.kinds.statistic.tails import reach
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
@@ -87,6 +87,15 @@ def estimated_answers(spec: Sum, rows: Sequence[Row]) -> list[Answer]:
     return found
 
 
+def estimated_total(spec: Sum, rows: Sequence[Row]) -> Answer:
+    """What follows for several bins together, from what was drawn for each.
+
+    Guarantee: as :func:`estimated_answers`, by the law of the sum of the noises of these bins.
+    """
+    layers = [sum(layer) for layer in zip(*(row.sums or () for row in rows), strict=True)]
+    return _answer(spec, Row(tuple(layers), cap=rows[0].cap), tuple(layers), len(rows))
+
+
 def _check_crowd(crowd: Crowd, row: Row) -> None:
     if (row.people is None) != (row.sums is None) or (row.people is not None and row.people < crowd.k):
         raise ValueError("so small a crowd is hidden")
@@ -100,17 +109,17 @@ def _hidden(spec: Sum, row: Row) -> Answer:
     return Answer(row, None, None, spec.amount(low), spec.amount(high), None, HIDDEN)
 
 
-def _answer(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
-    return _of_layers(spec, row, sums) if spec.layered else _of_cap(spec, row, *sums)
+def _answer(spec: Sum, row: Row, sums: tuple[int, ...], bins: int = 1) -> Answer:
+    return _of_layers(spec, row, sums, bins) if spec.layered else _of_cap(spec, row, sums[0], bins)
 
 
 # --- a cap --------------------------------------------------------------------------------------------------------
 
 
-def _of_cap(spec: Sum, row: Row, total: int) -> Answer:
+def _of_cap(spec: Sum, row: Row, total: int, bins: int) -> Answer:
     bottom, top = spec.bottom, spec.top if row.cap is None else min(spec.top, row.cap)
     miss, scale = _noise_miss(spec), _scale(spec)
-    off = reach((cap_rate(spec, row.cap),), miss / 2)
+    off = _reach_in_bins((cap_rate(spec, row.cap),), bins, miss / 2)
     away = _sampled(spec, miss / 2) * (max(top, 0) - min(bottom, 0))
     least, most = _surely(spec, row, bottom, top)
     low, high = scale * (total - off) - away, scale * (total + off) + away
@@ -154,16 +163,21 @@ def _surely(spec: Sum, row: Row, bottom: int, top: int) -> tuple[Fraction, Fract
 # --- layers -------------------------------------------------------------------------------------------------------
 
 
-def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
+def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...], bins: int) -> Answer:
     layers, rates, scale = spec.layers, spec.rates, _scale(spec)
     if len(sums) != len(layers):
         raise ValueError("its layers are not as many")
-    up, down, alone = _reaches(rates, _noise_miss(spec))
+    up, down, alone = _reaches(rates, bins, _noise_miss(spec))
     away = _sampled(spec, _noise_miss(spec) / (4 * len(layers)))
     least, most = _surely(spec, row, spec.bottom, spec.top)
     filled = most if most is None else most / spec.top  # a_j is at most how many people there are
     first_drowned = next(
-        (j for j, (value, rate) in enumerate(zip(sums, rates, strict=True)) if value < DROWNED / rate), len(sums)
+        (
+            j
+            for j, (value, rate) in enumerate(zip(sums, rates, strict=True))
+            if (value * rate) ** 2 < DROWNED**2 * bins or value < 0
+        ),
+        len(sums),
     )
     total, low, high, cut = 0, least, most, (Fraction(0), Fraction(0), Fraction(0))
     for k, (value, top, width) in enumerate(zip(sums, layers.tops, layers.widths, strict=True)):
@@ -184,13 +198,19 @@ def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
 
 
 @lru_cache(maxsize=256)
-def _reaches(rates: tuple[Fraction, ...], miss: Fraction) -> tuple[list[int], list[int], list[int]]:
-    """How far the noise of the first k layers goes up and down, and down that of each alone: all but for `miss`."""
+def _reaches(rates: tuple[Fraction, ...], bins: int, miss: Fraction) -> tuple[list[int], list[int], list[int]]:
+    """How far the noise of the first k layers of so many bins goes up and down, and down that of each alone: all but
+    for `miss`."""
     n = len(rates)
     firsts = [rates[: k + 1] for k in range(n)]
-    up = [reach(first, miss / (2 * n)) for first in firsts]
-    down = [reach(first, miss / (4 * n)) for first in firsts]
-    return up, down, [reach((rate,), miss / (4 * n)) for rate in rates]
+    up = [_reach_in_bins(first, bins, miss / (2 * n)) for first in firsts]
+    down = [_reach_in_bins(first, bins, miss / (4 * n)) for first in firsts]
+    return up, down, [_reach_in_bins((rate,), bins, miss / (4 * n)) for rate in rates]
+
+
+def _reach_in_bins(rates: tuple[Fraction, ...], bins: int, miss: Fraction) -> int:
+    """How far the noises of these rates, in so many bins, go together on one side."""
+    return reach(rates, miss) if bins == 1 else reach_of_many(rates, bins, miss)
 
 
 # --- of a sample --------------------------------------------------------------------------------------------------

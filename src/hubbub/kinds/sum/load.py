@@ -12,7 +12,7 @@ from hubbub.kinds.statistic.mechanism import NO_NUMBERS
 from hubbub.kinds.sum.estimates import Row
 from hubbub.kinds.sum.lost import OctaveCounts
 from hubbub.kinds.sum.mechanism import Sums, in_columns
-from hubbub.kinds.sum.result import LOST, columns, integer_columns, layers_schema, schema
+from hubbub.kinds.sum.result import LOST, columns, crowd_column, integer_columns, layers_schema, schema
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.key_columns import key_columns
@@ -58,7 +58,7 @@ def _sums(spec: Sum, table: pa.Table, files: Files) -> list[tuple[int | None, ..
 def _rows(spec: Sum, table: pa.Table, sums: list[tuple[int | None, ...]]) -> list[Row]:
     size = table.num_rows
     crowds = isinstance(spec.protection, Crowd)
-    people = table.column("people").to_pylist() if crowds else [None] * size
+    people = table.column(crowd_column(spec)).to_pylist() if crowds else [None] * size
     caps = table.column("cap_steps").to_pylist() if spec.drawn_cap else [None] * size
     rows = []
     for i in range(size):

@@ -19,10 +19,12 @@ from hubbub.kinds.statistic.mechanism import (
     NO_NUMBERS,
     Place,
     drawn_people,
+    every_row,
     found_names,
     label_column,
     last,
     question,
+    rows_of_crowds,
     sampled,
 )
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
@@ -30,7 +32,7 @@ from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.estimates import Row, cap_rate, estimated_answers
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
-from hubbub.kinds.sum.result import Totals, drawn_columns, layer_columns
+from hubbub.kinds.sum.result import Totals, crowd_column, drawn_columns, layer_columns
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
@@ -53,6 +55,8 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
+    if spec.profiled:
+        return Measurement(answers=release(SumsOfCrowds(spec), every_row(spec, engine, source), source))
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
         asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
         kept = engine.kept_rows((asked,), source, spec.protection.people)
@@ -98,7 +102,7 @@ def _caps(spec: Sum) -> tuple[int | None, ...]:
 
 def _question(spec: Sum) -> CountQuery:
     """By value, where more is wanted than the sum of a bin; beyond the cap, where it is told what that cut off."""
-    if spec.unit.counts_rows:
+    if spec.bounds is not None:
         asked = question(spec, by_value=False)
         return replace(asked, bounds=spec.bounds, bands=spec.layers.tops[:-1] if spec.layered else ())
     asked = question(spec, by_value=_by_value(spec))
@@ -150,7 +154,7 @@ class Sums:
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec = self.spec
-        if spec.unit.counts_rows:
+        if spec.bounds is not None:
             sums = with_noise(bounded_layers(spec, exact), spec.rates, source)
             return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
         cells = _cells(spec, sampled(spec, exact, source))
@@ -199,6 +203,24 @@ class SumsOfDrawn:
         cells = Cells(spec.bins, places, totals, np.ones(places.size, dtype=np.int64), None, None)
         sums = with_noise(cells.layers(spec, None), spec.rates, source)
         return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class SumsOfCrowds:
+    """The mechanism of a sum over crowds of people with several rows: the rows of people in crowds, each as one of a
+    crowd.
+
+    Guarantee: that of :class:`hubbub.kinds.statistic.mechanism.SumsOfProfiles`, with what :class:`Sums` says of crowds.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        return Sums(self.spec).draw(rows_of_crowds(self.spec, exact), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +365,7 @@ def rows_of(spec: Sum, drawn: Drawn) -> list[Row]:
     size = len(drawn)
     sums = list(zip(*(drawn.integers(name).tolist() for name in layer_columns(spec)), strict=True))
     hidden = [said == HIDDEN for said in drawn.texts(STATUS)] if _may_hide(spec) else [False] * size
-    people = drawn.integers("people").tolist() if _may_hide(spec) else [None] * size
+    people = drawn.integers(crowd_column(spec)).tolist() if _may_hide(spec) else [None] * size
     cap = drawn.integers("cap_steps").tolist() if spec.drawn_cap else [None] * size
     return [
         Row(None, None, cap[i]) if hidden[i] else Row(sums[i], people[i], cap[i])

@@ -22,8 +22,9 @@ from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Ne
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Number, Theorem, stated, texts
 from hubbub.guarantees.implications import SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram.promises import with_found_bins
-from hubbub.kinds.statistic.promises import HALF_WAY, HIDDEN, REPLACED, declared, granted
+from hubbub.kinds.statistic.promises import HALF_WAY, HIDDEN, REPLACED, declared, granted, profile_crowds
 from hubbub.kinds.statistic.promises import who as who
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.layers import Layers
@@ -56,7 +57,8 @@ def promises(spec: Sum) -> tuple[Derivation, ...]:
         case Noise(epsilon=epsilon):
             return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
         case Crowd() as crowd:
-            return (_crowds(spec, crowd),)
+            own = _crowds(spec, crowd)
+            return (profile_crowds(spec, crowd, own) if spec.profiled else own,)
         case Knowledge() as knowledge:
             return _of_sample(spec, knowledge)
 
@@ -104,7 +106,7 @@ def numbers(spec: Sum) -> tuple[Number, ...]:
         numbers = (*numbers, *texts(layers=len(spec.layers)), ("losses", losses))
     else:
         numbers = (*numbers, *texts(rate=spec.rates[0]))
-    if spec.unit.counts_rows:
+    if spec.bounds is not None:
         numbers += texts(bins=spec.most_bins, whole=spec.most_in_all)
     numbers += texts(cap=for_cap) if for_cap else ()
     return numbers + (texts(lost=for_lost) if for_lost else ())
@@ -119,13 +121,14 @@ def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
     caps differs by one, and only bins that are shown count there. Whoever is in a bin of fewer than k people is hidden
     with it, and changes nothing by leaving.
     """
-    assert crowd.epsilon is not None
+    loss = spec.unit_loss
+    assert loss is not None
     own = stated(
-        CrowdBlending(k=crowd.k, epsilon=crowd.epsilon),
+        CrowdBlending(k=crowd.k, epsilon=loss),
         theorem=CROWDS,
-        numbers=(*texts(k=crowd.k, epsilon=crowd.epsilon), *numbers(spec)),
+        numbers=(*texts(k=crowd.k, epsilon=loss), *numbers(spec)),
         assumptions=(*granted(spec), Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))),
-        people=spec.unit.crowds,
+        people=People(whose=Whose.KEPT_ROWS, person=spec.unit.person) if spec.profiled else spec.unit.crowds,
     )
     return with_found_bins(own, arb(0)) if spec.discovered else own
 
@@ -178,7 +181,7 @@ def checks(spec: Sum) -> Iterator[Check]:
     inner = spec.unit_loss
     assert inner is not None
     worst = max(_lost(spec, x) for x in _values(spec))
-    if spec.unit.counts_rows:
+    if spec.bounds is not None:
         worst = max(worst, spec.layer_loss * spec.layers.spread(spec.most_bins, spec.most_in_all))
     found = (
         f"lose {short(worst, 9)} at most, with {'layers' if spec.layered else 'one sum'} and noise as wide as they are"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
-from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE, protected
+from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, TOTALS, WHERE, protected
 from hubbub.kinds.statistic.spec import read
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, WEIGHT, declared_weight
 from hubbub.kinds.sum.spec import Sum
@@ -46,6 +46,7 @@ def total(
     epsilon: Exact | None = None,
     coverage: Exact = "0.95",
     unlisted: Exact | None = None,
+    totals: bool = False,
     unit: Unit | None = None,
 ) -> Sum:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -74,6 +75,7 @@ def total(
         unit=within_bins(unit or Unit(), axes),
         coverage=level,
         unlisted=of_bins(unlisted, axes),
+        subtotals=totals,
         of=measured(of),
         cap=None if cap is None or auto or word == IN_LAYERS else positive(cap, "cap"),
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
@@ -140,6 +142,7 @@ alone.""",
     options=(
         OF,
         BY,
+        TOTALS,
         WHERE,
         Option("cap", "A", "The most that a person counts with, or auto, or layers."),
         Option("cap_per_bin", "A", "Several rows: the most that a person counts with in one bin.", advanced=True),

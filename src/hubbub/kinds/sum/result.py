@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.statistic import subtotals
 from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
 from hubbub.kinds.statistic.chart import Row, drawn
 from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
 from hubbub.kinds.sum import text as sum_text
-from hubbub.kinds.sum.estimates import Answer
+from hubbub.kinds.sum.estimates import Answer, estimated_total
 from hubbub.kinds.sum.lost import Lost
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bars, Drawing
@@ -40,9 +41,14 @@ def layer_columns(spec: Sum) -> tuple[str, ...]:
     return tuple(f"layer_{i + 1}" for i in range(len(spec.layers))) if spec.layered else ("sum",)
 
 
+def crowd_column(spec: Sum) -> str:
+    """The column that says how many a crowd has: people, or rows of people with several."""
+    return spec.unit.rows_column if spec.profiled else "people"
+
+
 def drawn_columns(spec: Sum) -> tuple[str, ...]:
     """Every integer that is drawn for a bin; a sum is in steps, as a cap that is drawn."""
-    people = ("people",) if isinstance(spec.protection, Crowd) else ()
+    people = (crowd_column(spec),) if isinstance(spec.protection, Crowd) else ()
     return (*people, *(("cap_steps",) if spec.drawn_cap else ()), *layer_columns(spec))
 
 
@@ -98,7 +104,21 @@ class Totals(Result):
             found.append(one_batch("layers", self._layers()))
         if self.lost is not None:
             found.append(one_batch("lost", self._lost(self.lost)))
+        if self.spec.subtotals:
+            found.append(one_batch(subtotals.SHEET, self._totals_batch()))
         return tuple(found)
+
+    def totals(self) -> Iterator[tuple[subtotals.Group, Answer]]:
+        """What bins come to together, where that is asked for: everything first."""
+        for group in subtotals.groups(self.spec.axes) if self.spec.subtotals else ():
+            yield group, estimated_total(self.spec, [self.answers[code].row for code in group.codes])
+
+    def _totals_batch(self) -> pa.RecordBatch:
+        found, spec = list(self.totals()), self.spec
+        arrays = subtotals.key_arrays([group for group, _ in found], len(spec.axes))
+        arrays.append(floats([None if each.estimate is None else float(each.estimate) for _, each in found]))
+        arrays += [floats([down(each.low) for _, each in found]), floats([up(each.high) for _, each in found])]
+        return pa.record_batch(arrays, names=[*subtotals.names(spec.axes), *ENDS])
 
     def _batch(self) -> pa.RecordBatch:
         spec, found = self.spec, self.answers
@@ -154,6 +174,7 @@ class Totals(Result):
             "unit": spec.of.column,
             "values": sum_text.cut(spec),
             "coverage": to_text(spec.coverage),
+            **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.subtotals else {}),
             **more,
         }
 
@@ -181,7 +202,15 @@ class Totals(Result):
         sentence = "Nothing is hidden."
         if hidden + untold:
             sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown."
-        return (sentence, route, *(() if self.lost is None else (self._lost_sentence(self.lost),)))
+        lost = () if self.lost is None else (self._lost_sentence(self.lost),)
+        return (sentence, route, *lost, *self._totals_sentence())
+
+    def _totals_sentence(self) -> tuple[str, ...]:
+        for _, answer in self.totals():
+            told = "-" if answer.estimate is None else self.number_text(answer.estimate)
+            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
+            return (f"All bins together: {told} ({self.number_text(answer.low)} {high}). {subtotals.MORE}",)
+        return ()
 
     def _lost_sentence(self, lost: Lost) -> str:
         above = f"About {lost.people:,} people ({lost.low:,} to {lost.high:,}) have more than the cap"
@@ -259,9 +288,9 @@ def _lost_facts(lost: Lost) -> dict[str, Any]:
 
 def _drawn_integer(answer: Answer, name: str) -> int | None:
     match name:
-        case "people":
-            return answer.row.people
         case "cap_steps":
             return answer.row.cap
-        case _:
+        case "sum":
             return None if answer.row.sums is None else answer.row.sums[0]
+        case _:
+            return answer.row.people

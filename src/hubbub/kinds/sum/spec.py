@@ -87,7 +87,7 @@ class Sum(Statistic):
     def bounds(self) -> ContributionBounds | None:
         """What one person contributes at most, where several rows of a person count; caps in steps."""
         rows = self.unit.bounds
-        if rows is None:
+        if rows is None or self.profiled:  # of crowds each row counts by itself
             return None
         caps = [None if cap is None else int(cap / self.of.step) for cap in (self.cap_per_bin, self.cap)]
         return replace(rows, cap_per_bin=caps[0], cap=caps[1])
@@ -97,7 +97,10 @@ class Sum(Statistic):
         """What one person more or less may cost inside, with all rows that count."""
         if isinstance(self.protection, Noise):
             return self.protection.epsilon
-        return self.protection.epsilon if isinstance(self.protection, Crowd) else self.protection.rate / 2
+        if not isinstance(self.protection, Crowd):
+            return self.protection.rate / 2
+        epsilon = self.protection.epsilon
+        return epsilon / self.moved if epsilon is not None and self.profiled else epsilon
 
     @property
     def bottom(self) -> int:
@@ -265,6 +268,11 @@ def _check_cap(spec: Sum) -> None:
             "say `cap=A`, or declare a range from 0"
         )
     several = spec.unit.counts_rows
+    if spec.profiled and (cap is not None or spec.cap_per_bin is not None):
+        raise WrongUse(
+            "a cap is on what a person has together, and of crowds each row counts by itself; leave out the cap, and "
+            "declare a narrower range"
+        )
     if spec.weight is not None:
         _check_weighted(spec)
         return

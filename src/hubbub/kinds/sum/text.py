@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.estimands import Estimand
 from hubbub.kinds.histogram.text import listed
-from hubbub.kinds.statistic.text import capital, sampling
+from hubbub.kinds.statistic.text import capital, profiles, sampling
 from hubbub.kinds.statistic.text import many as many
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
@@ -56,7 +56,7 @@ def cut(spec: Sum) -> str:
     if spec.drawn_cap:
         whole = "of what a person has in all bins together, " if spec.unit.counts_rows else "then "
         return f"values {spec.of.cut} and {whole}to the cap"
-    if spec.unit.counts_rows and (spec.cap is not None or spec.cap_per_bin is not None):
+    if spec.bounds is not None and (spec.cap is not None or spec.cap_per_bin is not None):
         ends = [] if spec.cap_per_bin is None else [f"{to_text(spec.cap_per_bin)} in a bin"]
         ends += [] if spec.cap is None else [f"{to_text(spec.cap)} in all"]
         return f"values {spec.of.cut} and, of what a person has together, to {' and '.join(ends)}"
@@ -66,7 +66,9 @@ def cut(spec: Sum) -> str:
 def whom(spec: Sum) -> str:
     """Whom a number and its interval are about."""
     phrase = "the people in the table"
-    if spec.unit.counts_rows:
+    if spec.profiled:
+        phrase = f"{profiles(spec)},"
+    elif spec.unit.counts_rows:
         phrase = f"the {spec.unit.describe_kept_rows(spec.bins, which=' that this release kept')},"
     elif spec.unit.one_row_per_person:
         phrase = "the rows that this release kept, one of each person"
@@ -133,6 +135,8 @@ def split(spec: Sum) -> str:
     """Where epsilon goes."""
     loss, for_cap, for_lost = spec.shares
     phrase = f"epsilon = {short(loss, 6)} is spent on the sums"
+    if spec.profiled:
+        phrase += f", for each of at most {spec.moved:,} {spec.unit.rows} of a person"
     if for_cap:
         phrase += f", {short(for_cap, 6)} on the choice of the cap"
     return phrase + (f", {short(for_lost, 6)} on what the cap cut off" if for_lost else "")
@@ -149,6 +153,9 @@ def loss_sentence(spec: Sum) -> str:
     """The same to read: a few of them."""
     some = [each for i, each in enumerate(losses(spec)) if i % 4 == 0 or i + 1 == len(spec.layers)]
     phrase = ", ".join(f"{to_text(value)}: {short(loss, 3)}" for value, loss in some)
+    if spec.profiled:
+        each = f"Rows with less lose less. Of epsilon = {short(spec.shares[0], 6)} for each of {spec.unit.rows}"
+        return f"{each}, one loses at most, by what it has: {phrase}"
     return f"Whoever has less loses less. Of epsilon = {short(spec.shares[0], 6)}, somebody loses at most, by what they have: {phrase}"
 
 

@@ -151,7 +151,8 @@ def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
     ("words", "sentence"),
     [
         ({"rows_per_person": "0"}, "at least 1"),
-        ({"crowd": "5"}, "plain noise only"),
+        ({"crowd": "5", "cap": "2"}, "each row counts by itself"),
+        ({"crowd": "5", "by": ["ward"]}, "bins are declared"),
         ({"by": ["ward"]}, "bins are declared"),
         ({"cap": "auto", "epsilon": None, "zero_knowledge": "1", "rows": "5", "people": "10"}, "epsilon=E alone"),
         ({"cap": "2", "lost": "0.1"}, "one row each"),

@@ -1,0 +1,1 @@
+"""The ratio of two sums."""

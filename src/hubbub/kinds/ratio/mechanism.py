@@ -1,0 +1,97 @@
+"""A ratio measured and presented: two sums over the same rows, noise on both; then what the drawn integers say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
+from hubbub.errors import CheckFailed, WrongUse
+from hubbub.kinds.ratio.estimates import answer_of
+from hubbub.kinds.ratio.result import DRAWN, Ratios
+from hubbub.kinds.statistic.mechanism import NO_NUMBERS, question
+from hubbub.noise.source import Source
+from hubbub.noise.wide import wide_noise
+from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.serialization.arrow import integer_array
+from hubbub.tables.engine import Joint
+from hubbub.tables.kept_rows import KeptRows, within_bounds
+
+if TYPE_CHECKING:
+    from hubbub.kinds.ratio.spec import Ratio
+    from hubbub.tables.engine import Engine
+
+SCHEMA = pa.schema([(name, pa.int64()) for name in DRAWN])
+
+
+def measure(spec: Ratio, engine: Engine, source: Source) -> Measurement:
+    """Both values of every row that counts, in one reading; then draw."""
+    asked = question(spec, by_value=True)
+    both = (asked, replace(asked, axes=(), where=None, measure=spec.per))
+    exact = engine.kept_rows(both, source) if spec.unit.counts_rows else engine.joint_count(both, source)
+    return Measurement(answers=release(TwoSums(spec), exact, source))
+
+
+def present(spec: Ratio, drawn: Drawn) -> Ratios:
+    """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
+    if len(drawn) != spec.bins:
+        raise CheckFailed("its rows are not as many as its bins")
+    rows = list(zip(*(drawn.integers(name).tolist() for name in DRAWN), strict=True))
+    if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
+        raise CheckFailed(NO_NUMBERS)
+    return Ratios(spec, [answer_of(spec, *row) for row in rows])
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSums:
+    """The mechanism: of every bin the sum of either column over the rows that have both, with noise.
+
+    Guarantee: the promise of :func:`hubbub.kinds.ratio.promises.promises`, if the words of the source are uniform and
+    independent: one row moves the two sums of one bin by at most the highest values there are.
+    """
+
+    spec: Ratio
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Every bin in order."""
+        return SCHEMA
+
+    def draw(self, exact: Joint | KeptRows, source: Source) -> pa.RecordBatch:
+        spec = self.spec
+        columns = []
+        for sums, rate in zip(sums_of(spec, exact), spec.rates, strict=True):
+            noise = wide_noise(rate, spec.bins, source).tolist()
+            columns.append([total + each for total, each in zip(sums, noise, strict=True)])
+        return in_columns(columns)
+
+
+def sums_of(spec: Ratio, exact: Joint | KeptRows) -> tuple[list[int], list[int]]:
+    """The exact sums of every bin, in steps from 0."""
+    first, second = exact.codes
+    width = spec.of.steps + 1
+    bins = np.where((first < 0) | (second < 0), -1, first // width)
+    if isinstance(exact, KeptRows):
+        assert spec.unit.bounds is not None
+        counts = within_bounds(exact.person, bins, spec.unit.bounds).astype(np.int64)
+    else:
+        counts = np.where(bins >= 0, exact.counts, 0)
+    if int(counts.sum()) * max(spec.tops) > LARGEST_COUNT:
+        raise WrongUse(BEYOND_COUNTS)
+    inside = counts > 0
+    found = []
+    for measure, steps in ((spec.of, first % width), (spec.per, second)):
+        sums = np.zeros(spec.bins, dtype=np.int64)
+        values = steps[inside] + int(measure.low / measure.step)
+        np.add.at(sums, bins[inside], counts[inside] * values)
+        found.append(sums.tolist())
+    return found[0], found[1]
+
+
+def in_columns(columns: Sequence[Sequence[int]]) -> pa.RecordBatch:
+    """The sums under the schema of the mechanism."""
+    return pa.record_batch([integer_array(np.array(each, dtype=np.int64)) for each in columns], schema=SCHEMA)
