@@ -198,7 +198,7 @@ CASES = {
         "queries", {"columns": AGES, "class": "intervals", **PUBLIC, "method": SMALL}, FEWER, OTHERS
     ),
     "queries, residual": Case(
-        "queries", {"columns": DOMAIN, "class": "conjunctions:2", **GAUSSIAN, "method": "residual"}
+        "queries", {"columns": DOMAIN, "class": "conjunctions:2", **GAUSSIAN, "method": "residual", "consistent": True}
     ),
     "queries, residual of so many": Case(
         "queries",

@@ -51,6 +51,7 @@ class HistogramOptions(Confirmed, total=False):
     at_delta: Exact
     coverage: Exact
     unlisted: Exact | None
+    weight: str | None
     parts: Exact | None
     channel: str | None
     k: Exact | None
@@ -135,6 +136,7 @@ class QueriesOptions(Confirmed, total=False):
     people: Exact | None
     method: str | None
     least: str | None
+    consistent: bool
     coverage: Exact
 
 

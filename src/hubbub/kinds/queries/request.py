@@ -21,6 +21,7 @@ from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.residual import OBJECTIVES, Residual
+from hubbub.query_classes.split_tables import SplitTables
 from hubbub.sampling.sanitize import Blank
 from hubbub.tables.bins import Declared, Discovered, Values, parse
 from hubbub.tables.privacy_unit import Unit
@@ -39,6 +40,7 @@ def queries(
     people: Exact | None = None,
     method: str | None = None,
     least: str | None = None,
+    consistent: bool = False,
     coverage: Exact = "0.95",
     unit: Unit | None = None,
 ) -> Queries:
@@ -62,8 +64,15 @@ def queries(
             f"`least` is for a plan of Gaussian noise, and the method is {found.name}; leave it out, or add `delta=1e-9` "
             "and `method=residual`"
         )
+    if consistent and not isinstance(found, Residual | SplitTables):
+        raise WrongUse(
+            f"`consistent` is for tables that agree, and the method {found.name} publishes none; add `method=split-tables`, or "
+            "`delta=1e-9` and `method=residual`"
+        )
     loss = request.losses()[0 if found.blank is Blank.HALF_WAY else 1]
-    spec = Queries(request=request, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit())
+    spec = Queries(
+        request=request, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit(), consistent=consistent
+    )
     return replace(spec, bound=rounded(request.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
 
 
@@ -193,6 +202,7 @@ OPTIONS: Final = (
         takes="str",
         advanced=True,
     ),
+    Option("consistent", None, "Also a file of tables of at least 0 that agree, for use as counts.", advanced=True),
     Option("coverage", "C", "How often all answers are within the bound.", default="0.95", advanced=True),
 )
 
@@ -209,7 +219,8 @@ domain, chosen before the data is looked at; its bound, and those of the others,
 With `epsilon=E` everybody is counted. With `epsilon=E` `delta=D` marginals and conjunctions may have Gaussian noise on
 what each table says beyond those below it (`method=residual`): the least error there is for many tables, and all of
 them agree in all sums. conjunctions:W is what to ask for: tables of all orders up to W and their grand total.
-marginals:W is exactly W columns, and tells little about smaller tables and the total. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
+marginals:W is exactly W columns, and tells little about smaller tables and the total. `consistent` adds a file of the
+nearest tables of at least 0 that agree, for use as counts. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
 is, and whatever is learned from the answers about a person, K random other people would have told as well.
 
 N is declared and public. A table with another number of people is refused with exit code 3, before anything is spent;

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.queries import chart, text
+from hubbub.kinds.queries import chart, consistency, text
 from hubbub.kinds.queries.query_text import (
     ANY,
     Words,
@@ -216,6 +216,8 @@ class Synopsis(Result):
         ):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
+        if self.spec.consistent:
+            found.append(consistency.sheet(self))
         if isinstance(method, Weights | Boosting):
             rounds = self.rounds()
             found.append(Sheet("rounds", rounds.schema, lambda: iter((rounds,)), rounds.num_rows))

@@ -148,6 +148,7 @@ class Queries(Spec):
     loss: Fraction
     bound: Fraction
     unit: Unit = EACH_ROW
+    consistent: bool = False  # whether tables of at least 0 that agree stand beside
 
     def __post_init__(self) -> None:
         request = self.request

@@ -44,6 +44,7 @@ def describe(spec: Queries) -> Description:
         sampling=_sampling(spec),
         counts="the people in the table" if spec.request.rows is None else "the people in the table, from the sample",
         intervals=interval_sentence(spec),
+        remarks=_remarks(spec),
         public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.request.axes),
     )
 
@@ -59,6 +60,15 @@ def _title(spec: Queries, columns: str) -> str:
             return f"People by every range of {columns}"
         case _:
             return f"Answers to {spec.request.of} of {columns}"
+
+
+def _remarks(spec: Queries) -> tuple[str, ...]:
+    if not spec.consistent:
+        return ()
+    return (
+        "the file consistent has the nearest tables of at least 0 that agree with one another; it is worked out from what was "
+        "published, has no intervals, and is too large on average where numbers are small",
+    )
 
 
 def _class(spec: Queries) -> str:

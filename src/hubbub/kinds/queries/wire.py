@@ -11,6 +11,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.choice import restored as method_of
 from hubbub.query_classes.residual import OBJECTIVES, Residual
+from hubbub.query_classes.split_tables import SplitTables
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
 from hubbub.tables.bins import Declared
@@ -35,6 +36,7 @@ def to_json(spec: Queries) -> dict[str, Plain]:
         "loss": to_text(spec.loss),
         "bound": to_text(spec.bound),
         "unit": plain(spec.unit),
+        "consistent": spec.consistent,
     }
 
 
@@ -60,7 +62,10 @@ def read(given: Any) -> Queries:
             loss=restored(Fraction, given["loss"]),
             bound=restored(Fraction, given["bound"]),
             unit=restored(Unit, given["unit"]),
+            consistent=restored(bool, given["consistent"]),
         )
+        if spec.consistent and not isinstance(method, Residual | SplitTables):
+            raise CheckFailed("a method without tables has none that agree; get the original certificate")
         fits = spec.request.queries.name == spec.request.of and not spec.unit.chooses
     except CheckFailed:
         raise

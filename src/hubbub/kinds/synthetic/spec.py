@@ -107,7 +107,7 @@ def read(given: Mapping[str, Any]) -> Synthetic:
     spec = Synthetic(tables=queries_wire.read(given["tables"]), size=restored(int | None, given["size"]))
     queries, method = spec.tables.queries, spec.tables.method
     fits = isinstance(queries, ColumnCells) and queries.at_most and isinstance(method, Residual | SplitTables)
-    if not fits or spec.tables.request.people is not None:
+    if not fits or spec.tables.request.people is not None or spec.tables.consistent:
         raise CheckFailed(
             "the tables of the description are none that rows can be made of; get the original certificate"
         )

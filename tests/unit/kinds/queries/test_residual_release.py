@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,9 @@ from hubbub.kinds.queries.request import queries
 from hubbub.kinds.queries.result import Synopsis
 from hubbub.kinds.queries.spec import Queries
 from hubbub.ledger import key
+from hubbub.ledger.durable import sha256
 from hubbub.numeric.exact import to_text
+from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.residual import Residual
 from hubbub.tables.bins import all_labels, parse
 from hubbub.verification import verify
@@ -158,3 +161,56 @@ def test_a_changed_number_is_noticed(tmp_path: Path) -> None:
 def test_what_delta_cannot_mean_is_refused(words: dict[str, object], said: str) -> None:
     with pytest.raises(WrongUse, match=said):
         queries(COLUMNS, "marginals:2", **words)  # type: ignore[arg-type]
+
+
+# --- tables of at least 0 that agree ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [{"delta": "1e-9", "method": "residual"}, {"method": "split-tables"}], ids=str)
+def test_the_projection_is_never_further_from_the_truth_and_agrees(words: dict[str, Any]) -> None:
+    release = enter(TABLE).queries(COLUMNS, "marginals:2", epsilon="0.2", consistent=True, **words)
+    found = {
+        sheet.name: [row for batch in sheet.batches() for row in batch.to_pylist()] for sheet in release.result.sheets()
+    }
+    spec = release.spec
+    assert isinstance(spec, Queries)
+    assert isinstance(spec.queries, ColumnCells)
+    codes = np.ravel_multi_index([TABLE.column(name).to_numpy() for name in "abcd"], spec.queries.shape)
+    truth = spec.queries.of_listed(codes, np.ones(codes.size, dtype=np.int64))
+    unbiased = np.array([row["estimate"] for row in found["answers"]])
+    projected = np.array([row["consistent"] for row in found["consistent"]])
+    assert (unbiased < 0).any()
+    assert (projected >= 0).all()
+    assert ((projected - truth) ** 2).sum() < ((unbiased - truth) ** 2).sum()
+    sums: dict[tuple[str, str], list[float]] = {}
+    for row, number in zip(found["consistent"], projected, strict=True):
+        others = "".join(name for name in "abcd" if row[name] != "(any)")
+        for name in others:
+            sums.setdefault((name, row[name]), [0.0] * 4)["abcd".index(others.replace(name, ""))] += number
+    for each in sums.values():  # one column, summed from each table that has it
+        assert np.ptp([number for number in each if number]) < 0.1
+
+
+def test_tables_that_are_no_projection_are_refuted(tmp_path: Path) -> None:
+    release = enter(TABLE).queries(
+        COLUMNS[1:], "conjunctions:2", epsilon="0.2", delta="1e-9", method="residual", consistent=True
+    )
+    save_over(release, tmp_path, report=False)
+    key.make(tmp_path / "ledger.db")
+    names = sorted(path.name for path in tmp_path.glob("*.csv"))
+    head, *rows = (tmp_path / "consistent.csv").read_text().splitlines()
+    keys, numbers = [row.rpartition(",")[0] for row in rows], np.array([float(row.rpartition(",")[2]) for row in rows])
+
+    def failure(changed: np.ndarray) -> str:
+        lines = [head, *(f"{each},{number!r}" for each, number in zip(keys, changed.tolist(), strict=True))]
+        (tmp_path / "consistent.csv").write_text("\n".join(lines) + "\n")
+        body = unsigned(release.spec) | {"files": {name: sha256(tmp_path / name) for name in names}}
+        done = verify(sign(tmp_path / "ledger.db", body), folder=tmp_path)
+        return "" if done.passed else done.failure
+
+    assert failure(numbers) == failure(numbers * (1 + 1e-9)) == ""
+    assert "no projection" in failure(numbers * 1.05)  # agrees, and is not the nearest
+    assert "do not agree" in failure(numbers + (np.arange(numbers.size) == 3))
+    assert "at least 0" in failure(numbers - (np.arange(numbers.size) == 3) * 1e6)
+    with pytest.raises(WrongUse, match="for tables that agree"):
+        queries(["a:0..9:1"], "intervals", epsilon=1, consistent=True)
