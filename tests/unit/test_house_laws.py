@@ -231,7 +231,6 @@ CLAIMING = (
     "sampling/derivations.py",
     "sampling/averages.py",
     "channels/mechanisms/noise_reach.py",
-    "channels/mechanisms/noise_sum.py",
     "channels/custom_curve.py",
     "sampling/safepub.py",
     "sampling/sanitize.py",
