@@ -15,6 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, SystemSource
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.rules.continuing import RunoffByContinuing
+from hubbub.voting.rules.elimination import NearBest, NearWorst
 from hubbub.voting.rules.rules import (
     SUMMARY,
     EliminateThenSelect,
@@ -26,7 +27,6 @@ from hubbub.voting.rules.rules import (
     ScoringElimination,
     make,
 )
-from hubbub.voting.rules.stages import NearBest, NearWorst
 
 NAMES = "abcd"
 RULES: dict[str, Rule] = {

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.channels.bins_curve import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.custom_curve import own_delta_at, own_epsilon_at
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
@@ -16,6 +15,7 @@ from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.papers import staircase
 from hubbub.channels.papers.outliers import OutlierNoisy
 from hubbub.channels.profile import exact_delta
+from hubbub.channels.sampled import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import CrowdBlending, OutlierPrivacy

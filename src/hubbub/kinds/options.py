@@ -51,6 +51,7 @@ class HistogramOptions(Confirmed, total=False):
     at_delta: Exact
     coverage: Exact
     unlisted: Exact | None
+    weight: str | None
     parts: Exact | None
     channel: str | None
     k: Exact | None

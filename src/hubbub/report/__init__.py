@@ -6,6 +6,8 @@ It is made from the release alone, so it tells nothing that the release does not
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Template
+from typing import Final
 
 import hubbub
 from hubbub.charts.skeleton import standalone_page
@@ -14,7 +16,6 @@ from hubbub.protocol.release import Release
 from hubbub.report import content
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.numbers import table
-from hubbub.report.page import BODY
 from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.style import STYLE
 from hubbub.report.summary import summary
@@ -59,3 +60,40 @@ def _picture(release: Release, heading: Heading) -> str:
         return picture(release.result.drawing(), dict(heading.labels))
     except Exception:
         return NOT_DRAWN
+
+
+# The page of a release: its parts, in order.
+
+
+BODY: Final = Template(
+    """<main>
+<header>
+<h1>$title</h1>
+$subtitle$facts
+$summary
+</header>
+$picture
+<section id="numbers">
+<h2>The numbers</h2>
+<p>$hidden</p>
+$table
+</section>
+$notes<section id="promises">
+<h2>What is promised</h2>
+$promise
+$others</section>
+<section id="more">
+<h2>For whoever wants to know more</h2>
+<details id="not-promised"><summary>What is not promised</summary>
+$not_promised
+</details>
+<details id="assumptions"><summary>What is taken for granted</summary>
+$assumptions
+</details>
+<details id="check"><summary>How to check it</summary>
+$check
+</details>
+</section>
+</main>
+<footer>Made by $software.</footer>"""
+)

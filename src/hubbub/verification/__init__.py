@@ -202,16 +202,7 @@ def _check(
     dataset: str | None,
     known: Callable[[str], str | None],
 ) -> None:
-    try:
-        body = read(data, "the certificate")
-    except CheckFailed as error:
-        notes.note("canonical form", False, str(error))
-    notes.note("canonical form", isinstance(body, dict), wrong="it is no certificate; check the name of the file")
-    other = f"this program reads {FORMAT!r}; update it, or get the original"
-    notes.note("format", body.get("format") == FORMAT, FORMAT, wrong=other)
-    signature = body.pop(SIGNATURE, None)
-    whose = check_signature(notes, body, signature, key)
-    seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
+    body = read_signed(notes, seen, data, ("the certificate", "it is no certificate", FORMAT), key, known)
     _entry(notes, body, dataset)
     seen["files"], seen["missing"] = _files(notes, _named(notes, body.get("files")), folder, release)
     try:
@@ -329,6 +320,31 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> None
         _note_wrong(notes, what, str(error) if isinstance(error, HubbubError) else "its numbers are none")
     some = f", of its first {_PARTS} parts" if len(files) > _PARTS else ""
     notes.note(f"the numbers of {what}{some}", True, "follow from what was drawn")
+
+
+def read_signed(
+    notes: Notes,
+    seen: dict[str, Any],
+    data: bytes,
+    what: tuple[str, str, str],
+    key: str | None,
+    known: Callable[[str], str | None],
+) -> Any:
+    """The body of a signed file without its signature, if the form, the format and the signature are right.
+
+    `what` is what the file is called, the sentence if it is none, and its format.
+    """
+    name, none, wanted = what
+    try:
+        body = read(data, name)
+    except CheckFailed as error:
+        notes.note("canonical form", False, str(error))
+    notes.note("canonical form", isinstance(body, dict), wrong=f"{none}; check the name of the file")
+    other = f"this program reads {wanted!r}; update it, or get the original"
+    notes.note("format", body.get("format") == wanted, wanted, wrong=other)
+    whose = check_signature(notes, body, body.pop(SIGNATURE, None), key)
+    seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
+    return body
 
 
 def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:

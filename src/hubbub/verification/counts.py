@@ -7,10 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from hubbub.certificate.certificate import SIGNATURE
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.serialization.canonical import read
-from hubbub.verification import check_signature
+from hubbub.verification import read_signed
 from hubbub.verification.checklist import Failed, Notes
 from hubbub.verification.verdict import Verdict
 from hubbub.voting.count.record import FORMAT, count_again
@@ -123,15 +122,7 @@ def _check(
     key: str | None,
     known: Callable[[str], str | None],
 ) -> None:
-    try:
-        body = read(data, "the result")
-    except CheckFailed as error:
-        notes.note("canonical form", False, str(error))
-    notes.note("canonical form", isinstance(body, dict), wrong="it is no result of a count; check the name of the file")
-    other = f"this program reads {FORMAT!r}; update it, or get the original"
-    notes.note("format", body.get("format") == FORMAT, FORMAT, wrong=other)
-    whose = check_signature(notes, body, body.pop(SIGNATURE, None), key)
-    seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
+    body = read_signed(notes, seen, data, ("the result", "it is no result of a count", FORMAT), key, known)
     count = body.get("count")
     right = set(body) == _FIELDS and isinstance(body["software"], str) and isinstance(count, dict)
     notes.note("its parts", right, "are those of a result", wrong="they are not those of a result; get the original")

@@ -16,8 +16,14 @@ from click.testing import CliRunner
 import hubbub
 from hubbub.certificate.certificate import SIGNATURE, sign
 from hubbub.cli.main import commands
+from hubbub.engines.opening import open_source
 from hubbub.errors import HubbubError, Refused
 from hubbub.ledger.ledger import Ledger
+from hubbub.noise.source import SystemSource
+from hubbub.tables.bins import parse
+from hubbub.tables.contribution import ContributionBounds
+from hubbub.tables.engine import CountQuery, MultiRowPolicy
+from hubbub.tables.inspection import Partners
 
 PATIENTS = "patient,sex,age\n" + "".join(f"p{i},{'FM'[i % 2]},{i}\n" for i in range(60))
 VISITS = "patient,ward,stay\n" + "".join(f"p{i},{'AB'[j % 2]},{j}\n" for i in range(5, 64) for j in range(1 + i % 3))
@@ -136,6 +142,28 @@ def test_frames_and_files_of_other_kinds_are_joined(tmp_path: Path) -> None:
     done = both.count(where='"ward#1" = x', count_rows=True, rows_per_person=2, epsilon="80", accept_weak=True)
     assert done.first()[0]["estimate"] == pytest.approx(2, abs=1)
     assert repr(both) == "<a table with the columns patient, ward#2, sex, ward#1; people by patient>"
+
+
+TABLES = Path(__file__).resolve().parents[4] / "shared" / "data" / "tables"
+
+
+@pytest.mark.skipif(not TABLES.exists(), reason="the real tables are not here")
+def test_members_of_congress_and_their_terms_join_to_the_table_that_they_were_made_of() -> None:
+    """29,120 terms, with the generation of each member: what the whole table counts, the join counts."""
+    terms = pq.read_table(TABLES / "congress_terms.parquet")
+    members = {row["bioguide_id"]: row for row in terms.select(["bioguide_id", "generation"]).to_pylist()}
+    both = hubbub.open(pa.Table.from_pylist(list(members.values())), person="bioguide_id", dataset="members").join(
+        terms.select(["bioguide_id", "chamber"])
+    )
+    by = ["generation=Greatest,Silent,Boomers,Gen X,Millennial,other", "chamber=House,Senate"]
+    axes = tuple(map(parse, by))
+    bounds = ContributionBounds(rows_per_person=50)
+    query = CountQuery(axes=axes, person="bioguide_id", repeats=MultiRowPolicy.BOUNDED, bounds=bounds)
+    found = [open_source(terms).count(query, SystemSource()), both.engine.count(query, SystemSource())]
+    one, other = (dict(zip(each.codes.tolist(), each.counts.tolist(), strict=True)) for each in found)
+    assert one == other
+    assert sum(one.values()) == terms.num_rows
+    assert both.check(by).partners == Partners("bioguide_id", len(members), 0, 0, 0, 0, 0)
 
 
 # --- papers ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 import hubbub
 from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
-from hubbub.channels.papers import staircase, staircase_work
+from hubbub.channels.papers import staircase
 from hubbub.channels.papers.staircase_calibrated import calibrated
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
@@ -318,7 +318,7 @@ def test_a_staircase_of_wide_thresholds_is_answered_before_long(
 
 
 def test_a_staircase_that_nobody_could_check_again_is_refused_to_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staircase_work, "MOST_VALUES", 20_000)
+    monkeypatch.setattr(staircase, "MOST_VALUES", 20_000)
     with pytest.raises(WrongUse, match="takes too many laws, or too wide ones"):
         calibrated(("20000", "10"), ("1", "0.5", "0.1"), "0.000001")
 

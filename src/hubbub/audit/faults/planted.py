@@ -11,26 +11,54 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import ceil
-from typing import Final
+from typing import Any, ClassVar, Final
 
 from hubbub.audit.blackbox import Experiment, compare
 from hubbub.audit.blending import Data, listed, of_table
 from hubbub.audit.blending import Law as Outcomes
 from hubbub.audit.exact import of_channel
 from hubbub.audit.faults import code, releases
-from hubbub.audit.faults.family import Family
 from hubbub.audit.finding import Depth, Finding
 from hubbub.audit.zero_knowledge import of_count, simulate
+from hubbub.channels.law import Law
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.papers.estimators import lower_bound
 from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law
-from hubbub.channels.protocol import Channel
+from hubbub.channels.protocol import Card, Channel, Proof, Published
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.curve import steps
-from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, OutlierPrivacy
+from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee, OutlierPrivacy
+from hubbub.guarantees.derivation import Theorem
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import INFINITY, exp, rounded
+
+# A channel that is nothing but its laws: for mechanisms that exist only to be refuted.
+#
+# No proof stands in for a count that was not looked at, so whatever the checker says about it comes from the laws.
+
+
+@dataclass(frozen=True)
+class Family(Channel):
+    """`laws(count)` for every count, and what somebody claims about them."""
+
+    name: ClassVar[str] = "family"
+    card: ClassVar[Card] = Card(statement=Theorem("family", "nothing", "nobody"), summary="laws alone", example="")
+    proofs: ClassVar[tuple[Proof, ...]] = ()
+    unbiased: ClassVar[bool] = False
+    laws: Callable[[int], Law]
+    claimed: Guarantee
+
+    @property
+    def claim(self) -> Guarantee:
+        return self.claimed
+
+    def law(self, count: int) -> Law:
+        return self.laws(count)
+
+    def release(self, counts: Any, source: Any) -> Published:
+        raise NotImplementedError("a mechanism that was refuted is not run")
+
 
 RUNS: Final = 20_000
 CROWD: Final = 20

@@ -20,88 +20,15 @@ from hubbub.numeric.exact import integer, positive
 _SHIFT = "both counts get the same noise, one step apart"
 
 
-def _released(counts: ArrayLike, rate: Fraction, source: Source) -> Published:
-    truth = exact_counts(counts)
-    values = truth + two_sided_geometric(rate, truth.size, source).reshape(truth.shape)
-    return Published(values, (values * 0).astype("intp"), ("",))
+class _PlainNoise:
+    """Two-sided geometric noise of one rate on every count."""
 
-
-@dataclass(frozen=True, slots=True)
-class Geometric(Channel):
-    """Publish count + X, P(X = x) = tanh(epsilon/2) e^(-epsilon |x|).
-
-    Guarantee: epsilon-differential privacy when one person is added or removed, at every count, and no smaller
-    epsilon holds.
-    """
-
-    name: ClassVar[str] = "geometric"
-    card: ClassVar[Card] = Card(
-        statement=Theorem("channel.geometric", "two-sided geometric noise", DMNS),
-        summary="plain noise on every count",
-        example="`epsilon=1`",
-        needs=("epsilon",),
-    )
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", noise_rate(self.epsilon))
-
-    @property
-    def claim(self) -> DifferentialPrivacy:
-        return DifferentialPrivacy(epsilon=self.epsilon)
-
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        return (Proof(flat(self.epsilon), _SHIFT),)
-
-    @property
-    def last_change(self) -> int:
-        return 0
-
-    @property
-    def unbiased(self) -> bool:
-        return True
-
-    @property
-    def plain_noise(self) -> Fraction:
-        return self.epsilon
-
-    def noise_given(self, tag: str) -> Fraction:
-        return self.epsilon
-
-    def law(self, count: int) -> Law:
-        return Law(two_sided(exact_count(count), self.epsilon))
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return _released(counts, self.epsilon, source)
-
-
-@dataclass(frozen=True, slots=True)
-class Group(Channel):
-    """Example 6: noise of rate epsilon/k on every count, so that k people leaving together cost epsilon.
-
-    Guarantee: epsilon/k-differential privacy for one person, hence epsilon for any group of at most k.
-    """
-
-    name: ClassVar[str] = "group"
-    card: ClassVar[Card] = Card(
-        statement=Theorem("channel.group", "two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
-        summary="noise that hides k people at once",
-        example="`k=100` `epsilon=1`",
-        needs=("k", "epsilon"),
-    )
-    k: int
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", integer(self.k, "k", least=1))
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        noise_rate(self.rate, "epsilon/k")
+    __slots__ = ()
 
     @property
     def rate(self) -> Fraction:
         """The rate of the noise: what one person costs."""
-        return self.epsilon / self.k
+        raise NotImplementedError
 
     @property
     def claim(self) -> DifferentialPrivacy:
@@ -130,4 +57,60 @@ class Group(Channel):
         return Law(two_sided(exact_count(count), self.rate))
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
-        return _released(counts, self.rate, source)
+        truth = exact_counts(counts)
+        values = truth + two_sided_geometric(self.rate, truth.size, source).reshape(truth.shape)
+        return Published(values, (values * 0).astype("intp"), ("",))
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric(_PlainNoise, Channel):
+    """Publish count + X, P(X = x) = tanh(epsilon/2) e^(-epsilon |x|).
+
+    Guarantee: epsilon-differential privacy when one person is added or removed, at every count, and no smaller
+    epsilon holds.
+    """
+
+    name: ClassVar[str] = "geometric"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.geometric", "two-sided geometric noise", DMNS),
+        summary="plain noise on every count",
+        example="`epsilon=1`",
+        needs=("epsilon",),
+    )
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", noise_rate(self.epsilon))
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the noise: what one person costs."""
+        return self.epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class Group(_PlainNoise, Channel):
+    """Example 6: noise of rate epsilon/k on every count, so that k people leaving together cost epsilon.
+
+    Guarantee: epsilon/k-differential privacy for one person, hence epsilon for any group of at most k.
+    """
+
+    name: ClassVar[str] = "group"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.group", "two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
+        summary="noise that hides k people at once",
+        example="`k=100` `epsilon=1`",
+        needs=("k", "epsilon"),
+    )
+    k: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", integer(self.k, "k", least=1))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        noise_rate(self.rate, "epsilon/k")
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the noise: what one person costs."""
+        return self.epsilon / self.k

@@ -1,7 +1,7 @@
 """How far two-sided geometric noise reaches: of one number, of all numbers at once, and of a sum.
 
 With q = e^-epsilon, P(|X| > r) = 2 q^(r+1)/(1 + q). Of a sum the law itself is worked out
-(:mod:`hubbub.channels.mechanisms.noise_sum`), as far as Chernoff's bound leaves anything: for every 0 < t < epsilon,
+(:mod:`hubbub.channels.mechanisms.noise_reach`), as far as Chernoff's bound leaves anything: for every 0 < t < epsilon,
 P(|X_1 + ... + X_n| > r) <= 2 e^(-t(r+1)) M(t)^n with M(t) = (1-q)^2/((1 - q e^t)(1 - q e^-t)). Where t lies best is
 searched with floats; that the bound holds there is worked out with balls.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
-from flint import arb
+from flint import arb, fmpz_poly
 
-from hubbub.channels.mechanisms.noise_sum import UNIT, inside
 from hubbub.numeric.bisection import first, first_from
-from hubbub.numeric.exact import ball, exp
+from hubbub.numeric.exact import ball, exp, lower
 
 _FAR: Final = Fraction(1, 2**44)  # what is left out of the law of a sum
 _BITS: Final = 6
@@ -94,3 +94,49 @@ def _best(rate: float, many: int, reach: int) -> Fraction:
         slope = math.inf if up >= 1 else many * (up / (1 - up) - down / (1 - down))
         low, high = (t, high) if slope < reach + 1 else (low, t)
     return Fraction(max(low, rate / 1e6)).limit_denominator(10**9)
+
+
+# The law of a sum of two-sided geometric noises, from below: how much of it surely lies within a distance of 0.
+#
+# Masses are whole numbers of units of 2^-128, rounded down, and laws are multiplied as polynomials; what is rounded away,
+# or lies beyond a window that Chernoff's bound leaves next to nothing outside of, is missing from the sum. So what is
+# found inside is at most what is there, and one minus it bounds the tail.
+
+
+UNIT: Final = 1 << 128
+
+
+@lru_cache(maxsize=512)
+def inside(rate: Fraction, many: int, window: int) -> tuple[int, ...]:
+    """For r = 0 .. window, in units: a number of them that P(|X_1 + ... + X_many| <= r) is at least.
+
+    Guarantee: that, for every window.
+    """
+    integers: list[int] = []
+    power, left = _one(rate, window), many
+    while True:
+        if left & 1:
+            integers = power if not integers else _product(integers, power, window)
+        left >>= 1
+        if not left:
+            break
+        power = _product(power, power, window)
+    middle = len(integers) // 2
+    return tuple(
+        accumulate([integers[middle], *(integers[middle - r] + integers[middle + r] for r in range(1, middle + 1))])
+    )
+
+
+@lru_cache(maxsize=64)
+def _one(rate: Fraction, window: int) -> list[int]:
+    top = (1 - exp(-rate)) / (1 + exp(-rate))
+    side = [math.floor(lower(top * exp(-rate * x) * ball(UNIT))) for x in range(window + 1)]
+    return [*reversed(side[1:]), *side]
+
+
+def _product(first: list[int], second: list[int], window: int) -> list[int]:
+    """Of two laws around their middles, cut to the window."""
+    found = [int(mass) for mass in (fmpz_poly(first) * fmpz_poly(second)).coeffs()]
+    found += [0] * (len(first) + len(second) - 1 - len(found))
+    middle = len(found) // 2
+    return [mass // UNIT for mass in found[max(middle - window, 0) : middle + window + 1]]

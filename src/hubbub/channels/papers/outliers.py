@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from flint import arb
 from numpy.typing import ArrayLike
 
 from hubbub.channels.empty_bins import EmptyBins
@@ -30,8 +31,80 @@ def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
     return crowd, rate
 
 
+class _TwoLevels:
+    """What examples 4 and 5 share: a staircase of one threshold whose offset is chosen by alpha, by itself or by delta.
+
+    `_noisy` says whether small values get a second noise; `_delta` is the exact delta at an offset.
+    """
+
+    __slots__ = ()
+    _noisy: ClassVar[bool]
+    _reason: ClassVar[str]
+    k: int
+    epsilon: Fraction
+    offset: int
+    delta: Fraction
+
+    def __init__(self, k: int, epsilon: Fraction, offset: int, delta: Fraction) -> None:
+        raise NotImplementedError  # every channel below is a dataclass of these four
+
+    @staticmethod
+    def _delta(k: int, epsilon: Fraction, offset: int) -> arb:
+        raise NotImplementedError
+
+    @classmethod
+    def with_alpha(cls, k: Exact, epsilon: Exact, alpha: Exact) -> Self:
+        """The paper's alpha/epsilon, rounded up, with the paper's claim: e^-alpha, and half of that where small values
+        are hidden."""
+        crowd, rate = _checked(k, epsilon)
+        a = positive(alpha, "alpha")
+        return cls(crowd, rate, rounded_up(a, rate), rounded(paper_claim(a, noisy=cls._noisy), up=True))
+
+    @classmethod
+    def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> Self:
+        """A given offset, with the exact delta as the claim."""
+        crowd, rate = _checked(k, epsilon)
+        shift = integer(offset, "offset")
+        return cls(crowd, rate, shift, rounded(cls._delta(crowd, rate, shift), up=True))
+
+    @classmethod
+    def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> Self:
+        """The smallest offset whose exact delta, which is claimed, is at most the given one."""
+        crowd, rate = _checked(k, epsilon)
+        shift = smallest(lambda s: cls._delta(crowd, rate, s), rate, positive(delta, "delta"))
+        return cls(crowd, rate, shift, rounded(cls._delta(crowd, rate, shift), up=True))
+
+    @property
+    def _stairs(self) -> Staircase:
+        second = self.epsilon / self.k if self._noisy else Fraction(0)
+        return Staircase((self.k,), (self.epsilon, second), (self.offset,), self.delta)
+
+    @property
+    def claim(self) -> SimpleOutlier:
+        return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        delta = rounded(self._delta(self.k, self.epsilon, self.offset), up=True)
+        return self._stairs.proofs[0], Proof(self.claim.as_outlier().curve, self._reason, delta)
+
+    @property
+    def last_change(self) -> int:
+        return self.k + self.offset
+
+    @property
+    def unbiased(self) -> bool:
+        return self._noisy
+
+    def law(self, count: int) -> Law:
+        return self._stairs.law(count)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return self._stairs.release(counts, source)
+
+
 @dataclass(frozen=True, slots=True)
-class OutlierSuppressed(Channel):
+class OutlierSuppressed(_TwoLevels, Channel):
     """Example 4. `delta` is what is claimed; make it with :meth:`with_alpha`, :meth:`with_offset` or
     :meth:`with_delta`.
 
@@ -40,6 +113,9 @@ class OutlierSuppressed(Channel):
     epsilon/k)).
     """
 
+    _noisy: ClassVar = False
+    _delta = staticmethod(suppressed_delta)
+    _reason: ClassVar = "the exact tail of the first noise"
     name: ClassVar[str] = "outlier-suppressed"
     card: ClassVar[Card] = Card(
         statement=Theorem("channel.outlier-suppressed", "Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
@@ -53,55 +129,6 @@ class OutlierSuppressed(Channel):
     offset: int
     delta: Fraction
 
-    @classmethod
-    def with_alpha(cls, k: Exact, epsilon: Exact, alpha: Exact) -> OutlierSuppressed:
-        """The paper's alpha/epsilon, rounded up, with the paper's claim e^-alpha/2."""
-        crowd, rate = _checked(k, epsilon)
-        a = positive(alpha, "alpha")
-        return cls(crowd, rate, rounded_up(a, rate), rounded(paper_claim(a, noisy=False), up=True))
-
-    @classmethod
-    def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierSuppressed:
-        """A given offset, with the exact delta as the claim."""
-        crowd, rate = _checked(k, epsilon)
-        shift = integer(offset, "offset")
-        return cls(crowd, rate, shift, rounded(suppressed_delta(crowd, rate, shift), up=True))
-
-    @classmethod
-    def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierSuppressed:
-        """The smallest offset whose exact delta, which is claimed, is at most the one asked for."""
-        crowd, rate = _checked(k, epsilon)
-        shift = smallest(lambda s: suppressed_delta(crowd, rate, s), rate, positive(delta, "delta"))
-        return cls(crowd, rate, shift, rounded(suppressed_delta(crowd, rate, shift), up=True))
-
-    @property
-    def _stairs(self) -> Staircase:
-        return Staircase((self.k,), (self.epsilon, Fraction(0)), (self.offset,), self.delta)
-
-    @property
-    def claim(self) -> SimpleOutlier:
-        return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
-
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        delta = rounded(suppressed_delta(self.k, self.epsilon, self.offset), up=True)
-        coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise", delta)
-        return self._stairs.proofs[0], coupled
-
-    @property
-    def last_change(self) -> int:
-        return self.k + self.offset
-
-    @property
-    def unbiased(self) -> bool:
-        return False
-
-    def law(self, count: int) -> Law:
-        return self._stairs.law(count)
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return self._stairs.release(counts, source)
-
     @property
     def steady_from(self) -> int:
         return self.last_change + 1 + math.ceil(21 / self.epsilon)
@@ -111,7 +138,7 @@ class OutlierSuppressed(Channel):
 
 
 @dataclass(frozen=True, slots=True)
-class OutlierNoisy(Channel):
+class OutlierNoisy(_TwoLevels, Channel):
     """Example 5, saying which bins got the second noise. Made like :class:`OutlierSuppressed`.
 
     Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16, with less than half its delta):
@@ -119,6 +146,9 @@ class OutlierNoisy(Channel):
     example 4, P(X > offset) (1 - e^-(epsilon - epsilon/k)).
     """
 
+    _noisy: ClassVar = True
+    _delta = staticmethod(noisy_delta)
+    _reason: ClassVar = "the exact tail of the first noise, in both directions"
     name: ClassVar[str] = "outlier-noisy"
     card: ClassVar[Card] = Card(
         statement=Theorem("channel.outlier-noisy", "Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
@@ -135,54 +165,5 @@ class OutlierNoisy(Channel):
     def __post_init__(self) -> None:
         noise_rate(self.epsilon / self.k, "epsilon/k")
 
-    @classmethod
-    def with_alpha(cls, k: Exact, epsilon: Exact, alpha: Exact) -> OutlierNoisy:
-        """The paper's alpha/epsilon, rounded up, with the paper's claim e^-alpha."""
-        crowd, rate = _checked(k, epsilon)
-        a = positive(alpha, "alpha")
-        return cls(crowd, rate, rounded_up(a, rate), rounded(paper_claim(a, noisy=True), up=True))
-
-    @classmethod
-    def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierNoisy:
-        """A given offset, with the exact delta as the claim."""
-        crowd, rate = _checked(k, epsilon)
-        shift = integer(offset, "offset")
-        return cls(crowd, rate, shift, rounded(noisy_delta(crowd, rate, shift), up=True))
-
-    @classmethod
-    def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierNoisy:
-        """The smallest offset whose exact delta, which is claimed, is at most the one asked for."""
-        crowd, rate = _checked(k, epsilon)
-        shift = smallest(lambda s: noisy_delta(crowd, rate, s), rate, positive(delta, "delta"))
-        return cls(crowd, rate, shift, rounded(noisy_delta(crowd, rate, shift), up=True))
-
-    @property
-    def _stairs(self) -> Staircase:
-        return Staircase((self.k,), (self.epsilon, self.epsilon / self.k), (self.offset,), self.delta)
-
-    @property
-    def claim(self) -> SimpleOutlier:
-        return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
-
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        delta = rounded(noisy_delta(self.k, self.epsilon, self.offset), up=True)
-        coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise, in both directions", delta)
-        return self._stairs.proofs[0], coupled
-
-    @property
-    def last_change(self) -> int:
-        return self.k + self.offset
-
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
         return () if is_wide((self.epsilon / self.k,)) else counts[:MOST_COMPARED]
-
-    @property
-    def unbiased(self) -> bool:
-        return True
-
-    def law(self, count: int) -> Law:
-        return self._stairs.law(count)
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return self._stairs.release(counts, source)

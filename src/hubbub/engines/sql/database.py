@@ -9,7 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
+from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
 from hubbub.tables.bins import Countable
 from hubbub.tables.identity import Identity
 
@@ -43,8 +43,9 @@ class Database(Protocol):
         key: str | None = None,
         lookups: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
-        """The answer, its columns in these forms; `key` and `words` are the relations that the query speaks of."""
-        ...
+        """The answer, its columns in these forms; `key` and `lookups` are the relations that the query reads."""
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, lookups=lookups), schema)
 
     def stream(
         self,

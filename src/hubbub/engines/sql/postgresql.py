@@ -26,7 +26,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.query import ONE_SELECT, bare, called, is_query
-from hubbub.engines.sql.database import read_as
+from hubbub.engines.sql.database import Database, read_as
 from hubbub.engines.sql.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.sql.queries import order, pick
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
@@ -188,7 +188,7 @@ class _Raw(Loader):  # type: ignore[misc]  # psycopg is not looked into
         return bytes(data)
 
 
-class _Server:
+class _Server(Database):
     """A table or a query, by a connection of its own."""
 
     def __init__(self, url: str, table: str) -> None:
@@ -249,17 +249,6 @@ class _Server:
         if self._connection.info.transaction_status is TransactionStatus.IDLE:
             cursor.execute(_SETTINGS)
         return cursor
-
-    def fetch(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> pa.Table:
-        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return pa.Table.from_batches(self.stream(sql, forms, key=key, lookups=lookups), schema)
 
     def stream(
         self,

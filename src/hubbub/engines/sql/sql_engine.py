@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.bounded_sql import counts_rows_only
+from hubbub.engines.duckdb.people_sql import distinct_people
 from hubbub.engines.sql import groups, leaves, queries, ranks
-from hubbub.engines.sql.bins import lookups_for, unlisted
 from hubbub.engines.sql.database import CountRequest, Database
-from hubbub.engines.sql.dialect import ARROW, Dialect, Form, Part
+from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
+from hubbub.engines.sql.groups import registered
 from hubbub.engines.sql.inspection import InDatabase
-from hubbub.engines.sql.people import report_chosen
 from hubbub.engines.sql.single_use_stream import Once
 from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
@@ -497,3 +497,52 @@ def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
 def _drawn(source: Source) -> str:
     """A key of 256 bits, for one query."""
     return choosing(source).words(4).tobytes().hex()
+
+
+# Who is in a table of a database: the ids pass through here, and are ranked as those of files are.
+
+
+def report_chosen(ids: pa.Table, who: Part, observer: IdObserver) -> None:
+    """Tell who is in a table with the columns `who` and `n`.
+
+    The hash that ranks them is the same as for files, so that the same people are known again wherever they are.
+    """
+    people = registered(ids.select(["who"]).rename_columns(["g0"]), {"g0": who})
+
+    def query(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return people.query(sql, values)
+
+    _, chosen = distinct_people(query, people.described()["g0"], people.sql, observer)
+    observer.on_chosen(chosen)
+
+
+# Bins that a database cannot make by itself: worked out here, value by value, and handed to it as a relation.
+
+
+def lookups_for(
+    database: Database, fields: Mapping[str, Field], axes: Sequence[Countable], parts: Mapping[str, Part]
+) -> tuple[dict[int, pa.Table], dict[int, str]]:
+    """By the place of its axis: the bin of every value, and what that relation is called."""
+    lookups, relations = {}, {}
+    for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
+        if not queries.in_database(fields[axis.column], axis):
+            found = database.fetch(queries.values(part, database.people), {"g": part.form})
+            lookups[i] = groups.lookup_table(found, axis, part)
+            to = Form.TEXT if isinstance(axis, Discovered) else Form.INTEGER
+            relations[i] = database.dialect.dictionary(i, part.form, to)
+    return lookups, relations
+
+
+def unlisted(
+    database: Database,
+    fields: Mapping[str, Field],
+    axes: Sequence[Countable],
+    parts: Mapping[str, Part],
+    who: Part | None,
+) -> tuple[int, int]:
+    """How many people are in no bin, by none of their rows, and how many there are."""
+    lookups, relations = lookups_for(database, fields, axes, parts)
+    sql = queries.unlisted(axes, parts, relations, who, database.people)
+    row = database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER}, lookups=lookups)
+    people, inside = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
+    return people - inside, people

@@ -28,7 +28,7 @@ from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
 from hubbub.engines.query import NAMES_ONLY, is_query
-from hubbub.engines.sql.database import read_as
+from hubbub.engines.sql.database import Database, read_as
 from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
@@ -134,7 +134,7 @@ def _text_of(cell: str) -> str:
     return f"CASE WHEN typeof({cell}) <> 'blob' THEN hubbub_text(CAST({cell} AS BLOB)) END"
 
 
-class _File:
+class _File(Database):
     """A table or view of a file, opened for reading alone."""
 
     def __init__(self, path: str, table: str) -> None:
@@ -191,17 +191,6 @@ class _File:
             yield
         finally:
             self._connection.execute("ROLLBACK")
-
-    def fetch(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> pa.Table:
-        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return pa.Table.from_batches(self.stream(sql, forms, key=key, lookups=lookups), schema)
 
     def stream(
         self,

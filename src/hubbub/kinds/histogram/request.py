@@ -326,6 +326,13 @@ _OWN: Final = (
     Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
     UNLISTED,
     Option(
+        "weight",
+        "RANGE",
+        "Refused, with a hint: a table with design weights is a weighted count by bins.",
+        takes="str",
+        advanced=True,
+    ),
+    Option(
         "parts",
         "N",
         "With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
@@ -345,9 +352,15 @@ def from_options(
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
+    weight: str | None = None,
     **options: Any,
 ) -> Histogram:
     """The release that the words of a command ask for; what belongs to a channel goes into its options."""
+    if weight is not None:
+        raise WrongUse(
+            "a histogram counts people as they are, and how many they stand for is a weighted count by the same bins; ask "
+            "for a count with `weight` and `by`"
+        )
     unit = Unit(
         person=person,
         one_row_per_person=one_row_per_person,

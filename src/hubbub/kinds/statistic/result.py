@@ -266,7 +266,7 @@ class Answers(Result):
         people = sum(self.spec.totals or (), Fraction(0))
         about = "nothing can be told" if answer.estimate is None else self.number_text(answer.estimate)
         return (
-            f"By the public totals of {float(people):,.{SIGNIFICANT}g} people the {statistic_text.heading(self.spec)} of all "
+            f"By the public totals of {_nearest(people):,} people the {statistic_text.heading(self.spec)} of all "
             f"bins together is {about} ({self.interval(answer)}): that is about the people of the table in each bin, and "
             "how far they are from everybody is not told."
         )

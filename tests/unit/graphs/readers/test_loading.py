@@ -19,8 +19,7 @@ import pytest
 from scipy import sparse
 
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.graphs.components import components
-from hubbub.graphs.distances import Facts, facts
+from hubbub.graphs.distances import Facts, components, facts
 from hubbub.graphs.graph import Graph, neighbours, simple
 from hubbub.graphs.readers.loading import load
 

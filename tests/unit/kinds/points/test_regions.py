@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.points.geojson import regions_in
 from hubbub.kinds.points.regions import MOST_CORNERS, Region, Regions
-from hubbub.kinds.points.request import points
+from hubbub.kinds.points.request import points, regions_in
 from hubbub.kinds.points.result import PublishedPoints
 from hubbub.protocol.drawing import Map
 from hubbub.release import save

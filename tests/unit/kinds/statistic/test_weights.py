@@ -156,6 +156,7 @@ def test_a_weighted_release_says_so() -> None:
         ("count", {"weight": "w:0..5:0"}, "w"),
         ("count", {"weight": "w:0..5"}, "are written w:0..100:10"),
         ("count", {"calibrated": True}, "calibrated weights depend on everybody"),
+        ("histogram", {"by": ["x:0..3:1"], "weight": WEIGHT}, "a weighted count by the same bins"),
         ("count", {"poisson_survey": True}, "say them, with"),
         ("mean", {"poisson_survey": True}, "say them, with"),
         ("mean", {"poisson_survey": True, "weight": "w:0..1:0.5"}, "a largest weight above 1"),
@@ -174,7 +175,7 @@ def test_a_weighted_release_says_so() -> None:
     ],
 )
 def test_a_wrong_use_is_one_sentence(name: str, words: dict[str, Any], sentence: str) -> None:
-    of = {} if name == "count" else {"of": "x:0..3:1"}
+    of = {} if name in ("count", "histogram") else {"of": "x:0..3:1"}
     with pytest.raises(WrongUse, match=sentence) as found:
         registry.kind(name).from_options(person="id", **{"epsilon": "1", **of, **words})
     assert "\n" not in str(found.value)

@@ -14,6 +14,7 @@ from hubbub.numeric.exact import to_float
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.guarantees.strategyproofness import NotPromised, Promised, alternatives, honesty
 from hubbub.voting.rules import margins
+from hubbub.voting.rules.elimination import NearBest
 from hubbub.voting.rules.rules import (
     ApproximateRunoff,
     Borda,
@@ -32,7 +33,6 @@ from hubbub.voting.rules.rules import (
     ScoringElimination,
     mix_probability,
 )
-from hubbub.voting.rules.stages import NearBest
 from hubbub.voting.ties import FixedTies
 
 ETA = Fraction(1, 10**12)

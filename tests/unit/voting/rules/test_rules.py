@@ -15,6 +15,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.result import Transfer
 from hubbub.voting.rules import numba_kernels, piles, runoff
+from hubbub.voting.rules.elimination import NearBest, NearBestScore, NearWorst
 from hubbub.voting.rules.piles import position_counts, top_counts
 from hubbub.voting.rules.positional import points_range
 from hubbub.voting.rules.rules import (
@@ -35,7 +36,6 @@ from hubbub.voting.rules.rules import (
     make,
 )
 from hubbub.voting.rules.runoff import doomed
-from hubbub.voting.rules.stages import NearBest, NearBestScore, NearWorst
 from hubbub.voting.ties import FixedTies
 
 

@@ -11,11 +11,97 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.voting.formats import clear_ballot
+from hubbub.voting.formats.ballot_text import open_text
+from hubbub.voting.formats.csv_rows import blocks, delimiter_of
 from hubbub.voting.formats.vendors.cdf import read_cdf
 from hubbub.voting.formats.vendors.dominion_json import read_dominion
 from hubbub.voting.formats.vendors.hart import read_hart
-from hubbub.voting.formats.vendors.office_tables import read_clear_ballot, read_ess, read_generic
 from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Configuration, Source
+from hubbub.voting.formats.vendors.sheet_rows import sheet_rows
+
+# Cast-vote records in tables: ES&S's workbooks, Clear Ballot's CSV, and CSV with a column for each candidate.
+
+
+_MOST_RANKS: Final = 1000
+
+
+def read_ess(source: Source, most: int | None) -> Iterator[list[tuple[int, str]]]:
+    """A column for each rank from the first vote column on, below the heading."""
+    first, seen = (source.first_column or 1) - 1, set[str]()
+    for number, row in sheet_rows(source.path):
+        if number < (source.first_row or 2) or not any(row):
+            continue
+        cells = row[first : first + (most or _MOST_RANKS)]  # a count of ballots, say, may stand behind the ranks
+        if source.id_column is not None and (name := "".join(row[source.id_column - 1 : source.id_column])):
+            if name in seen:
+                raise WrongUse(f"row {number} has the id of an earlier ballot; take out what is there twice")
+            seen.add(name)
+        if source.blank_is_write_in and most is not None:
+            cells += [""] * (most - len(cells))
+        yield [mark for rank, cell in enumerate(cells, 1) for mark in _cell(rank, cell, source)]
+
+
+def _cell(rank: int, cell: str, source: Source) -> Iterator[tuple[int, str]]:
+    if not cell:
+        if source.blank_is_write_in:
+            yield rank, UNDECLARED
+        return
+    if cell == source.skipped_label:
+        return
+    parts = cell.split(source.overvote_delimiter) if source.overvote_delimiter else [cell]
+    for part in parts:
+        yield rank, part.strip()
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    text = open_text(source.path, None)
+    for block in blocks(text, delimiter_of(text)):
+        yield from zip(block.lines, block.rows, strict=True)
+
+
+def read_generic(source: Source) -> Iterator[list[tuple[int, str]]]:
+    """A column for each candidate from the first vote column on, the heading above it, ranks in the cells."""
+    first, start = (source.first_column or 1) - 1, source.first_row or 2
+    names: list[str] = []
+    for line, row in _rows(source):
+        if line < start:
+            names = [name.strip() for name in row[first:]]
+            continue
+        cells = [cell.strip() for cell in row[first:]]
+        if len(cells) > len(names) or not any(map(str.strip, row)):
+            if any(cells[len(names) :]):
+                raise WrongUse(f"line {line}: more columns than the heading names; check firstVoteColumnIndex")
+            if not any(map(str.strip, row)):
+                continue
+        marks = []
+        for name, cell in zip(names, cells, strict=False):
+            if not cell:
+                continue
+            if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= _MOST_RANKS):
+                raise WrongUse(f"line {line}: a rank is a whole number from 1 on; check firstVoteColumnIndex")
+            if int(cell) > len(names):
+                raise WrongUse(f"line {line}: rank {cell} of {len(names)} candidates cannot be; are these ratings?")
+            marks.append((int(cell), name))
+        yield marks
+
+
+def read_clear_ballot(source: Source) -> Iterator[list[tuple[int, str]]]:
+    """A column for each candidate at each rank."""
+    rows = _rows(source)
+    _, header = next(rows, (1, []))
+    if not clear_ballot.is_heading(header):
+        raise WrongUse(f"{source.path.name} has not the heading of a file of Clear Ballot's; is it another vendor's?")
+    columns, _, _ = clear_ballot.find_columns(header, source.contest or None)
+    for line, row in rows:
+        if not any(map(str.strip, row)):
+            continue
+        cells = [row[i].strip() if i < len(row) else "?" for i, _, _ in columns.marks]
+        if any(cell not in ("", "0", "1") for cell in cells):
+            raise WrongUse(f"line {line}: a mark is 1 or 0, and the line has as many cells as the heading")
+        if any(cells):
+            yield [(rank, name) for cell, (_, name, rank) in zip(cells, columns.marks, strict=True) if cell == "1"]
+
 
 Mark: TypeAlias = tuple[int, str]
 Ranks: TypeAlias = tuple[tuple[int, frozenset[str]], ...]
