@@ -128,7 +128,7 @@ class Release:
 
     def table(self, rows: int = FEW) -> DisplayTable:
         """The first rows as a reader sees them: with separators, ranges and "(missing)"."""
-        return self.result.display(rows)
+        return self.result.display(rows).without_repetition()
 
     def _published_by(self) -> Publisher:
         if self.publisher is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import IO, Any, Protocol, TypeAlias
@@ -44,6 +44,14 @@ class DisplayTable:
     notes: tuple[str, ...] = ()
     ranges: tuple[bool, ...] = ()  # which keys are ranges of numbers, written [a,b)
     total: int | None = None  # how many rows there are, if not as many as the release has
+
+    def without_repetition(self) -> DisplayTable:
+        """Without a column of estimates that says in every row what the column before it says."""
+        at = next((i for i, name in enumerate(self.numbers) if i and name == "estimate"), None)
+        if at is None or any(numbers[at] != numbers[at - 1] for _, numbers, _ in self.rows):
+            return self
+        rows = tuple((keys, (*numbers[:at], *numbers[at + 1 :]), pale) for keys, numbers, pale in self.rows)
+        return replace(self, numbers=(*self.numbers[:at], *self.numbers[at + 1 :]), rows=rows)
 
     def __str__(self) -> str:
         lines = [(*self.keys, *self.numbers), *((*_labels(keys), *numbers) for keys, numbers, _ in self.rows)]

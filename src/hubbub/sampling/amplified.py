@@ -69,7 +69,10 @@ def delta_at(setting: Setting, epsilon: Exact) -> Amplified:
 
 
 def floor(setting: Setting) -> Fraction:
-    """The delta that no epsilon goes below, rounded up: p_t p^(K-1), or p^k with one rate for all."""
+    """The delta that no epsilon goes below: p_t p^(K-1), or p^k with one rate for all.
+
+    Guarantee: at most the delta of :func:`delta_at` at every epsilon, but for the rounding up.
+    """
     return max(capped(case.floor) for case in setting.cases)
 
 

@@ -97,7 +97,7 @@ def test_theorem_a_with_a_delta_bounds_every_mixture_of_others(
     ours = best_bound(k, p, epsilon, s2)
     assert true <= ours
     assert true == pytest.approx(printed, abs=1e-4)
-    assert bound <= 1.01 * ours < 6 * true, "ours is for a class of any size, the printed one for this one"
+    assert bound <= 1.01 * ours < 10 * true, "ours is for a class of any size, the printed one for this one"
 
 
 def test_the_step_pays_the_delta_of_the_sampled_and_never_less_than_the_sample_gives() -> None:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.numeric.exact import rational
 from hubbub.protocol.spec import TABLE as TABLE_KIND
 from hubbub.protocol.spec import Kind
 from hubbub.protocol.weakness import sentence as weak_sentence
@@ -381,6 +382,7 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "tried": None if hoped is not None else _tried(found, form),
         "picture": drawing(found.tried.value.picture) if isinstance(found.tried.value, Tried) else None,
         "cost": _cost(found),
+        "coverage": f"{float(rational(given['words'].get('coverage') or '0.95', 'coverage')) * 100:.4g} %",
         "unit": given["words"].get("rows_called") or ("rows" if "rows_per_person" in given["words"] else "people"),
         "found": "delta" in given["words"],
         "expected_wrong": None if found.expected.error is None else sentence_of(found.expected.error),
