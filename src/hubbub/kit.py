@@ -1,8 +1,9 @@
-"""What the author of a kind of release imports, and nothing else: one module, in the order in which a kind is written.
+"""What the author of a kind of release outside this repository imports: one module, and nothing else.
 
 A kind is a frozen `Spec`. Its `measure` alone sees data and randomness: it asks the engine for exact counts
 (`CountQuery`) and hands them to a mechanism through `release`. Its `present` makes a `Result` of the `Measurement`, and
 its `load` reads the measurement back from the published files. docs/how-to/write-a-kind.md goes through an example.
+Kinds in `hubbub.kinds` import what they need from the layers below them instead.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from hubbub.channels.protocol import Channel as Channel
 from hubbub.errors import CheckFailed as CheckFailed
 from hubbub.errors import Refused as Refused
 from hubbub.errors import WrongUse as WrongUse
+from hubbub.guarantees.definitions import DifferentialPrivacy as DifferentialPrivacy
 from hubbub.guarantees.derivation import DMNS as DMNS
 from hubbub.guarantees.derivation import Derivation as Derivation
 from hubbub.guarantees.derivation import Theorem as Theorem
@@ -42,5 +44,6 @@ from hubbub.serialization.published_files import Files as Files
 from hubbub.tables.engine import CountQuery as CountQuery
 from hubbub.tables.engine import Engine as Engine
 from hubbub.tables.engine import ExactCounts as ExactCounts
+from hubbub.tables.engine import MultiRowPolicy as MultiRowPolicy
 from hubbub.tables.privacy_unit import EACH_ROW as EACH_ROW
 from hubbub.tables.privacy_unit import Unit as Unit

@@ -76,9 +76,11 @@ def execute(
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
     all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
     under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
-    the place is given up; that is free only if no noise was drawn, and no rows were chosen in secret either unless
-    it was an interrupt that stopped the count, which knows nothing of the choice. `reading` is how the table is read, as
-    declared; the certificate says it.
+    the place is given up. Refunded only if no noise was drawn, and no rows were chosen in secret or the failure was an
+    interrupt during the count. That is safe: a failure before any choice or noise tells of no secret randomness, and
+    the moment of an interrupt does not depend on the choice, so it tells nothing of that either.
+
+    `reading` is how the table is read, as declared; the certificate says it.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -101,7 +103,10 @@ def execute(
 def _result(spec: Spec, data: Any, source: Source) -> Result:
     """Measure, then present; or, where the machines of a cluster do both, get ready for them.
 
-    Guarantee: what readers see is a function of what mechanisms drew: `present` is given the measurement alone.
+    Guarantee: for kinds with `measure` and `present`, what readers see is a function of what mechanisms drew: `present`
+    is given the measurement alone. Where a cluster does both (`prepare`), the same holds of each part that it writes.
+    A mechanism of the user's own (`run_custom`) has no such guarantee and no certificate: its value is published as the
+    mechanism returns it.
     """
     with working("Counting"):
         if isinstance(spec, MaybeDistributed) and spec.is_distributed:
@@ -141,8 +146,8 @@ def save(
     replace: bool = False,
     heading: Heading = NO_HEADING,
 ) -> dict[str, str]:
-    """Write the release as CSV, as Parquet, or as CSV with an Excel workbook beside it (xlsx), its report and its certificate into a folder; returns where they are. One
-    that others write (`parts`) is made now, in Parquet.
+    """Write the release as CSV, as Parquet, or as CSV with an Excel workbook beside it (xlsx), its report and its
+    certificate into a folder; returns where they are. One that others write (`parts`) is made now, in Parquet.
 
     A release that is in the folder already stays, unless it is to be replaced; then its files go, if this ledger
     published them and they are still the same, and anything else in their place is refused. `heading` is what the

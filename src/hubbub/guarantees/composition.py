@@ -236,8 +236,8 @@ def person_by_person(*derivations: Derivation) -> Derivation:
 
     Guarantee: if M_j is (epsilon_j(.), delta_j)-outlier private, or (epsilon_j, delta_j)-DP under add/remove, each
     publishing every bin of a public partition of its own, then removing a person who stands in crowds of c_1, c_2, ...
-    changes all of it together by at most (sum of epsilon_j(c_j), sum of delta_j). In particular the pair is outlier
-    private with the constant curve sum of sup epsilon_j: infinite if a curve has no end.
+    changes all of it together by at most (sum of epsilon_j(c_j), sum of delta_j). In particular all of
+    it is outlier private with the constant curve sum of sup epsilon_j: infinite if a curve is unbounded.
     """
     theorem = Theorem("together.person-by-person", "Composition person by person (outlier)", f"{LUI_PASS}; {HERE}")
     _several(derivations, theorem)

@@ -67,7 +67,7 @@ class DifferentialPrivacy:
             raise WrongUse("neighbours must be Neighbours.ADD_REMOVE or Neighbours.REPLACE; choose one")
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
-        """The same for every bin; nothing under replacement, which may tell how many people there are."""
+        """The same for every bin. Under replacement unbounded (INFINITY): no guarantee, as the number may be public."""
         _positive_count(count)
         return (INFINITY, NEVER) if self.neighbours is Neighbours.REPLACE else (self.epsilon, self.delta)
 
@@ -149,7 +149,7 @@ class CrowdBlending:
         settle(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon), delta=chance(self.delta))
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
-        """epsilon below k, nothing from k on.
+        """epsilon below k; from k on unbounded (INFINITY): no guarantee against removal.
 
         Below k the first clause could only be met by people of other bins; blending with those bounds the change of
         this bin's own law by epsilon as well, so removal costs at most epsilon either way. Conversely these losses

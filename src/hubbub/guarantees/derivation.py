@@ -66,6 +66,7 @@ class Assumption:
 
 
 STATED: Final = Theorem("stated", "stated", "the caller")
+"""Marks an unproved claim of the caller: no theorem of Hubbub supports it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,8 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
 
 
 def zero_knowledge_to_differential(premise: Derivation) -> Derivation:
-    """Two people who differ in one row meet at the simulator, which sees that row in neither.
+    """Two data sets that differ in one row are both close to the same simulator output: the simulator sees that row in
+    neither.
 
     Guarantee: if M is (epsilon, delta)-ZK with respect to any class, for groups of c, then it is
     (2 epsilon, (1 + e^epsilon) delta)-DP under replacement, for groups of c (Proposition 7; with delta, proved here).

@@ -171,7 +171,7 @@ def two_sided_geometric_each(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Law:
-    """The tables of one epsilon: `whole` decides the quotient, 0..quotients-1 or beyond; `rest` the remainder."""
+    """The tables of one epsilon: `table` decides the quotient, 0..quotients-1 or beyond; `rest` the remainder."""
 
     epsilon: Fraction
     base: int

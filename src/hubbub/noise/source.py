@@ -1,4 +1,4 @@
-"""The one door to entropy: no other file of Hubbub touches the operating system's randomness.
+"""The only source of entropy: no other file of Hubbub touches the operating system's randomness.
 
 ::
 

@@ -3,12 +3,12 @@
 ::
 
     data -> measure: exact numbers -> release(mechanism, exact, source) -> Drawn -> Measurement
-                                                     the one door                   |
+                                                     the release boundary           |
             present: estimates, intervals, sheets, sentences, drawing  <------------+      (pure post-processing)
 
-A :class:`Measurement` holds :class:`Drawn` values only, and a Drawn value comes out of one of two doors:
-:func:`release`, which runs a mechanism on exact numbers, or :func:`loaded`, which reads back what was published. So
-whatever a reader sees is a function of what mechanisms drew.
+A :class:`Measurement` holds :class:`Drawn` values only, and only two functions make a Drawn value: :func:`release`,
+the release boundary, which runs a mechanism on exact numbers, and :func:`loaded`, which reads back what was published.
+So whatever a reader sees is a function of what mechanisms drew.
 """
 
 from __future__ import annotations
@@ -120,10 +120,11 @@ class Measurement:
 
 
 def release(mechanism: Mechanism[Exact], exact: Exact, source: Source) -> Drawn:
-    """Run a mechanism on exact numbers: the one door from the data to what is published.
+    """Run a mechanism on exact numbers: the release boundary between the data and what is published.
 
-    Guarantee: what comes out is what `mechanism.draw` drew, under the schema that the mechanism declares: integers and
-    labels. Nothing else that depends on the data can become part of a measurement.
+    Guarantee: provenance and types, and nothing more. What comes out is what `mechanism.draw` drew, under the schema
+    that the mechanism declares: integers and labels. Nothing else that depends on the data can become part of a
+    measurement. That the draw is private is not checked here: it rests on `mechanism.draw`.
     """
     with working("Drawing noise"):
         batch = source.through(mechanism, exact) if isinstance(source, Rehearsal) else mechanism.draw(exact, source)
@@ -150,7 +151,7 @@ def _checked(schema: pa.Schema, batch: pa.RecordBatch) -> Drawn:
 
 
 class Rehearsal:
-    """A source for tests of the door: it notes every exact input with its mechanism, and what was drawn; given a
+    """A source for tests of the boundary: it notes every exact input with its mechanism, and what was drawn; given a
     `script`, it hands that out in order instead of drawing. It is not secure, so no release accepts it."""
 
     def __init__(self, inner: Source, script: Sequence[Drawn] | None = None) -> None:
@@ -163,7 +164,7 @@ class Rehearsal:
         return self.inner.words(n)
 
     def through(self, mechanism: Mechanism[Any], exact: Any) -> pa.RecordBatch:
-        """One call of the door."""
+        """One call of :func:`release`."""
         self.calls.append((mechanism, exact))
         batch = mechanism.draw(exact, self.inner) if self._script is None else self._script.pop(0).batch
         self.drawn.append(batch)

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 
 UNREADABLE: Final = "unreadable"
-MISSING: Final = "missing"
 """The share of people with a row that cannot be read, above which there is no release."""
+
+MISSING: Final = "missing"
+"""How missing cells are spelled, where that was declared."""
 
 JOIN: Final = "join"
 """The column by which rows of a second table were joined with one row each of a first."""

@@ -102,7 +102,10 @@ class Spec(Protocol):
         ...
 
     def promises(self) -> tuple[Derivation, ...]:
-        """Every promise, the mechanism's own first. Pure: it depends on nothing but the spec."""
+        """Every promise, the mechanism's own first. Pure: it depends on nothing but the spec.
+
+        A release calls it after `bind`, so it may rest on what the schema told.
+        """
         ...
 
     def table_promises(self) -> tuple[Derivation, ...]:
@@ -161,9 +164,7 @@ class Kind:
     examples: tuple[str, ...]
     options: tuple[Option, ...]
     from_options: Callable[..., Spec]  # words of `options`, with the person column under "person"
-    from_json: Callable[
-        [Mapping[str, Any]], Spec
-    ]  # of what `described` wrote; checks it as if somebody had asked for it
+    from_json: Callable[[Mapping[str, Any]], Spec]  # of what `to_json` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
 

@@ -40,7 +40,7 @@ class Files:
     paths: Mapping[str, Path]
 
     def path(self, sheet: str) -> Path:
-        """The file of a sheet; a NotThere if it is not there."""
+        """The file of a sheet; a FileMissing if there is none."""
         found = self.paths.get(sheet)
         if found is None:
             raise FileMissing(f"{sheet}.{self.form}")

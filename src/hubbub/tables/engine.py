@@ -217,8 +217,8 @@ class Engine(Protocol):
         ...
 
     def observing_ids(self, observer: IdObserver) -> Self:
-        """The same table, which tells `notice` who is in it before it counts by a person column, and before `source` is
-        used; what that refuses is not counted."""
+        """The same table, which calls `observer.on_chosen` with some of the ids in it before it counts by a person
+        column, and before `source` is used; what that refuses is not counted."""
         ...
 
     def count(self, question: CountQuery, source: Source) -> ExactCounts:

@@ -1,4 +1,4 @@
-"""A graph release measured and presented: the one step that sees the graph, and the answers that may be shown."""
+"""The result of a graph release: each published number with its interval, worked out from what was drawn."""
 
 from __future__ import annotations
 

@@ -127,10 +127,10 @@ class Sums:
     """The mechanism of a statistic: of every bin its count, its sums or three points of it, drawn from exact counts
     after the secret sample if there is one.
 
-    Where several rows of a person count, what follows is of one row more or less, of which a person has as many as
-    `Statistic.moved` says. One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
-    together; one who is another, where their number is public, moves twice as much. The distances of the points of a
-    quantile move as :mod:`hubbub.kinds.statistic.quantile` says.
+    Sensitivity: one person more or less changes the count of one bin by 1, and the sums of x and of W - x of that bin
+    by W, both together. Where one person replaces another (REPLACE) the sensitivity doubles. Where several rows of a
+    person count, this is the sensitivity to one row, and a person has as many as `Statistic.moved` says. The distances
+    of the points of a quantile change as :mod:`hubbub.kinds.statistic.quantile` says.
 
     Guarantee: the promises of :func:`hubbub.kinds.statistic.promises.promises`, if the words of the source are uniform
     and independent: what comes out depends on the table through counts and sums that one person moves so, plus exact

@@ -1,6 +1,6 @@
 """A count, share, mean or quantile of people, by bins or of all, as a value: everything about it that is public.
 
-What each method does stands in a file of its own: `statistic_promises`, `statistic_run`, `statistic_words`.
+What the methods do is in files of their own: `promises`, `mechanism` (measure and present), `load` and `text`.
 
 A share is the mean of ones and zeros, so the two go the same way. Everything is in whole steps 0..W of a declared
 range, W = 1 for a share: A is the sum of the steps x of the people of a bin, B that of W - x, so that A + B = W c and
@@ -117,8 +117,8 @@ class Statistic(Spec):
 
     @property
     def moved(self) -> int:
-        """By how many rows (or, where any row of a person counts, by how many bins; or by which weight, in steps) one
-        person moves the table of what counts."""
+        """The sensitivity of the table of what counts: by how many rows one person changes it; where any row of a
+        person counts, by how many bins; with design weights, times the largest weight in steps."""
         return self.unit.moved(self.bins or None) * (1 if self.weighted_by is None else self.weighted_by.steps)
 
     @property
@@ -172,8 +172,9 @@ class Statistic(Spec):
 
     @property
     def unit_loss(self) -> Fraction | None:
-        """What one person more or less may cost inside: the epsilon of the noise; where several rows of a person count,
-        what one of them may cost. None where there is none."""
+        """Epsilon per row: the noise rate on a count. With noise, and for crowds by numbers of rows, epsilon divided by
+        the sensitivity `moved`; for other crowds epsilon itself; for zero-knowledge the rate of the protection, divided
+        by twice the sensitivity where one person replaces another. None where no noise is added."""
         match self.protection:
             case Crowd(epsilon=epsilon):
                 return epsilon if epsilon is None or not self.profiled else epsilon / self.moved
@@ -191,7 +192,7 @@ class Statistic(Spec):
 
     @property
     def sum_rate(self) -> Fraction | None:
-        """The rate of the noise on a sum of steps, of which one person moves as many as there are."""
+        """The noise rate on a sum of steps: epsilon per row divided by W, the sensitivity of the sum to one row."""
         return None if self.unit_loss is None else self.unit_loss / self.steps
 
     @property
