@@ -105,8 +105,8 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
 
     Guarantee: for kinds with `measure` and `present`, what readers see is a function of what mechanisms drew: `present`
     is given the measurement alone. Where a cluster does both (`prepare`), the same holds of each part that it writes.
-    A mechanism of the user's own (`run_custom`) has no such guarantee and no certificate: its value is published as the
-    mechanism returns it.
+    A mechanism of the user's own (`run_custom`) has no such guarantee and no certificate: its value comes back as the
+    mechanism returned it.
     """
     with working("Counting"):
         if isinstance(spec, MaybeDistributed) and spec.is_distributed:
