@@ -278,7 +278,7 @@ CASES = {
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
     "questions, several rows": Case("questions", {"spec": ROW_QUESTIONS, "rows_per_person": "2"}, FEWER, OTHERS),
     "count, known rows": known("count", by=TOWN, rows_per_person="2", rows_called="visits"),
-    "mean, known rows": known("mean", **AGE, rows_per_person="3", rows_per_bin="2", by=TOWN),
+    "mean, known rows": known("mean", **AGE, rows_per_person="3", rows_per_bin="2"),
     "sum, known rows": known("sum", **AGE, by=TOWN, rows_per_person="2", cap="100"),
     "count, profiles": Case("count", {"by": TOWN, "rows_per_person": "2", "crowd": "3"}),
     "mean, profiles": Case("mean", {**AGE, "by": TOWN, "rows_per_person": "2", "crowd": "3", "epsilon": "1"}),
@@ -957,7 +957,7 @@ def test_the_toy_kind_has_a_command(people: Path, tmp_path: Path) -> None:
     assert check.exit_code == 0, check.stderr
     shown = CliRunner().invoke(commands, ["ledger", "show", "people"]).stdout
     assert "Release 1: the number of people" in shown
-    assert "80-DP" in shown
+    assert "epsilon 80" in shown
     said = CliRunner().invoke(commands, ["explain", told["certificate"]]).stdout
     assert "The number of the people in the table, with noise." in said
 

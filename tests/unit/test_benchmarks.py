@@ -61,6 +61,7 @@ ELSEWHERE = {
     "utility_peers": "in an environment of its own",
     "utility_tumult": "in an environment of its own",
     "visits": "holds the bounds that utility and its peers share",
+    "concentrated": "prints the numbers of another accountant, in its environment",
     "tightness": "measures nothing: it writes a page",
 }
 

@@ -219,7 +219,7 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
             like = DifferentialPrivacy(
                 epsilon=zcdp_epsilon(rho, _FOR_INSTANCE), delta=_FOR_INSTANCE, neighbours=neighbours, group=group
             )
-            return f"What releases lose in this measure adds up, without a delta. {_meaning(like, people)}"
+            return f"What releases lose in this measure simply adds up. {_meaning(like, people)}"
         case ZeroKnowledge(group=group):
             whose, lost = "their" if group > 1 else "that person's", "removed" if in_graph else "blanked"
             return (

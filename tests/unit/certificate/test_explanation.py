@@ -14,6 +14,7 @@ from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (
     BernoulliSample,
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     DistributionalPrivacy,
@@ -38,6 +39,7 @@ TENTH, HALF, ONE = Fraction(1, 10), Fraction(1, 2), Fraction(1)
 ROBUST = RobustSample(low=Fraction(0), high=TENTH, highest=ONE, exempt=3)
 
 SAYS: list[tuple[Guarantee, list[str]]] = [
+    (ConcentratedPrivacy(rho=TENTH), ["Add or remove one person in"]),
     (
         DifferentialPrivacy(epsilon=TENTH),
         ["Add or remove one person in", "more than 1.106 times", "such as your friends"],

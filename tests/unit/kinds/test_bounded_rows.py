@@ -182,14 +182,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
         "plain noise",
     ),
     ("count", {"any_row": True, "where": "stay > 1", "distinct": 1, "crowd": 5, "by": WARDS}, "stands in no one crowd"),
-    (
-        "count",
-        {**ROWS, "where": "stay > 1", "zero_knowledge": 1, "rows": 10, "people": 300},
-        "covered by plain noise only",
-    ),
-    ("count", {**ROWS, "crowd": 5}, "covered by plain noise only"),
     ("count", {**ROWS, "by": ["ward"], "epsilon": 1}, "bins are declared"),
-    ("mean", {"of": "stay:0..30:1", **ROWS, "crowd": 5, "epsilon": 1}, "covered by plain noise only"),
     ("mean", {"of": "stay:0..30:1", **ROWS, "expected_rows": True, "epsilon": 1}, "add one_row_per_person=True"),
     ("quantile", {"of": "stay:0..30:1", "distinct": 2, "epsilon": 1}, "distinct is in how many bins"),
 ]
@@ -216,7 +209,7 @@ def test_no_description_makes_another_kind_count_several_rows() -> None:
         points(["x", "y"], box="x:0..1 y:0..1", grid="2x2", crowd=5, epsilon=1, unit=several)
     cells = histogram([*WARDS, "back=true,false"], epsilon=1, unit=unit(one_row_per_person=True))
     assert is_possible(cells)
-    assert not is_possible(replace(cells, unit=several))
+    assert is_possible(replace(cells, unit=several))  # a cube may count rows too
     told = histogram(WARDS, epsilon=1, unit=several).to_json()
     assert isinstance(told["unit"], dict)
     assert read(told).promises()[0].conclusion == DifferentialPrivacy(epsilon=Fraction(1))

@@ -23,6 +23,7 @@ from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.records.request import records
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum.request import total
+from hubbub.kinds.synthetic.request import synthetic
 from hubbub.kinds.table import Table
 from website.options import METHODS, PLACE, text
 
@@ -38,6 +39,7 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "quantile": statistic,
     "sum": total,
     "ratio": ratio,
+    "synthetic": synthetic,
     "variance": spread,
     "std": spread,
     "graph": statistics,

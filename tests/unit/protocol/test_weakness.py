@@ -19,6 +19,7 @@ import hubbub
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import read
+from hubbub.guarantees.people import People
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.histogram.request import histogram
@@ -90,7 +91,7 @@ def test_a_weak_promise_is_told_in_a_few_digits_and_refused_unless_accepted(word
 def test_where_people_are_declared_delta_is_measured_by_them_and_crowds_too() -> None:
     def knowing(people: int | None, **words: Any) -> Any:
         promises = histogram(["a"], **words).promises
-        return SimpleNamespace(promises=promises, enforced_number=people, lowered_to=None)
+        return SimpleNamespace(promises=promises, enforced_number=people, lowered_to=None, people=People())
 
     found = {"epsilon": 1, "delta": "1e-6"}
     delta = histogram(["a"], **found).promises()[0].conclusion.delta  # type: ignore[union-attr]

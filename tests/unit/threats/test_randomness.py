@@ -167,4 +167,6 @@ def test_15_nothing_takes_a_seed() -> None:
     # An office that draws the ties of a count by RCTab's own seed says it aloud before; that is no noise.
     votes = ("hubbub.voting.rctab.", "hubbub.voting.formats.vendors.rctab_config.")
     seeded = [name for name, signature in known.items() if not set(seeds).isdisjoint(signature.parameters)]
-    assert [name for name in seeded if not name.startswith(votes)] == []
+    # The rows of a model expand public words that the mechanism drew from the operating system and published.
+    public = ("hubbub.query_classes.marginals.junction_tree.GraphicalModel.rows",)
+    assert [name for name in seeded if not name.startswith((*votes, *public))] == []

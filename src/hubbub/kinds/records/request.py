@@ -80,7 +80,7 @@ age (as it is), age:10 (ranges of 10), zip/3 (the first 3 signs), born:year (als
 diagnosis@icd.csv/1 (its label at level 1 of a hierarchy: a line for each value, value;label;label..., as ARX writes
 them). Columns that are not named are dropped.
 
-With --keep, sensitive columns stand in each published row as they are. No promise covers them: whoever finds a
+With `keep=`, sensitive columns stand in each published row as they are. No promise covers them: whoever finds a
 person's crowd reads what its people have there. hubbub check says how alike they are (l-diversity, t-closeness).
 
 The function must not be chosen by looking at these people: choose it by what is public, or on a public table. What
