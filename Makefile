@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/python -m website.prose
+TYPES = $(BIN)/mypy --strict --num-workers 2 src benchmarks tests
 
 # Tests start Python hundreds of times; without bytecode each start compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,19 +22,20 @@ demo: .venv/with-charts ## the story of Millbrook, told by the program
 studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
 	@$(BIN)/hubbub studio hubbub-demo --example
 
-test: check ## check, then run the fast tests: four minutes on two cores
-	@$(BIN)/python -m pytest -m "not slow"
+# Types are checked while the tests run, since each of the two waits now and then; what they say comes last.
+test: .venv/with-charts,studio,dev ## check, and run the fast tests: four minutes on two cores
+	@$(LINT)
+	@$(TYPES) > .venv/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
+	  $(BIN)/python -m pytest -m "not slow"; tests=$$?; \
+	  wait $$types; typed=$$?; cat .venv/types.txt; [ $$typed = 0 ] && exit $$tests
 
 # A database server is started by one process and not by two. (Among the options of pyproject.toml it has no effect.)
 test-all: .venv/with-charts,studio,dev ## run the tests that are left: servers, Spark, a browser, kills, long statistics
 	@$(BIN)/python -m pytest -m slow --dist=loadgroup
 
 check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers, readable pages
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy --strict --num-workers 2 src benchmarks tests
-	@$(BIN)/lint-imports
-	@$(BIN)/python -m website.prose
+	@$(LINT)
+	@$(TYPES)
 
 pictures: .venv/with-charts,studio,dev ## take the pictures of the README and the studio's tutorial again (needs Chromium)
 	@HUBBUB_PICTURES=docs/tutorials/studio $(BIN)/python -m pytest -n0 -q tests/browser/test_studio.py
@@ -58,6 +61,7 @@ wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with 
 fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
+	@$(BIN)/python -m tests.fuzz.ballot_readers 5000
 	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/spark/test_spark_cluster.py tests/conformance tests/unit/test_benchmarks.py -k "connect or cluster or of_spark"
 
 coverage: .venv/with-charts,studio,dev,coverage ## which lines the tests run, as docs/coverage.md

@@ -25,7 +25,7 @@ class Part(NamedTuple):
 
 
 PARTS: Final = (
-    *map(Part, ("noise", "channels", "release", "statistics", "csv_files", "ledger", "people", "large")),
+    *map(Part, ("noise", "channels", "release", "statistics", "csv_files", "ledger", "people", "visits", "large")),
     *map(Part, ("spark", "far")),
     Part("groups", ("sqlite",)),
     *map(Part, ("graphs", "commands", "queries", "utility")),

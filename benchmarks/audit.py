@@ -20,11 +20,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.yardstick import YARDSTICK
 from hubbub import registry
 from hubbub.audit import exact, replay
 from hubbub.audit.blackbox import Experiment, compare
 from hubbub.audit.faults.planted import FAULTS, drawn
-from hubbub.audit.faults.yardstick import YARDSTICK
 from hubbub.audit.finding import Finding, timed
 from hubbub.audit.published.file import Cell, Published
 from hubbub.audit.published.inference import of_tables

@@ -3,6 +3,10 @@
 ``python -m benchmarks.utility_peers NAME EPSILON DELTA CODES.parquet ROWS.parquet``: the table holds a column of whole
 numbers for each column of the workload, its metadata how many values each has; what is sampled is written in the same
 form. Settings are those of the authors, as their package has them; only the workload is named, pairs of columns.
+
+One thing is repaired. mbi 1.1.0, which invents the rows of MST and AIM, gives people of one group their next value in
+the order of the rows. Two columns that hang on a third then rise together, whatever the model says: on Adult at epsilon
+1 the error of MST was 294 per cell of two columns. Here the order within a group is random, as its rounding intends.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -34,6 +39,17 @@ def synthesizer(name: str, epsilon: float, delta: float, columns: int) -> Any:
     return MWEMSynthesizer(epsilon=epsilon, marginal_width=2, split_factor=columns, **rounds)
 
 
+class ShuffledGroups:
+    """NumPy for mbi, where rows of one group are sorted in random order."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def argsort(self, groups: Any, kind: str) -> Any:
+        assert kind == "stable"
+        return np.lexsort((np.random.default_rng().random(len(groups)), groups))
+
+
 def main() -> None:
     name, epsilon, delta, source, target = sys.argv[1:]
     table = parquet.read_table(source)
@@ -47,6 +63,7 @@ def main() -> None:
         else:
             from snsynth.transform import LabelTransformer, TableTransformer
 
+            vars(import_module("mbi.markov_random_field"))["np"] = ShuffledGroups()
             labels = TableTransformer([LabelTransformer(nullable=False) for _ in sizes])
             most = max(sizes)
             labels.fit(pd.DataFrame({c: np.arange(most) % n for c, n in zip(rows.columns, sizes, strict=True)}))

@@ -1,6 +1,9 @@
 """Tumult Analytics on the visits of benchmarks.utility, in an environment of its own (spark-peers.txt).
 
-``python -m benchmarks.utility_tumult ROWS.parquet RUNS`` prints one JSON object: for each task its answers, run by run.
+``python -m benchmarks.utility_tumult PEOPLE RUNS`` prints a line of JSON for each task as it ends: its name, and its
+answers, run by run. All runs of a task are one query, since Spark takes seconds to begin each: the table holds RUNS
+copies of the visits, with patients of their own, and the query groups by copy. A patient is in one copy, and the bound
+on rows holds for all groups together, so each copy gets the noise that a release of its own would have.
 """
 
 from __future__ import annotations
@@ -8,39 +11,54 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from benchmarks.utility_tasks import visits
 from benchmarks.visits import COST, MONTHS, ROWS_OF_A_PERSON, STAY, WARDS
 
 
+def copies(people: int, runs: int) -> pa.Table:
+    """The visits as often as there are runs, each time of other patients."""
+    once = visits(people)
+    found = {name: np.tile(once[name].to_numpy(), runs) for name in once.column_names}
+    copy = np.repeat(np.arange(runs), once.num_rows)
+    return pa.table({**found, "patient": found["patient"] + people * copy, "copy": copy})
+
+
 def main() -> None:
-    place, runs = sys.argv[1], int(sys.argv[2])
+    people, runs = int(sys.argv[1]), int(sys.argv[2])
     from pyspark.sql import SparkSession
     from tmlt.analytics import AddRowsWithID, KeySet, MaxRowsPerID, PureDPBudget, QueryBuilder, Session
 
-    made = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    spark = made.config("spark.sql.shuffle.partitions", "2").config("spark.driver.host", "127.0.0.1").getOrCreate()
+    made = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = made.config("spark.sql.shuffle.partitions", "1").config("spark.driver.host", "127.0.0.1").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    rows = spark.read.parquet(place)
-    whole = Session.from_dataframe(PureDPBudget(float("inf")), "visits", rows, AddRowsWithID("patient"))
-    bounded = QueryBuilder("visits").enforce(MaxRowsPerID(ROWS_OF_A_PERSON))
-    wards = KeySet.from_dict({"ward": list(range(WARDS))})
-    cells = KeySet.from_dict({"ward": list(range(WARDS)), "month": list(range(MONTHS))})
-    queries: dict[str, Any] = {
-        "visits": bounded.groupby(cells).count("n"),
-        "costs": bounded.groupby(wards).sum("cost", low=0, high=COST, name="n"),
-        "mean": bounded.average("cost", low=0, high=COST, name="n"),
-        "share": bounded.average("readmitted", low=0, high=1, name="n"),
-        "quantile": bounded.quantile("stay", 0.9, low=0, high=STAY, name="n"),
-    }
-    found: dict[str, list[list[float]]] = {name: [] for name in queries}
-    for name, query in queries.items():
-        for _ in range(runs):
+    with tempfile.TemporaryDirectory() as folder:
+        parquet.write_table(copies(people, runs), f"{folder}/rows.parquet")
+        rows = spark.read.parquet(f"{folder}/rows.parquet")
+        whole = Session.from_dataframe(PureDPBudget(float("inf")), "visits", rows, AddRowsWithID("patient"))
+        bounded = QueryBuilder("visits").enforce(MaxRowsPerID(ROWS_OF_A_PERSON))
+        each = {"copy": list(range(runs))}
+        alone = KeySet.from_dict(each)
+        wards = KeySet.from_dict({**each, "ward": list(range(WARDS))})
+        cells = KeySet.from_dict({**each, "ward": list(range(WARDS)), "month": list(range(MONTHS))})
+        queries: dict[str, Any] = {
+            "visits": bounded.groupby(cells).count("n"),
+            "costs": bounded.groupby(wards).sum("cost", low=0, high=COST, name="n"),
+            "mean": bounded.groupby(alone).average("cost", low=0, high=COST, name="n"),
+            "share": bounded.groupby(alone).average("readmitted", low=0, high=1, name="n"),
+            "quantile": bounded.groupby(alone).quantile("stay", 0.9, low=0, high=STAY, name="n"),
+        }
+        for name, query in queries.items():
             said = whole.evaluate(query, PureDPBudget(1)).toPandas()
-            keys = [each for each in ("ward", "month") if each in said.columns]
-            said = said.sort_values(keys) if keys else said
-            found[name].append([float(each) for each in said["n"]])
-    print(json.dumps(found), flush=True)
+            said = said.sort_values([key for key in ("copy", "ward", "month") if key in said.columns])
+            found = np.array(said["n"], dtype=np.float64).reshape(runs, -1)
+            print(json.dumps({"task": name, "answers": found.tolist()}), flush=True)
     spark.stop()
     os._exit(0)  # Java's threads would keep the process
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +48,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     servers.allowed = item.get_closest_marker("slow") is not None
 
 
+_homes = count(1)
+
+
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What one test releases is not spent in another."""
-    home = tmp_path_factory.mktemp("home")
+    # Not by mktemp, which looks at the folders of all tests before.
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_homes))
+    home.mkdir(parents=True)
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.delenv("HUBBUB_LEDGER", raising=False)
     return home
+
+
+@pytest.fixture(autouse=True)
+def disk_of_fast_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fast test does not wait for the disk. What is left after a kill or a power cut, slow tests say."""
+    if request.node.get_closest_marker("slow") is None:
+        monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture(autouse=True)

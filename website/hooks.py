@@ -23,6 +23,11 @@ SEARCH = 'data-md-component="search" role="dialog"'
 SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would fetch so that search works without a server
 OWN = "worker.js"  # and what does that here
 WIDTH = 100  # of the help texts, in signs
+NOT_FOUND = "<h1>404 - Not found</h1>"  # all that the theme says at a wrong address
+NEXT_STEP = (
+    "<h1>This page does not exist</h1>"
+    '<p>It may have moved. <a href="/index.html">Begin at the first page</a>, or search above.</p>'
+)
 
 
 def every(command: click.Command, above: click.Context | None, name: str) -> Iterator[tuple[str, str, bool]]:
@@ -75,8 +80,8 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
-    """The same for pages that are no page, such as the one for a wrong address."""
-    return accessible(output_content.replace(SHIM, OWN))
+    """The same for pages that are no page, such as the one for a wrong address, which says what to do next."""
+    return accessible(output_content.replace(SHIM, f"/{OWN}").replace(NOT_FOUND, NEXT_STEP))
 
 
 def accessible(page: str) -> str:

@@ -34,6 +34,18 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
 NUMBERS: Final = ("count", "fraction", "mean", "quantile", "sum", "variance", "std")
 """The kinds that publish one number, or one for each bin: what they share is written once."""
 
+GROUPS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "RowOptions": (
+        "How many rows of a person count, where several do.",
+        ("distinct", "rows_per_person", "rows_per_bin", "rows_called"),
+    ),
+    "SampleOptions": ("A secret sample before a promise to crowds.", ("sample", "at_delta")),
+    "NoiseOptions": ("Which noise, and its delta.", ("delta", "noise")),
+    "WeightOptions": ("Design weights.", ("weight", "poisson_survey", "calibrated")),
+    "KeptOptions": ("What intervals of one row per person are for.", ("expected_rows", "kept_rows")),
+}
+"""Options that several kinds take together, written once."""
+
 _HEAD: Final = '''"""What the methods of a table and a network take, from the options of each kind: written by ``make options``."""
 
 from __future__ import annotations
@@ -71,11 +83,18 @@ def text() -> str:
     made = _HEAD + _class(
         "NumberOptions", "Confirmed", "What every release of a number, or of one for each bin, takes.", shared
     )
+    every = {line for name in METHODS for line in _lines(registry.kind(name))}
+    groups: dict[str, list[str]] = {}
+    for group, (about, names) in GROUPS.items():
+        groups[group] = [line for one in names for line in every if line.startswith(f"    {one}: ")]
+        made += _class(group, "TypedDict", about, groups[group])
     for name in METHODS:
         about = f"The options of ``hubbub release {name}``, but for what the method takes first."
         base, less = ("NumberOptions", shared) if name in NUMBERS else ("Confirmed", [])
         lines = [line for line in _lines(registry.kind(name)) if line not in less]
-        made += _class(f"{name.title()}Options", base, about, lines)
+        taken = [group for group, each in groups.items() if set(each) <= set(lines)]
+        lines = [line for line in lines if not any(line in groups[group] for group in taken)]
+        made += _class(f"{name.title()}Options", ", ".join((base, *taken)), about, lines)
     ruff = [sys.executable, "-m", "ruff", "format", "-", "--stdin-filename", str(PLACE)]
     return subprocess.run(ruff, input=made, capture_output=True, text=True, check=True).stdout
 

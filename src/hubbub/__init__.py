@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from hubbub.kinds.table import Table as Table
     from hubbub.opening import open as open
     from hubbub.opening import open_graph as open_graph
+    from hubbub.private_sql.asking import sql as sql
+    from hubbub.project.running import publish_all as publish_all
     from hubbub.protocol.release import Release as Release
     from hubbub.release import save as save
     from hubbub.verification import Certificate as Certificate
@@ -68,9 +70,11 @@ _WHERE = {
     "open": "hubbub.opening",
     "open_graph": "hubbub.opening",
     "profile": "hubbub.channels.profile",
+    "publish_all": "hubbub.project.running",
     "reopen": "hubbub.verification.reopening",
     "sample_and_sanitize": "hubbub.kinds.custom.spec",
     "save": "hubbub.release",
+    "sql": "hubbub.private_sql.asking",
     "verify": "hubbub.verification.api",
 }
 _MODULES = ("account", "ledger", "plan", "vote")
@@ -95,9 +99,11 @@ __all__ = [
     "open_graph",
     "plan",
     "profile",
+    "publish_all",
     "reopen",
     "sample_and_sanitize",
     "save",
+    "sql",
     "verify",
     "vote",
 ]

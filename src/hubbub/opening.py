@@ -6,9 +6,11 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from hubbub.dictionary.datapackage import find, find_second
 from hubbub.errors import WrongUse
 from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
@@ -16,7 +18,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.progress import working
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
-from hubbub.protocol.release import JOIN, MISSING, UNREADABLE, Release
+from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
@@ -24,7 +26,7 @@ from hubbub.serialization.canonical import Plain
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
-from hubbub.tables.schema import column
+from hubbub.tables.schema import column, unnamed_person
 
 if TYPE_CHECKING:
     from hubbub.kinds.network import Network
@@ -38,6 +40,8 @@ LINKS: Final = (
     Option("vertex_file", "FILE", "A list of all people, so that those without links count too.", group=WHOSE),
 )
 """How a file of links is read."""
+_reading = partial(option_help, group=WHOSE, advanced=True)
+_UNREADABLE: Final = "0.01"
 NAMED: Final = Option("dataset", "NAME", "The people's name in the ledger; else the file's.", group=WHERE)
 
 
@@ -52,70 +56,65 @@ def open(
     ] = False,
     join: Annotated[
         object | None,
-        option_help(
+        _reading(
             "FILE",
             "A second table, of events: its rows are counted, with the columns of their person's row in the first. Of "
             "a database, the name of its table.",
-            group=WHOSE,
-            advanced=True,
         ),
     ] = None,
-    on: Annotated[
-        str | None,
-        option_help("COLUMN", "With `join`: the column of people, which both tables have.", group=WHOSE, advanced=True),
-    ] = None,
+    on: Annotated[str | None, _reading("COLUMN", "With `join`: the column of people, which both tables have.")] = None,
     table: Annotated[
         str | None,
-        option_help(
-            "NAME",
-            "The table of a database (or a query, SELECT ..., but of SQLite), or the sheet of an Excel file.",
-            group=WHOSE,
-            advanced=True,
+        _reading(
+            "NAME", "The table of a database (or a query, SELECT ..., but of SQLite), or the sheet of an Excel file."
         ),
     ] = None,
     delimiter: Annotated[
-        str | None,
-        option_help(
-            "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", group=WHOSE, advanced=True
-        ),
+        str | None, _reading("SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.")
     ] = None,
     encoding: Annotated[
-        str | None,
-        option_help(
-            "NAME",
-            "How a CSV is encoded, if not in UTF-8 or marked as UTF-16: latin-1, cp1252.",
-            group=WHOSE,
-            advanced=True,
-        ),
+        str | None, _reading("NAME", "How a CSV is encoded, if not in UTF-8 or marked as UTF-16: latin-1, cp1252.")
     ] = None,
     no_header: Annotated[
-        str | None,
-        option_help(
-            "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", group=WHOSE, advanced=True
-        ),
+        str | None, _reading("NAMES", "The columns of a CSV whose first line is data, like id,town,age.")
     ] = None,
     missing: Annotated[
         str | Sequence[str],
-        option_help(
+        _reading(
             "SPELLINGS",
             "How missing cells are spelled, like NA,?,k.A., or income=-99 for one column.",
             takes="str | Sequence[str]",
-            group=WHOSE,
-            advanced=True,
         ),
     ] = (),
     unreadable: Annotated[
-        Exact,
-        option_help(
-            "SHARE", "Refuse if a row of more of the people cannot be read as declared.", group=WHOSE, advanced=True
-        ),
-    ] = "0.01",
+        Exact | None,
+        _reading("SHARE", "Refuse if a row of more of the people cannot be read as declared; 0.01 if nothing is said."),
+    ] = None,
     other_people: Annotated[
-        bool,
-        option_help(
-            None, "Declare that these are not the people of a dataset with the same ids.", group=WHOSE, advanced=True
-        ),
+        bool, _reading(None, "Declare that these are not the people of a dataset with the same ids.")
     ] = False,
+    ids_of: Annotated[
+        str | None,
+        _reading(
+            "NAME",
+            "Whose ids these are, like a register's name: they are compared with those of the same name, and no other.",
+        ),
+    ] = None,
+    disjoint: Annotated[
+        str | None,
+        _reading(
+            "PERIOD",
+            "Declare that people of this period are in no other of the dataset: then periods do not add up. Checked by ids.",
+        ),
+    ] = None,
+    dictionary: Annotated[
+        str | os.PathLike[str] | None,
+        _reading(
+            "FILE",
+            "The data dictionary; else datapackage.json beside the file, if it is about it. Or none.",
+            takes="str",
+        ),
+    ] = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
 ) -> Table:
@@ -133,16 +132,43 @@ def open(
     person). With `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it, and `missing` is about both
     tables. A query
     with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
-    somebody declares that these are not the people of a dataset that has the same ids.
+    somebody declares that these are not the people of a dataset that has the same ids. `ids_of` names the register that
+    the ids are of: two tables whose registers are named are compared if it is the same one, and not otherwise. `disjoint`
+    names the period that this table is of, like ``"2026-01"``, where somebody declares that its people are in no other
+    period of the dataset: each person then loses what their own period loses.
+
+    A data dictionary (`dictionary`, or ``datapackage.json`` beside the file) says what is not said here: who a person
+    is, how cells are written and missing ones are spelled, and the bins of columns that a release only names.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
     from hubbub.engines.query import RowsMove, is_query, remarks
 
+    declared = find(source, table, dictionary)
+    if join is not None:
+        second = find_second(join, dictionary)
+        on = on or next((column for column, _ in second.partners if column in (person, declared.person)), None)
+        declared = declared.with_second(second)
     if join is not None or on is not None:
         if rows_are_people:
             raise WrongUse("in a join a person is whoever the tables are joined by; leave out `rows_are_people`")
         person = opening.joined_person(join, on, person)
-    _check_person_declared(person, rows_are_people)
+    stated = declared.open_words(
+        {
+            "person": person,
+            "rows_are_people": rows_are_people,
+            "delimiter": delimiter,
+            "encoding": encoding,
+            "missing": missing,
+            "unreadable": unreadable,
+            "other_people": other_people,
+            "ids_of": ids_of,
+        }
+    )
+    person, rows_are_people, missing = stated["person"], stated["rows_are_people"], stated["missing"]
+    delimiter, encoding, other_people = stated["delimiter"], stated["encoding"], stated["other_people"]
+    ids_of = stated["ids_of"]
+    unreadable = _UNREADABLE if stated["unreadable"] is None else stated["unreadable"]
+    _check_person_declared(person, rows_are_people, declared.offer())
     with working("Reading the table"), interruptible():
         engine = opening.open_source(
             source,
@@ -153,7 +179,7 @@ def open(
             unreadable=unreadable,
             missing=missing if join is None else (),
         )
-    if person is not None:
+    if person is not None and join is None:
         column(engine.columns(), person)
     for remark in (*remarks(table), *(remarks(join) if isinstance(join, str) else ())):
         warnings.warn(remark, RowsMove, stacklevel=2)
@@ -163,12 +189,23 @@ def open(
 
     def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
         def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-            check_accepted(spec.bind(data.columns()), accept_weak)
-            return execute(spec, data, books, dataset, other_people=other_people, reading=reading)
+            schema = data.columns()
+            check_accepted(spec.bind(schema), accept_weak, unnamed_person(schema))
+            return execute(
+                spec,
+                data,
+                books,
+                dataset,
+                other_people=other_people,
+                ids_of=ids_of,
+                disjoint=disjoint,
+                reading=reading,
+                labels=declared.labels,
+            )
 
         def inspect(by: Sequence[str], **how: Any) -> Inspection:
             with working("Looking"), interruptible():
-                return opening.inspect(data, by, person, **how)
+                return opening.inspect(data, [declared.bins(each, data.columns()) for each in by], person, **how)
 
         def joined(other: object, by: str | None, how: Mapping[str, Any]) -> Table:
             if person is None:
@@ -178,17 +215,18 @@ def open(
                 both = opening.open_join(source, data, other, key, unreadable=unreadable, missing=missing, **how)
             return opened(both, {**reading, JOIN: key})
 
-        return Table(data, person, carry_out, inspect, joined)
+        return Table(data, person, carry_out, inspect, joined, declared, reading)
 
-    found = opened(engine, _reading(unreadable, missing))
+    found = opened(engine, reading_of(unreadable, missing, None if person else unnamed_person(engine.columns())))
     return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
 
 
-def _reading(unreadable: Exact, missing: str | Sequence[str]) -> dict[str, Plain]:
+def reading_of(unreadable: Exact, missing: str | Sequence[str], unnamed_person: str | None = None) -> dict[str, Plain]:
     """How the table is read, as the certificate says it."""
     spelled = Missing.parse(missing).to_json()
     share: dict[str, Plain] = {UNREADABLE: to_text(rational(unreadable, UNREADABLE))}
-    return {**share, MISSING: [*spelled]} if spelled else share
+    rows: dict[str, Plain] = {} if unnamed_person is None else {UNNAMED_PERSON: unnamed_person}
+    return {**share, MISSING: [*spelled], **rows} if spelled else {**share, **rows}
 
 
 def open_graph(
@@ -241,12 +279,12 @@ def publish_ballots(
     return execute(spec, box, Ledger(ledger), dataset)
 
 
-def _check_person_declared(person: str | None, rows_are_people: bool) -> None:
+def _check_person_declared(person: str | None, rows_are_people: bool, offer: str) -> None:
     """Who is a person cannot be guessed from a table: twenty rows may be twenty people, or one."""
     if person is None and not rows_are_people:
         raise WrongUse(
             "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` "
-            "if each row is another person"
+            f"if each row is another person{offer}"
         )
     if person is not None and rows_are_people:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")

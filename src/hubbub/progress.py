@@ -37,10 +37,10 @@ def working(name: str) -> Iterator[None]:
 
 def is_watched(stream: TextIO | None) -> bool:
     """Whether a person looks at a stream, or asked for progress."""
-    asked = os.environ.get(VARIABLE, "")
-    if stream is None or asked == "0":
+    setting = os.environ.get(VARIABLE, "")
+    if stream is None or setting == "0":
         return False
-    return asked == "1" or _moves(stream)
+    return setting == "1" or _moves(stream)
 
 
 def _moves(stream: TextIO) -> bool:

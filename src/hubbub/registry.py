@@ -32,6 +32,9 @@ _WHERE: Final[dict[str, str]] = {
 }
 """The name of each kind and the module that holds it, as KIND if nothing else is said; loaded when asked for."""
 
+_MADE_OF_OTHERS: Final[dict[str, str]] = {"series": "hubbub.kinds.series.request"}
+"""Kinds that are not asked for by a command of their own: a period of a series is a release of one of the above."""
+
 
 def names() -> tuple[str, ...]:
     """Every kind by name."""
@@ -42,7 +45,11 @@ def kind(name: str) -> Kind:
     """The kind of that name."""
     if name not in _WHERE:
         raise WrongUse(f"there is no kind of release {name[:40]!r}; there are {', '.join(_WHERE)}")
-    module, _, held = _WHERE[name].partition(":")
+    return _held(_WHERE[name])
+
+
+def _held(where: str) -> Kind:
+    module, _, held = where.partition(":")
     found: Kind = getattr(import_module(module), held or "KIND")
     return found
 
@@ -57,8 +64,9 @@ def _as_written(spec: Spec, given: Any) -> Spec:
 def read(wire: str, given: Any) -> Spec:
     """The spec that was written down under that wire name."""
     name = wire.partition("/")[0]
-    if name in _WHERE:
-        known = kind(name)
+    where = (_WHERE | _MADE_OF_OTHERS).get(name)
+    if where is not None:
+        known = _held(where)
         if wire == known.wire:
             return _as_written(known.from_json(given), given)
     raise Newer(f"{wire[:40]!r} is a kind of release that this version does not know; update Hubbub")

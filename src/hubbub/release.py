@@ -36,6 +36,8 @@ from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom,
 from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Spec
+from hubbub.publication.datapackage import PACKAGE
+from hubbub.publication.datapackage import written as package
 from hubbub.publication.files import check_format, write, write_parquet
 from hubbub.publication.signed_files import published, remove
 from hubbub.publication.staging import (
@@ -69,24 +71,31 @@ def execute(
     dataset: str | None,
     *,
     other_people: bool = False,
+    ids_of: str | None = None,
+    disjoint: str | None = None,
     reading: Mapping[str, Plain] = MappingProxyType({}),
+    labels: tuple[tuple[str, str], ...] = (),
 ) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
     all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
-    under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
+    under another name are refused before any noise is drawn, unless `other_people` is declared (`ids_of` names the
+    register that their ids are of). With `disjoint`, people who are known in another period of the dataset are too. If
+    nothing came out,
     the place is given up. Refunded only if no noise was drawn, and no rows were chosen in secret or the failure was an
     interrupt during the count. That is safe: a failure before any choice or noise tells of no secret randomness, and
     the moment of an interrupt does not depend on the choice, so it tells nothing of that either.
 
-    `reading` is how the table is read, as declared; the certificate says it.
+    `reading` is how the table is read, as declared; the certificate says it. `labels` are what its columns are called.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.bind(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
-    reservation = ledger.reserve(dataset, charge(spec), source=data.identity())
+    if disjoint is not None and spec.people.person is None:
+        raise WrongUse("whether people are in no other period is checked by their ids; name the column with `person`")
+    reservation = ledger.reserve(dataset, charge(spec), source=data.identity(), disjoint=disjoint)
     noise = SystemSource()
 
     def drawn(why: BaseException) -> bool:
@@ -94,10 +103,13 @@ def execute(
 
     with abandon_on_failure(ledger, reservation, drawn), interruptible():
         if spec.people.person is not None:
-            observer = ledger.observer(reservation, columns=tuple(data.columns()), other_people=other_people)
+            observer = ledger.observer(
+                reservation, columns=tuple(data.columns()), other_people=other_people, ids_of=ids_of
+            )
             data = data.observing_ids(observer)
         result = _result(spec, data, noise)
-    return Release(spec, promised, result, reservation, noise.used or noise.chosen, _Publisher(), dict(reading))
+    drew = noise.used or noise.chosen
+    return Release(spec, promised, result, reservation, drew, _Publisher(), dict(reading), labels)
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:
@@ -116,6 +128,11 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
         measured = spec.measure(data, source)
     with working("Working out the numbers"):
         return spec.present(measured)
+
+
+def of_result(spec: Spec, result: Result, reservation: Reservation, reading: Mapping[str, Plain]) -> Release:
+    """A release whose result is known and whose place in the ledger is paid for: a period of a series."""
+    return Release(spec, spec.promises(), result, reservation, True, _Publisher(), dict(reading))
 
 
 def run(spec: Spec, data: Any, source: Source) -> Release:
@@ -183,6 +200,7 @@ def stage(
 ) -> Staged:
     """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     check_format(form)
+    heading = heading.with_labels(release.labels)
     reservation = release.reservation
     if reservation is None:
         raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
@@ -205,12 +223,31 @@ def stage(
             with working("Writing the workbook"):
                 digests[WORKBOOK] = _workbook(release, staged, digests, heading)
                 staged.draft(draft(release, digests, reservation))
+        if manifest.NAME not in digests and _free_for_package(out, ledger):
+            with suppress(Exception):
+                digests[PACKAGE] = _package(release, staged, digests, record, heading)
+            if not report:
+                staged.draft(draft(release, digests, reservation))
         if report:
             with working("Drawing the report"), suppress(Exception):  # numbers without a page are better than none
                 digests[REPORT] = _page(release, staged, digests, heading)
                 staged.draft(draft(release, digests, reservation))
         staged.sign(ledger)
     return staged
+
+
+def _free_for_package(out: Path, ledger: Ledger) -> bool:
+    """Whether the name of the dictionary is free, or taken by one that this ledger published: that of somebody's own
+    table stays, and the release then has none."""
+    return not os.path.lexists(out / PACKAGE) or PACKAGE in published(out, ledger)
+
+
+def _package(release: Release, staged: Staged, digests: Mapping[str, str], form: str, heading: Heading) -> str:
+    """The data dictionary of the release, written; returns its digest."""
+    sheets, labels = release.result.sheets(), dict(heading.labels)
+    data = package(release.spec, release.promises, sheets, digests, form, title=heading.title, titles=labels)
+    staged.add(PACKAGE, lambda file: file.write(data))
+    return sha256(staged.path(PACKAGE))
 
 
 def _parts(release: Release, staged: Staged) -> dict[str, str]:
@@ -225,8 +262,8 @@ def _parts(release: Release, staged: Staged) -> dict[str, str]:
 
 def _workbook(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:
     """The sheets once more, for spreadsheets, with what is promised beside them; returns its digest."""
-    words = about(release, {"release": next(iter(digests)), "certificate": CERTIFICATE}, heading)
-    staged.add(WORKBOOK, partial(write_workbook, release.result.sheets(), words))
+    sheet = about(release, {"release": next(iter(digests)), "certificate": CERTIFICATE}, heading)
+    staged.add(WORKBOOK, partial(write_workbook, release.result.sheets(), sheet))
     return sha256(staged.path(WORKBOOK))
 
 

@@ -23,6 +23,10 @@ from hubbub.voting.count.counted import Counted
 from hubbub.voting.count.counted import count as _count
 from hubbub.voting.formats import formats
 from hubbub.voting.formats.formats import read as read
+from hubbub.voting.formats.profiles import ballots_of as ballots
+from hubbub.voting.formats.profiles import to_pref_voting as to_pref_voting
+from hubbub.voting.formats.profiles import to_rows as to_rows
+from hubbub.voting.formats.profiles import to_votekit as to_votekit
 from hubbub.voting.guarantees.assurance import CALLED, Assurance, assurance
 from hubbub.voting.guarantees.guarantee import possible_ballots
 from hubbub.voting.manipulation import beliefs
@@ -33,17 +37,41 @@ from hubbub.voting.manipulation.gain import Question as Question
 from hubbub.voting.manipulation.gain_answer import GainAnswer, answer
 from hubbub.voting.manipulation.gain_winners import Contest
 from hubbub.voting.manipulation.utilities import utility as read_utility
+from hubbub.voting.manipulation.worst_gain import WorstGain
+from hubbub.voting.manipulation.worst_gain import worst_gain as _worst_gain
 from hubbub.voting.protocol import Rule as Rule
 from hubbub.voting.rules.margins import KINDS
+from hubbub.voting.rules.rules import OTHER_NAMES
 from hubbub.voting.rules.rules import make as rule
 from hubbub.voting.rules.threshold import ForGain, share, threshold
 from hubbub.voting.rules.threshold import margin as read_margin
 
 ETA: Final = "1e-12"
-LIED_TO: Final = ("plurality", "instant-runoff", "repeated-plurality", "approximate-runoff", "borda")
-"""The rules for which a best lie is known."""
+WORST: Final = ("plurality", "instant-runoff", "repeated-plurality", "approximate-runoff", "borda", "minimax")
+"""The rules for which the worst belief is known."""
+MAPPED: Final = (*WORST, "score")
+"""The rules of a map."""
+LIED_TO: Final = (*MAPPED, "approval")
+"""The rules for which a best lie is known. A ballot of approval names whom it approves of, one of score gives points."""
 
-__all__ = ["Question", "Rule", "compare", "count", "gain", "gain_map", "guarantee", "read", "rule"]
+Top = Annotated[Exact | None, option_help("T", "The highest score (score). Left out: the highest that is named, or 5.")]
+
+__all__ = [
+    "Question",
+    "Rule",
+    "ballots",
+    "compare",
+    "count",
+    "gain",
+    "gain_map",
+    "guarantee",
+    "read",
+    "rule",
+    "to_pref_voting",
+    "to_rows",
+    "to_votekit",
+    "worst_gain",
+]
 
 Margin = Annotated[Exact | None, option_help("B", "A number, or n^0.75. Left out: B*, made for `eta`.")]
 Truncated = Annotated[bool, option_help(None, "Ballots may leave out candidates.")]
@@ -167,8 +195,11 @@ def gain(
         str | None, option_help("RANKING", "The voter's true ranking, like cab or kiss>wright.", required=True)
     ] = None,
     voters: Annotated[Exact | None, option_help("N", "How many vote, she included.", required=True)] = None,
-    rule: Annotated[str, option_help("RULE", "The rule.", choices=LIED_TO)] = "repeated-plurality",
+    rule: Annotated[
+        str, option_help("RULE", "The rule.", choices=LIED_TO, other_names=OTHER_NAMES)
+    ] = "repeated-plurality",
     margin: Margin = None,
+    top: Top = None,
     ties: Annotated[
         str | None, option_help("ORDER", "Break ties in favour of the first of b>a>c. Left out: at random.")
     ] = None,
@@ -202,11 +233,13 @@ def gain(
                 f"{rule} has no margin; leave out `margin`, or choose repeated-plurality or approximate-runoff"
             )
         order = None if ties in (None, "random") else read_ranking(ties, names)
+        ranked = read_ranking(truth, names, truncated=given.truncated)
+        highest = max(max(each) for each in (ranked, *(ballot for ballot, _ in given.shares)) if each)
         question = Question(
             belief=given,
-            truth=read_ranking(truth, names, truncated=given.truncated),
+            truth=ranked,
             voters=many,
-            contest=_contest(rule, many, len(names), allowed, margin, order),
+            contest=_contest(rule, many, len(names), allowed, margin, order, _top(rule, top, highest)),
             worth=None if utility is None else read_utility(utility, names),
             lies=tuple(read_ranking(each, names, truncated=given.truncated) for each in lie),
         )
@@ -247,6 +280,8 @@ def _names(text: str, candidates: str | None, truth: str) -> tuple[str, ...]:
     if candidates:
         return tuple(name.strip() for name in candidates.split(","))
     listed = [part.rpartition(":")[0] for part in text.split(",")] + [truth]
+    if beliefs.is_scores(listed[0]):  # scores name nobody: the first is of a
+        return tuple(chr(ord("a") + i) for i in range(min(listed[0].count("-") + 1, 26)))
     return tuple(sorted({name for ranked in listed for name in beliefs.split_names(ranked)}))
 
 
@@ -262,13 +297,49 @@ def _observed(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ran
 
 
 def _contest(
-    rule: str, voters: int, candidates: int, eta: Fraction, margin: Exact | None, order: Ranking | None = None
+    rule: str,
+    voters: int,
+    candidates: int,
+    eta: Fraction,
+    margin: Exact | None,
+    order: Ranking | None = None,
+    top: int | None = None,
 ) -> Contest:
     """A rule with its margin: the one that was asked for, or B* for the gain."""
     if rule not in KINDS:
-        return Contest(kind=rule, order=order)
-    asked = ForGain(eta) if margin is None else read_margin(margin, "`margin`")
-    return Contest(kind=rule, margin=threshold(asked, rule, voters, candidates), order=order)
+        return Contest(kind=rule, order=order, top=top)
+    wanted = ForGain(eta) if margin is None else read_margin(margin, "`margin`")
+    return Contest(kind=rule, margin=threshold(wanted, rule, voters, candidates), order=order)
+
+
+def _top(rule: str, top: Exact | None, highest: int) -> int | None:
+    """The highest score of a rule that has one."""
+    if rule == "score":
+        return highest if top is None else integer(top, "`top`", least=1)
+    if top is not None:
+        raise WrongUse(f"`top` is the highest score of score, and {rule} has none; leave it out")
+    return None
+
+
+def worst_gain(
+    rule: Annotated[str, option_help("RULE", "The rule.", choices=WORST)] = "repeated-plurality",
+    *,
+    voters: Annotated[Exact, option_help("N", "How many vote, she included.")],
+    coarseness: Annotated[Exact, option_help("A", "The coarseness of beliefs, like 1/4.")],
+    eta: Annotated[Exact, option_help("E", "The gain that a margin is made for.")] = ETA,
+    margin: Margin = None,
+    watch: Callable[[Sequence[Any]], Iterable[Any]] = iter,
+) -> WorstGain:
+    """The most that a lie can gain under any belief of a coarseness, for three candidates: every such belief, truth and
+    lie is gone through, in the place of a bound.
+
+    Guarantee: that of :func:`hubbub.voting.manipulation.worst_gain.worst_gain`. `watch` may show how far it is.
+    """
+    n, allowed = integer(voters, "`voters`", least=2), share(eta, "`eta`")
+    if margin is not None and rule not in KINDS:
+        raise WrongUse(f"{rule} has no margin; leave out `margin`, or choose one of {', '.join(KINDS)}")
+    contest = _contest(rule, n, 3, allowed, margin)
+    return _worst_gain(contest, n, _at_most_one(coarseness, "`coarseness`"), watch=watch)
 
 
 # --- what lies pay, over a triangle of beliefs --------------------------------------------------------------------
@@ -277,14 +348,16 @@ def _contest(
 def gain_map(
     *,
     rules: Annotated[
-        str, option_help("R1,R2,..", f"{', '.join(LIED_TO)}.")
+        str, option_help("R1,R2,..", f"{', '.join(MAPPED)}.")
     ] = "plurality,instant-runoff,repeated-plurality,borda",
     voters: Annotated[Exact, option_help("N", "How many vote, she included.")] = 1001,
     eta: Annotated[Exact, option_help("E", "The gain that margins are made for.")] = ETA,
     margin: Margin = None,
+    top: Top = None,
     steps: Annotated[Exact, option_help("S", "Cells on a side of the triangle, less one.")] = 12,
     corners: Annotated[
-        str | None, option_help("R,R,R", "Rankings at the corners, like abc,bca,cab. Left out: a, b or c first.")
+        str | None,
+        option_help("R,R,R", "Rankings at the corners. Left out: abc,bca,cab; even: a, b or c first, seconds even."),
     ] = None,
     poll: Annotated[
         Sequence[str], option_help("A:N,..", "A poll as a point, like a:30,b:25,c:15; may be repeated.")
@@ -300,10 +373,10 @@ def gain_map(
     """How honest a rule is, over a triangle of beliefs: what the best lie gains in each cell, for three candidates a, b
     and c.
 
-    A corner says that all others have one candidate first, with either second choice equally likely; a cell mixes the
-    three. Each cell is what hubbub vote gain says for its belief and truth. A poll is where a uniform prior and the
+    A corner says that all others rank abc, or bca, or cab, unless `corners` says otherwise; a cell mixes the three. Each cell is what hubbub vote gain says for its belief and truth. A poll is where a uniform prior and the
     votes of the poll put a voter (Dirichlet). Condorcet efficiency is how often a rule elects whoever beats everybody
-    else one to one, if somebody does and all vote as the cell says; at the centre all orders are equally likely.
+    else one to one, if somebody does and all vote as the cell says. By score a ranking is told in even steps from `top` to
+    0, rounded down, and a lie is any scores.
 
     Guarantee: that of :func:`hubbub.voting.manipulation.gain_map.gain_map`. `watch` may show how far it is.
     """
@@ -311,9 +384,11 @@ def gain_map(
     labels, ends = _corners(corners)
     contests = []
     for name in (part.strip() for part in rules.split(",")):
-        if name not in LIED_TO:
-            raise WrongUse(f"`rules` takes {', '.join(LIED_TO)}, not {name[:40]!r}")
-        contests.append(_contest(name, n, 3, allowed, margin))
+        if name not in MAPPED:
+            raise WrongUse(f"`rules` takes {', '.join(MAPPED)}, not {name[:40]!r}")
+        contests.append(_contest(name, n, 3, allowed, margin, top=_top(name, top if name == "score" else None, 5)))
+    if top is not None and all(each.top is None for each in contests):
+        raise WrongUse("`top` is the highest score of score, which is none of `rules`; leave it out")
     return maps.gain_map(
         contests,
         n,
@@ -328,8 +403,8 @@ def gain_map(
 
 
 def _corners(text: str | None) -> tuple[tuple[str, str, str], tuple[Belief, Belief, Belief] | None]:
-    if text is None:
-        return maps.NAMES, None
+    if text is None or text == "even":
+        return maps.NAMES, maps.circle() if text is None else maps.first_choices()
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 3 or len(set(parts)) != 3:
         raise WrongUse("`corners` takes three different rankings of a, b and c, like abc,bca,cab")

@@ -3,6 +3,7 @@ outside the project; without npm or a registry nobody looks."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -17,6 +18,9 @@ from tests.browser.chromium import Browser
 
 VERSION = "4.14.0"
 SERIOUS = ("moderate", "serious", "critical")
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules whose answer depends on light and dark."""
+
 _INSIDE = "package/axe.min.js"
 _PATIENCE = 40  # seconds for npm
 
@@ -51,10 +55,12 @@ def _fetch(cache: Path, kept: Path) -> None:
     archive.unlink()
 
 
-def barriers(browser: Browser, text: str, impacts: Sequence[str] = SERIOUS) -> list[str]:
-    """What is more than minor on the page that is open, or what has one of these impacts."""
-    browser.driver.execute_script(text)
-    ask = "const done = arguments[arguments.length - 1]; axe.run({iframes: false}).then(done)"
+def barriers(browser: Browser, text: str, impacts: Sequence[str] = SERIOUS, *, only: Sequence[str] = ()) -> list[str]:
+    """What is more than minor on the page that is open, or what has one of these impacts; by all rules, or by some."""
+    if not browser.driver.execute_script("return Boolean(window.axe)"):
+        browser.driver.execute_script(text)
+    chosen = f", runOnly: {json.dumps(list(only))}" if only else ""
+    ask = f"const done = arguments[arguments.length - 1]; axe.run({{iframes: false{chosen}}}).then(done)"
     answer: dict[str, Any] = browser.driver.execute_async_script(ask)
     return [
         f"{each['id']}: {each['help']} ({'; '.join(' '.join(map(str, node['target'])) for node in each['nodes'][:3])})"

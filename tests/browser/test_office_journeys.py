@@ -1,26 +1,22 @@
 """Check, plan to publish, vote and ledger in a real Chromium: at most eight actions each, and no dead end.
 
-Each journey is made twice: by pointer on a wide light screen, and by keyboard alone on a narrow dark one. On every page
-on the way nothing is wider than the screen, and axe finds nothing serious or moderate.
+Each journey is made by keyboard alone, on a wide screen and on a narrow one. On every page on the way, light and dark,
+nothing is wider than the screen, and axe finds nothing serious or moderate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.keys import Keys
 
 from tests.browser import axe
 from tests.browser.chromium import Browser, Running, browsing, needed, running
+from tests.browser.person import MOST, WIDTHS, Person
 
 pytestmark = needed
 
-MOST = 8  # actions
-TABS = 160  # presses of the tabulator until something is out of reach
 NAMES = [f"Candidate {i:02d} of the United Neighbourhood List" for i in range(1, 37)]
 
 
@@ -30,52 +26,7 @@ def ballots() -> str:
     return "\n".join(["rank1,rank2,rank3", *rows]) + "\n"
 
 
-@dataclass
-class Visitor:
-    """Somebody at the studio, whose actions are counted; `keyboard` says whether they have nothing else."""
-
-    browser: Browser
-    keyboard: bool
-    axe: str
-    done: list[str] = field(default_factory=list)
-
-    def press(self, css: str) -> None:
-        """Press a button, follow a link."""
-        element = self.browser.one(css)
-        if self.keyboard:
-            self._reach(css)
-            ActionChains(self.browser.driver).send_keys(Keys.ENTER).perform()
-        else:
-            self.browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-            element.click()
-        self.done.append(css)
-
-    def type(self, css: str, text: str) -> None:
-        """Type into a field, or give files to one."""
-        if self.keyboard:
-            self._reach(css)
-        self.browser.one(css).send_keys(text)
-        self.done.append(css)
-
-    def _reach(self, css: str) -> None:
-        here = "return document.activeElement.matches(arguments[0])"
-        for _ in range(TABS):
-            if self.browser.driver.execute_script(here, css):
-                return
-            ActionChains(self.browser.driver).send_keys(Keys.TAB).perform()
-        raise AssertionError(f"{css} is not reached by the keyboard at {self.browser.driver.current_url}")
-
-    def seen(self, words: str) -> None:
-        """A page with these words, which everybody can use and which leads somewhere."""
-        self.browser.until(words)
-        over = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert self.browser.driver.execute_script(over) <= 0, self.browser.driver.current_url
-        assert axe.barriers(self.browser, self.axe) == [], self.browser.driver.current_url
-        onward = self.browser.all("main a[href], main button")
-        assert onward, f"{self.browser.driver.current_url} leads nowhere"
-
-
-def check(visitor: Visitor, studio: Running) -> None:
+def check(visitor: Person, studio: Running) -> None:
     """A release that is in the folder, then a changed file of it: a verdict at once, and why."""
     browser = visitor.browser
     browser.open(f"{studio.address}/check")
@@ -96,7 +47,7 @@ def check(visitor: Visitor, studio: Running) -> None:
     assert "What to do:" in browser.words()
 
 
-def plan_to_publish(visitor: Visitor, studio: Running) -> None:
+def plan_to_publish(visitor: Person, studio: Running) -> None:
     """From a promise to a form that is filled in with it."""
     browser = visitor.browser
     browser.open(f"{studio.address}/plan?want=crowd-blending&people=2000&bins=20&k=15&epsilon=0.5")
@@ -112,7 +63,7 @@ def plan_to_publish(visitor: Visitor, studio: Running) -> None:
     assert browser.wait(lambda: browser.driver.execute_script(filled)) == ["crowd", "15"]
 
 
-def vote(visitor: Visitor, studio: Running) -> None:
+def vote(visitor: Person, studio: Running) -> None:
     """36 candidates, and who they are, before anything is counted; then who won, in full."""
     browser = visitor.browser
     browser.open(f"{studio.address}/vote")
@@ -131,7 +82,7 @@ def vote(visitor: Visitor, studio: Running) -> None:
     browser.until("of the United Neighbourhood List")
 
 
-def ledger(visitor: Visitor, studio: Running) -> None:
+def ledger(visitor: Person, studio: Running) -> None:
     """What is spent, drawn; a cap that shows in it."""
     browser = visitor.browser
     browser.open(f"{studio.address}/ledger")
@@ -145,7 +96,7 @@ def ledger(visitor: Visitor, studio: Running) -> None:
     assert "the cap, 4" in browser.one(".spent").text
 
 
-JOURNEYS: tuple[Callable[[Visitor, Running], None], ...] = (check, plan_to_publish, vote, ledger)
+JOURNEYS: tuple[Callable[[Person, Running], None], ...] = (check, plan_to_publish, vote, ledger)
 
 
 @pytest.fixture
@@ -168,12 +119,11 @@ def studio(tmp_path: Path) -> Iterator[tuple[Browser, Running]]:
 def test_the_office_is_at_ease(studio: tuple[Browser, Running], subtests: pytest.Subtests) -> None:
     browser, found = studio
     text = axe.source()
-    for keyboard, width, dark in ((False, 1440, False), (True, 390, True)):
+    for width in WIDTHS:
         browser.width(width)
-        browser.dark(dark)
         for journey in JOURNEYS:
             with subtests.test(f"{journey.__name__} at {width}"):
-                visitor = Visitor(browser, keyboard, text)
+                visitor = Person(browser, True, text)
                 journey(visitor, found)
                 assert len(visitor.done) <= MOST, visitor.done
                 assert browser.complaints() == []

@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -44,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pages(site: Path) -> list[Path]:
-    """All but the one for a wrong address, whose links begin at the root of a server."""
+    """All but the one for a wrong address: its links begin at the root of a server, so it has a test of its own."""
     return sorted(path for path in site.rglob("*.html") if "assets" not in path.parts and path.name != "404.html")
 
 
@@ -67,6 +72,36 @@ def test_no_page_has_a_barrier(site: Path) -> None:
                 if wrong := axe.barriers(browser, text, ("serious", "critical")):
                     found[f"{page.relative_to(site)}{' (dark)' if dark else ''}"] = wrong
     assert not found, "\n".join(f"{page}: {'; '.join(wrong)}" for page, wrong in found.items())
+
+
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """The address of the site on a server of this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_wrong_address_leads_on_and_has_no_barrier(site: Path) -> None:
+    text = axe.source()
+    with served(site) as address, browsing() as browser:
+        browser.open(f"{address}/404.html")
+        assert axe.barriers(browser, text, ("serious", "critical")) == []
+        assert "This page does not exist" in browser.words()
+        leads = {link.get_attribute("href") for link in browser.all("a.md-nav__link, article a, link[rel=stylesheet]")}
+        browser.one("article a").click()
+        browser.wait(lambda: browser.driver.current_url == f"{address}/index.html")
+    own = {lead.split("#")[0].removeprefix(address).lstrip("/") for lead in leads if lead and lead.startswith(address)}
+    assert len(own) > 40
+    assert [lead for lead in own if lead and not (site / lead).is_file()] == []
 
 
 def test_search_finds_what_people_look_for(site: Path) -> None:

@@ -63,11 +63,17 @@ def story(tmp_path: Path) -> Iterator[Story]:
 
 def millbrook_is_published_from_an_empty_folder(story: Story) -> None:
     browser, steward = story.browser, story.steward
-    assert sorted(path.name for path in story.published.iterdir()) == ["certificate.json", "release.csv", "report.html"]
+    assert sorted(path.name for path in story.published.iterdir()) == [
+        "certificate.json",
+        "datapackage.json",
+        "release.csv",
+        "report.html",
+    ]
     browser.open(f"{steward.address}/release?folder=millbrook-histogram")
-    browser.driver.switch_to.frame(browser.one("iframe"))
     browser.until("People by department and salary")
-    browser.driver.switch_to.default_content()
+    assert browser.all(".excerpt svg")
+    assert browser.all(".excerpt table")
+    assert not browser.all("iframe")
     assert "hubbub release histogram millbrook.parquet --person resident" in browser.words()
     taken(browser, "report")
     browser.click("#check-it")

@@ -43,7 +43,9 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.measurement import Drawn, Measurement, Rehearsal, loaded
 from hubbub.protocol.release import Release
+from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import TABLE, Spec
+from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.files import write
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import CERTIFICATE, unfinished
@@ -57,8 +59,8 @@ from hubbub.verification import verify
 from hubbub.verification.comparing import difference
 from hubbub.voting.ballots import Ballots
 from tests.conformance import door
+from tests.fresh import engine_of, played, unsigned
 from tests.fresh import opened as open_table
-from tests.fresh import played, unsigned
 from tests.slow import first_is_fast
 from tests.unit.saved import sign
 
@@ -81,7 +83,7 @@ class Case:
     fewer: Any = field(default_factory=lambda: FEWER)
     more: Any = field(default_factory=lambda: MORE)  # one person more
     declared: bool = True  # whether the rows that come out are known beforehand
-    opened: Callable[[Any], Any] = open_source
+    opened: Callable[[Any], Any] = engine_of
     distance: int = 1  # how far, in all, one person may move the numbers that reach the noise
 
     def spec(self, schema: Any = None) -> Spec:
@@ -123,6 +125,7 @@ STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 AREAS = str(Path(__file__).with_name("regions.geojson"))
 QUESTIONS = str(Path(__file__).with_name("questions.toml"))
+GAUSSIAN_QUESTIONS = str(Path(__file__).with_name("gaussian_questions.toml"))
 ROW_QUESTIONS = str(Path(__file__).with_name("row_questions.toml"))
 REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions": AREAS, "lattice": "1,1"}
 QUARTERS = {"columns": "age,id", "box": "0..96,0..100", "grid": None, "quadtree": "0,2", "lattice": "1,1"}
@@ -182,6 +185,7 @@ CASES = {
     "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),
     "points": Case("points", POINTS, declared=False),
     "points, left outside": Case("points", {**POINTS, "leave_outside": True, "within": "60"}, declared=False),
+    "points, on an edge": Case("points", {**POINTS, "grid": "100,50", "epsilon": "0.2"}, declared=False),
     "points, one row": Case("points", {**POINTS, "one_row_per_person": True}, declared=False),
     "points, regions": Case("points", {**REGIONS, "crowd": "5", "epsilon": "2"}, declared=False),
     "points, quadtree": Case("points", {**QUARTERS, "crowd": "5", "epsilon": "2"}, declared=False),
@@ -249,6 +253,7 @@ CASES = {
     "sum, cap": Case("sum", {**AGE, "cap": "50", "epsilon": "1", "where": "town != 'Wells'"}),
     "sum, signed": Case("sum", {"of": "age:-20..90:5", "by": TOWN, "cap": "40", "epsilon": "1"}),
     "sum, drawn cap": Case("sum", {**AGE, "cap": "auto", "by": TOWN, "epsilon": "1"}),
+    "sum, tailored": Case("sum", {**AGE, "by": TOWN, "tailored": "1:0.5,11:1", "delta": "1e-6", "totals": True}),
     "sum, lost": Case("sum", {**AGE, "cap": "20", "lost": "0.2", "epsilon": "1"}),
     "sum, crowds": Case("sum", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1"}),
     "sum, found": Case("sum", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
@@ -259,10 +264,21 @@ CASES = {
     "sum, totals": Case("sum", {**AGE, "by": TOWN, "totals": True, "epsilon": "1"}),
     "count, totals": Case("count", {"by": CUBE, "totals": True, "epsilon": "1", "rows_per_person": "2"}),
     "mean, totals": Case("mean", {**AGE, "by": TOWN, "totals": True, "epsilon": "1"}),
+    "queries, square root": Case(
+        "queries", {"columns": ("age:0..90:5",), "class": "intervals", **GAUSSIAN, "method": "square-root"}
+    ),
+    "count, gaussian": Case(
+        "count", {"by": CUBE, "totals": True, **GAUSSIAN, "noise": "gaussian", "rows_per_person": "2"}
+    ),
+    "fraction, gaussian": Case("fraction", {"by": TOWN, "where": "age < 50", **GAUSSIAN, "noise": "gaussian"}),
+    "mean, gaussian": Case("mean", {**AGE, "by": TOWN, "totals": True, **GAUSSIAN, "noise": "gaussian"}),
+    "sum, gaussian": Case(
+        "sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", **GAUSSIAN, "noise": "gaussian"}
+    ),
     "sum, weighted": Case("sum", {**AGE, "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "ratio": Case("ratio", {**AGE, "per": "id:0..50:1", "by": TOWN, "epsilon": "1"}),
-    "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "1"}),
+    "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "4"}),
     "fraction, calibrated": Case(
         "fraction",
         {"by": TOWN, "where": "age >= 44", "calibrate": {"Bath": 30, "York": 5, "other": "7.5"}, "epsilon": "1"},
@@ -276,6 +292,7 @@ CASES = {
     "variance": Case("variance", {**AGE, "epsilon": "1"}),
     "variance, found": Case("variance", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
+    "questions, gaussian": Case("questions", {"spec": GAUSSIAN_QUESTIONS}, FEWER, OTHERS),
     "questions, several rows": Case("questions", {"spec": ROW_QUESTIONS, "rows_per_person": "2"}, FEWER, OTHERS),
     "count, known rows": known("count", by=TOWN, rows_per_person="2", rows_called="visits"),
     "mean, known rows": known("mean", **AGE, rows_per_person="3", rows_per_bin="2"),
@@ -684,7 +701,7 @@ DRAWN_ALONE = {  # columns of drawn numbers from which nothing else that is publ
     "toy": {"people"},
     "queries, halfspaces": {"count"},
     "quantile, crowds": {"people"},
-    **{name: {"sum"} for name in ("sum, crowds", "sum, found", "sum, known")},  # a layer that the noise drowns
+    "sum, profiles": {"sum"},  # a layer above one that noise drowns, where the interval ends with what is told below
 }
 
 
@@ -804,6 +821,25 @@ def test_neighbours_differ_in_numbers_alone(name: str) -> None:
     assert set(first.facts()) == set(second.facts())
 
 
+def _keys_listed(sheet: Sheet, keys: tuple[str, ...]) -> list[tuple[Any, ...]] | None:
+    """The keys of each row of a file, a run of bins by what it goes from and to; None where the file has others."""
+    rows = pa.Table.from_batches(list(sheet.batches()), sheet.schema).to_pylist()
+    if set(keys) <= set(sheet.schema.names):
+        return [tuple(row[key] for key in keys) for row in rows]
+    if not {f"{key}_{end}" for key in keys for end in ("from", "to")} <= set(sheet.schema.names):
+        return None
+    return [tuple(_run_named(row[f"{key}_from"], row[f"{key}_to"]) for key in keys) for row in rows]
+
+
+def _run_named(first: str, last: str) -> str:
+    if first == last:
+        return first
+    ranges = [re.fullmatch(r"\[(\S+),(\S+)\)", each) for each in (first, last)]
+    if ranges[0] and ranges[1]:
+        return f"[{ranges[0][1]},{ranges[1][2]})"
+    return f"{first} to {last}"
+
+
 @every_case
 def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
     case = CASES[name]
@@ -823,9 +859,7 @@ def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
         assert len(grid.rows) == min(first, main.rows if grid.total is None else grid.total)
         for keys, numbers, _ in grid.rows:
             assert (len(keys), len(numbers)) == (len(grid.keys), len(grid.numbers))
-        keyed = [sheet for sheet in (main, *others) if set(grid.keys) <= set(sheet.schema.names)]
-        every = [pa.Table.from_batches(list(sheet.batches()), sheet.schema).select(list(grid.keys)) for sheet in keyed]
-        listed = [[tuple(row.values()) for row in table.to_pylist()] for table in every]
+        listed = [rows for sheet in (main, *others) if (rows := _keys_listed(sheet, grid.keys)) is not None]
         found = [keys for keys, _, _ in grid.rows]
         if grid.total is None:
             assert found == listed[0][: len(found)]
@@ -861,11 +895,11 @@ def _performed(case: Case, dataset: str = "town") -> Release:
 
 
 @every_case
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("parquet", marks=pytest.mark.slow)])
 def test_a_release_is_saved_with_its_certificate_and_entered(name: str, form: str, tmp_path: Path) -> None:
     made = _performed(CASES[name])
     written = save(made, tmp_path, form=form)
-    assert set(written) == {"certificate", "report", *(sheet.name for sheet in made.result.sheets())}
+    assert set(written) == {"certificate", "dictionary", "report", *(sheet.name for sheet in made.result.sheets())}
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
     assert done.complete, done.verdict
     (record,) = Ledger().account("town").records
@@ -915,7 +949,8 @@ def _after(made: Release, out: Path) -> str:
     if not visible:
         assert (record.state, record.spent) == ("abandoned", made.drawn)
         return "given up"
-    assert visible in ([CERTIFICATE, "release.csv", "report.html"], [CERTIFICATE, "release.csv"])  # numbers first
+    complete = [CERTIFICATE, PACKAGE, "release.csv", "report.html"]
+    assert visible in (complete, [CERTIFICATE, "release.csv"])  # numbers first
     assert list(record.files) == [sha256(out / "release.csv")]
     assert verify((out / CERTIFICATE).read_bytes(), folder=out).passed
     return "finished"
@@ -952,7 +987,7 @@ def test_the_toy_kind_has_a_command(people: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, [*words, "--replace"])
     assert done.exit_code == 0, done.stderr
     assert "Promise (differential): Add or remove one person in the table" in done.stdout
-    assert "Ledger: release 2 of people." in done.stdout
+    assert "Ledger: release 2 of people. All of them together: epsilon 80." in done.stdout
     check = CliRunner().invoke(commands, ["verify", told["certificate"]])
     assert check.exit_code == 0, check.stderr
     shown = CliRunner().invoke(commands, ["ledger", "show", "people"]).stdout

@@ -16,6 +16,7 @@ from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, S
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.rules.continuing import RunoffByContinuing
 from hubbub.voting.rules.elimination import NearBest, NearWorst
+from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES, PairRule
 from hubbub.voting.rules.rules import (
     SUMMARY,
     EliminateThenSelect,
@@ -31,6 +32,7 @@ from hubbub.voting.rules.rules import (
 NAMES = "abcd"
 RULES: dict[str, Rule] = {
     **{name: make(name, points=(4, 3, 1, 0) if name == "positional" else None) for name in SUMMARY},
+    **{name: make(name) for name in PAIR_RULES},
     "repeated-plurality, margin 1": make("repeated-plurality", margin=1),
     "repeated-plurality, power": make("repeated-plurality", margin=Power(Fraction(1, 10))),
     "approximate-runoff, margin 1": make("approximate-runoff", margin=1),
@@ -83,7 +85,7 @@ def test_a_run_elects_somebody_who_can_win_and_records_it(rule: Rule, name: str)
         assert (result.rule, result.candidates, result.voters) == (rule, tuple(NAMES), ballots.voters)
         assert result.winner_name == NAMES[result.winner]
         assert not result.secure
-        branching = Mix | InstantRunoff | RunoffByContinuing | EliminateThenSelect
+        branching = Mix | InstantRunoff | RunoffByContinuing | EliminateThenSelect | PairRule
         if law[result.winner] == 1 and not isinstance(rule, branching):
             assert result.draws == ()
 

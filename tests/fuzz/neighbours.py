@@ -225,9 +225,12 @@ def look(path: Path, by: str, repeats: MultiRowPolicy, **words: Any) -> Seen:
 
 
 def public(words: str) -> str:
-    """The words without released numbers: a number, or that it is hidden."""
+    """The words without released numbers: a number, or that it is hidden. A column of estimates stands only where one of
+    them is another number than was drawn, which is a matter of the noise."""
     plain = " ".join(re.sub(r"[-\d,.]+|\bhidden\b", "#", words).split())
-    return re.sub(r"# to #|# or more", "#", plain)  # an interval of one number is written as that
+    plain = re.sub(r"# to #|# or more", "#", plain)  # an interval of one number is written as that
+    plain = " ".join(re.sub(r"\b(?:estimate|interval|for rows on|average)\b", "", plain).split())  # heads of columns
+    return re.sub(r"#(?: #)+", "#", plain)
 
 
 def difference(one: Seen, other: Seen, *, declared: bool) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hubbub.kinds.sum.estimates import Row, estimated_answers
 from hubbub.kinds.sum.mechanism import Sums, present
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.sum.result import Totals
@@ -60,17 +61,19 @@ def test_intervals_hold_at_least_as_often_as_they_say(words: dict[str, Any], peo
     assert of_cut <= 95
 
 
-@pytest.mark.parametrize(
-    ("people", "error", "runs"), [(2_000, 0.135, 400), (10_000, 0.045, 300), (100_000, 0.0074, 200)]
-)
-def test_layered_sums_err_as_little_on_heavy_tails_as_the_theory_says(people: int, error: float, runs: int) -> None:
+@pytest.mark.parametrize(("people", "error", "tables"), [(2_000, 0.1, 200), (10_000, 0.038, 80), (100_000, 0.0072, 12)])
+def test_layered_sums_err_no_more_on_heavy_tails_than_the_theory_says(people: int, error: float, tables: int) -> None:
     """Log-normal totals (mean 3, deviation 1.2 of the logarithm), declared maximum 100,000, epsilon 1: the root mean
-    squared error relative to the total, within 10 %. The estimate of it from so many runs is within 10 % itself."""
+    squared error relative to the total. The theory has .135, .045 and .0074 for the same layers, of which it leaves out
+    the first one that noise drowns. The noise is drawn here, since rare errors are large and it takes many to see them."""
     spec = total(of="x:0..100000:1", epsilon="1")
-    rng, source, squares = np.random.default_rng(7), ScriptedSource.from_label("tails"), []
-    for _ in range(runs):
+    rng, squares = np.random.default_rng(7), []
+    q = np.exp(-np.array([float(rate) for rate in spec.rates]))
+    for _ in range(tables):
         values = np.minimum(np.rint(np.exp(rng.normal(3, 1.2, people))).astype(np.int64), 100_000)
-        (answer,) = played(spec, counts(spec, values), source).answers
-        truth = int(values.sum())
-        squares.append(float((Fraction(answer.estimate or 0) - truth) / truth) ** 2)
-    assert (sum(squares) / runs) ** 0.5 <= 1.1 * error
+        exact = [(np.clip(values, low, top) - low).sum() for low, top in pairwise((0, *spec.layers.tops))]
+        for _ in range(1200 // tables):
+            sums = np.array(exact) + rng.geometric(1 - q) - rng.geometric(1 - q)
+            (answer,) = estimated_answers(spec, [Row(tuple(sums.tolist()))])
+            squares.append((float(answer.estimate or 0) / int(values.sum()) - 1) ** 2)
+    assert float(np.mean(squares)) ** 0.5 <= error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from website.prose import complaints, reading, sentences
+from website.prose import ROOT, complaints, reading, sentences
 
 EASY = "# Title\n\nAdd one person. No number moves by more than one. That is the whole rule.\n"
 
@@ -30,3 +30,26 @@ def test_code_tables_headings_and_names_are_left_out() -> None:
     page = "# A heading\n\n```\nhubbub release and so on\n```\n\n| a | b |\n|---|---|\n\nSee [the page](there.md) for `name_of_it`.\n"
     assert list(sentences(page)) == ["See the page for X."]
     assert reading(page).words == 5
+
+
+def test_the_readme_is_short_and_in_the_order_of_a_first_visit() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert reading(text).words <= 600
+    order = [
+        "# Hubbub",
+        "<img",
+        "pip install",
+        "import hubbub",
+        "**Publish.**",
+        "**Verify.**",
+        "**Vote.**",
+        "## Why trust it",
+    ]
+    order += [
+        "| OpenDP | Tumult Analytics | DP Wizard | ARX | RCTab |",
+        "## Which promise?",
+        "## Where it runs",
+        "## Read on",
+    ]
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)

@@ -38,8 +38,8 @@ class Given:
 
     def columns(self) -> Schema:
         return Schema(
-            dict.fromkeys(("a", "f", "found", "g", "id"), ColumnType.TEXT)
-            | dict.fromkeys(("age", "b"), ColumnType.INTEGER)
+            dict.fromkeys(("a", "b", "f", "found", "g", "id"), ColumnType.TEXT)
+            | {"age": ColumnType.INTEGER, "b": ColumnType.TEXT}
         )
 
     def count(self, question: CountQuery, source: Source) -> ExactCounts:

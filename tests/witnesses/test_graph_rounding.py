@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hubbub.graphs.simulator import exact_loss
 from hubbub.kinds.graph.noise_scale import Spread, scale_for
 from hubbub.numeric.exact import ball, precision, rounded
+from tests.unit.graphs.simulator import exact_loss
 
 HALF = Fraction(1, 2)
 EPSILON = HALF

@@ -23,6 +23,12 @@ from hubbub.account.sampled import crowd as crowd
 from hubbub.account.sampled import distributional as distributional
 from hubbub.account.sampled import lecture as lecture
 from hubbub.account.sampled import robust as robust
+from hubbub.account.sampler import Converse as Converse
+from hubbub.account.sampler import NoisyFunction as NoisyFunction
+from hubbub.account.sampler import SampledHistogram as SampledHistogram
+from hubbub.account.sampler import converse as converse
+from hubbub.account.sampler import histogram as histogram
+from hubbub.account.sampler import noise as noise
 from hubbub.account.sanitizing import SampleAndSanitize as SampleAndSanitize
 from hubbub.account.sanitizing import sanitize as sanitize
 from hubbub.account.tradeoff import Point as Point

@@ -79,6 +79,14 @@ def crowd(
     )
 
 
+def _of_setting(setting: a.Setting) -> dict[str, Any]:
+    return {
+        "delta_at": lambda at: a.delta_at(setting, at),
+        "epsilon_at": lambda delta: a.epsilon_at(setting, delta),
+        "floor": a.floor(setting),
+    }
+
+
 def robust(
     k: CrowdSize,
     rate_high: Annotated[Exact, option_help("P", "People are sampled with at most this probability.")],
@@ -106,10 +114,8 @@ def robust(
     named: dict[str, Any] = {"no_paper": "its Theorem 16 needs a lower limit on the rates; give `rate_low`"}
     if rate_low is not None:
         low = a_rate(rate_low, "`rate_low`")
-        given = (size, loss, low, p, most, few)
-        paper_uneven.robust_delta_at(*given, 1)  # refuses rates that the theorem is not about
-        named["paper_delta"] = lambda at: paper_uneven.robust_delta_at(*given, at)
-        named["paper_epsilon"] = lambda delta: paper_uneven.robust_epsilon(*given, delta)
+        theirs = paper_uneven.robust(size, loss, low, p, most, few)  # refuses rates that the theorem is not about
+        named |= {"paper_delta": theirs.delta_at, "paper_epsilon": theirs.epsilon_at}
         named["printed"] = {
             "epsilon": paper.robust_epsilon_zk(loss, low, p, most),
             "delta": paper.robust_delta(size, low, p, most, few),
@@ -117,9 +123,7 @@ def robust(
     but = f", but for {few} with at most {to_text(most)}" if few else ""
     return Tradeoff(
         title=f"({size}, {to_text(loss)})-crowd-blending, people sampled with at most {to_text(p)}{but}",
-        delta_at=lambda at: a.delta_at(setting, at),
-        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
-        floor=a.floor(setting),
+        **_of_setting(setting),
         promise=lambda e, d: (
             f"Promised to everybody: ({e}, {d})-zero-knowledge privacy with respect to iRS(0, {to_text(p)}, {few}), "
             f"and ({e}, {d})-differential privacy for the population, however the rates are spread."
@@ -149,15 +153,12 @@ def distributional(
     setting = a.distributional(size, loss, p, few, close)
     named: dict[str, Any] = {"no_paper": "its Theorem 22 needs a lower limit on the rates; give `rate_low`"}
     if rate_low is not None:
-        given = (size, loss, a_rate(rate_low, "`rate_low`"), p, few, close)
-        paper_uneven.distributional_delta_at(*given, 1)  # refuses rates that the theorem is not about
-        named["paper_delta"] = lambda at: paper_uneven.distributional_delta_at(*given, at)
-        named["paper_epsilon"] = lambda delta: paper_uneven.distributional_epsilon(*given, delta)
+        low = a_rate(rate_low, "`rate_low`")
+        theirs = paper_uneven.distributional(size, loss, low, p, few, close)  # refuses rates it is not about
+        named |= {"paper_delta": theirs.delta_at, "paper_epsilon": theirs.epsilon_at}
     return Tradeoff(
         title=f"({size}, {to_text(loss)})-simple outlier privacy, people in the data with at most {to_text(p)}",
-        delta_at=lambda at: a.delta_at(setting, at),
-        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
-        floor=a.floor(setting),
+        **_of_setting(setting),
         promise=lambda e, d: (
             f"Promised to somebody known to be in the data: ({e}, {d})-differential privacy with respect to the "
             f"distributions iRS(0, {to_text(p)}, {few})."
@@ -186,9 +187,7 @@ def lecture(
     own = paper.crowd_epsilon_zk(p, p)
     return Tradeoff(
         title=f"({size}, {to_text(p)})-crowd-blending, each person sampled with probability {to_text(p)}",
-        delta_at=lambda at: a.delta_at(setting, at),
-        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
-        floor=a.floor(setting),
+        **_of_setting(setting),
         promise=lambda e, d: (
             f"Promised to everybody: ({e}, {d})-differential privacy when one person is added or removed; when one is "
             f"replaced, (2 epsilon', (1 + e^epsilon') delta). Here epsilon' is {short(Fraction(e) / p)} times epsilon."

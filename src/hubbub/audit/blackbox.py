@@ -1,9 +1,11 @@
 """The black box: run both experiments many times, and bound the loss from below with confidence.
 
-Half of the outcomes choose a few events; the other half, which no choice has seen, says how often these came up. The
-loss is at least ln((p - delta)/q) where p is below the one probability and q above the other, both by Clopper and
-Pearson, with the error shared among events and looks. More runs are made until the claim is refuted or the runs are
-used up. That the claim is not refuted does not make it true.
+Half of the outcomes choose a few events, those that speak loudest against the claim; the other half, which no choice
+has seen, says how often these came up. The loss is at least ln((p - delta)/q) where p is below the one probability and
+q above the other, both by Clopper and Pearson. Of an event that is rare the runs are put in pairs, and only pairs in
+which it came up once count: that finds a leak in one run of hundreds. Half of the error goes to the last look and half
+of that to the first event, and so on. More runs are made until the claim is refuted or the runs are used up. That the
+claim is not refuted does not make it true.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Final, TypeAlias
 
-from hubbub.audit.clopper_pearson import at_least, at_most
+from hubbub.audit.clopper_pearson import at_least, at_most, most_events
 from hubbub.audit.finding import Depth, Finding, Game
-from hubbub.audit.outcomes import Event, Heap, heap, joined, proposed
+from hubbub.audit.outcomes import Bools, Event, Heap, OneOf, heap, joined, proposed
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, loss, lower, rational, rounded, to_text
@@ -29,8 +31,10 @@ RUNS: Final = 20_000
 CONFIDENCE: Final = Fraction(99, 100)
 _FIRST: Final = 500  # runs before the first look
 _GROWTH: Final = 4
-_EVENTS: Final = 4  # that are confirmed at each look: one of each sort there is
+_EVENTS: Final = 4  # that are confirmed at each look: the best of all, then the best of each other sort
+_RARE: Final = Fraction(1, 10)  # an event that comes up less often is confirmed in pairs of runs
 _POWER: Final = 0.9
+_LEAKS: Final = (100, 300, 1000)  # once in so many runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def compare(
     plan = look_sizes(runs)
     heaps: list[Heap | None] = [None, None]
     best, done, events = Bound(Fraction(0), "", 0, 0, 0, False), 0, 0
-    for stop in plan:
+    for look, stop in enumerate(plan):
         for side, experiment in enumerate((one, two)):
             heaps[side] = joined(heaps[side], heap(experiment(stop - done)))
         done = stop
@@ -85,7 +89,7 @@ def compare(
             progress(done, runs)
         first, second = heaps
         assert first is not None and second is not None
-        found = _best_bound(first, second, slack, (1 - sure) / len(plan))
+        found = _best_bound(first, second, claim, slack, (1 - sure) * _share_of_look(look, len(plan)))
         events = max(events, found[1])
         best = max(best, found[0], key=lambda bound: bound.epsilon)
         if best.epsilon > claim:
@@ -119,27 +123,67 @@ def _verdict(best: Bound, claim: Loss, delta: Fraction, sure: Fraction, runs: in
     )
 
 
-def _best_bound(one: Heap, two: Heap, delta: Fraction, alpha: Fraction) -> tuple[Bound, int]:
-    """The best bound of one look: the first half of the runs chooses, the second confirms."""
+def _share_of_look(look: int, number: int) -> Fraction:
+    """How much of the error a look may take: the last one half, the others the rest in equal parts."""
+    if number == 1:
+        return Fraction(1)
+    return Fraction(1, 2) if look == number - 1 else Fraction(1, 2 * (number - 1))
+
+
+def _shares_of_events(number: int) -> list[Fraction]:
+    """Half of the error to the first event, half of what is left to the next; the last has what is left."""
+    return [Fraction(1, 2 ** min(i + 1, number - 1)) if number > 1 else Fraction(1) for i in range(number)]
+
+
+def _best_bound(one: Heap, two: Heap, claim: Loss, delta: Fraction, alpha: Fraction) -> tuple[Bound, int]:
+    """The best bound of one look: the first half of the runs chooses, the second confirms.
+
+    Guarantee: if the loss is at most epsilon, a bound above epsilon is found with probability at most alpha.
+    """
     half = len(one) // 2
-    chosen, number = _chosen(one.first(half), two.first(half), float(delta))
+    chosen, number = _chosen(one.first(half), two.first(half), claim, float(delta))
     best = Bound(Fraction(0), "", 0, 0, 0, False)
-    share = alpha / (2 * max(len(chosen), 1))
-    for event, swapped in chosen:
-        ours, theirs = (int(event.happened(each)[half:].sum()) for each in (one, two))
+    for (event, swapped, rare), share in zip(chosen, _shares_of_events(len(chosen)), strict=True):
+        ours, theirs = (event.happened(each)[half:] for each in (one, two))
         often, seldom = (theirs, ours) if swapped else (ours, theirs)
-        left = len(one) - half
-        p, q = at_least(often, left, share) - delta, at_most(seldom, left, share)
-        if p > q:
-            epsilon = lower((ball(p) / ball(q)).log())
-            if epsilon > best.epsilon:
-                best = Bound(epsilon, event.describe, often, seldom, left, swapped)
+        epsilon = (_from_pairs if rare else _from_rates)(often, seldom, delta, alpha * share)
+        if epsilon > best.epsilon:
+            best = Bound(epsilon, event.describe, int(often.sum()), int(seldom.sum()), len(often), swapped)
     return best, number
 
 
-def _chosen(one: Heap, two: Heap, delta: float) -> tuple[list[tuple[Event, bool]], int]:
-    """The most telling events of the first half, by a quick bound."""
-    scored: list[tuple[float, int, Event, bool]] = []
+def _from_rates(often: Bools, seldom: Bools, delta: Fraction, alpha: Fraction) -> Fraction:
+    """A bound below the loss from how often the event came up in each.
+
+    Guarantee: above the loss with probability at most alpha (Clopper and Pearson, half of alpha for each side).
+    """
+    p = at_least(int(often.sum()), len(often), alpha / 2) - delta
+    q = at_most(int(seldom.sum()), len(seldom), alpha / 2)
+    return max(lower((ball(p) / ball(q)).log()), Fraction(0)) if p > q else Fraction(0)
+
+
+def _from_pairs(often: Bools, seldom: Bools, delta: Fraction, alpha: Fraction) -> Fraction:
+    """A bound below the loss from the pairs of runs, one of each, in which the event came up once.
+
+    Guarantee: above the loss with probability at most alpha. Let P(often) = p + d with p <= c q, d <= delta and
+    q = P(seldom), c = e^loss >= 1. Leave out the part d: at most `lost` of the pairs change, but for alpha/10. Of pairs
+    with one event, each is of the first kind with the odds t = p(1 - q)/(q(1 - p)) <= (c - p)/(1 - p), which grows in
+    p; p is at most `top`, but for alpha/10. So c >= t(1 - top) + top, with t from Clopper and Pearson at 8 alpha/10.
+    """
+    lost = most_events(delta, len(often), alpha / 10) if delta else 0
+    first, second = int((often & ~seldom).sum()) - lost, int((seldom & ~often).sum()) + lost
+    if first <= second:
+        return Fraction(0)
+    share = at_least(first, first + second, alpha * 8 / 10)
+    top = at_most(int(often.sum()), len(often), alpha / 10)
+    least = share / (1 - share) * (1 - top) + top
+    return lower(ball(least).log()) if least > 1 else Fraction(0)
+
+
+def _chosen(one: Heap, two: Heap, claim: Loss, delta: float) -> tuple[list[tuple[Event, bool, bool]], int]:
+    """The events of the first half that speak loudest against the claim, the loudest first: each with whether it is the
+    likelier one in the second experiment, and whether it is rare."""
+    scored: list[tuple[float, int, Event, bool, bool]] = []
     seen: set[tuple[int, int]] = set()
     number, n = 0, len(one)
     for event in proposed(one, two):
@@ -148,13 +192,26 @@ def _chosen(one: Heap, two: Heap, delta: float) -> tuple[list[tuple[Event, bool]
         if (a, b) in seen:
             continue
         seen.add((a, b))
-        swapped = b > a
-        score = _rough(max(a, b), min(a, b), n, delta)
-        scored.append((score, -number, event, swapped))
+        score = _against(max(a, b), min(a, b), n, claim, delta)
+        scored.append((score, -number, event, b > a, max(a, b) < _RARE * n))
     scored.sort(key=lambda each: each[:2], reverse=True)
-    # The best of each sort first: sets of outcomes fit the half that chose them too well, and thresholds do not.
-    best = {type(event): (event, swapped) for _, _, event, swapped in reversed(scored)}
-    return [*best.values()][:_EVENTS], number
+    # One of each sort: sets of outcomes fit the half that chose them too well, and thresholds and single ones do not.
+    best = {_sort(each[2]): each[2:] for each in reversed(scored)}
+    ordered = [each[2:] for each in scored if best[_sort(each[2])][0] is each[2]]
+    return ordered[:_EVENTS], number
+
+
+def _sort(event: Event) -> tuple[type[Event], bool]:
+    return type(event), isinstance(event, OneOf) and len(event.texts) == 1
+
+
+def _against(often: int, seldom: int, n: int, claim: Loss, delta: float) -> float:
+    """By how many standard deviations such counts exceed what the claim allows; the bound itself where it is close."""
+    if isinstance(claim, Infinite):
+        return 0.0
+    times = math.exp(min(float(claim), 50.0))
+    excess = (often - times * seldom - delta * n) / math.sqrt(often + times * times * seldom + 1)
+    return excess if excess > 3 else min(_rough(often, seldom, n, delta) / (float(claim) + 1), 2.9)
 
 
 def _rough(often: int, seldom: int, n: int, delta: float, z: float = 3.0) -> float:
@@ -170,9 +227,15 @@ def _wilson(x: float, n: int, z: float) -> float:
     return max((middle + reach) / (1 + z * z / n), 1e-12)
 
 
+def _share_of_first(sure: float, runs: int) -> float:
+    """How much of the error the first event of the last look has."""
+    number = len(look_sizes(runs))
+    return (1 - sure) * float(_share_of_look(number - 1, number)) / 2
+
+
 def power(claim: float, delta: float, sure: float, runs: int) -> float:
     """About the smallest loss of two-sided geometric noise that so many runs refute nine times in ten."""
-    z = NormalDist().inv_cdf(1 - (1 - sure) / len(look_sizes(runs)) / (2 * _EVENTS))
+    z = NormalDist().inv_cdf(1 - _share_of_first(sure, runs) / 2)
     half, spread = runs // 2, 1.6449  # both counts are that far on the wrong side less than once in ten
     low, high = claim, claim + 50.0
     for _ in range(30):
@@ -184,16 +247,28 @@ def power(claim: float, delta: float, sure: float, runs: int) -> float:
     return high
 
 
+def power_on_leak(claim: float, delta: float, sure: float, runs: int, once_in: int) -> float:
+    """About how often so many runs refute a claim if one table has an outcome once in so many runs, the other never."""
+    share, half = _share_of_first(sure, runs) * 8 / 10, runs // 2
+    mean = half / once_in
+    lost = math.ceil(delta * half + 4 * math.sqrt(delta * half)) if delta else 0
+    least = lost + math.log(share) / -math.log1p(math.exp(-min(claim, 30.0)))
+    missed = NormalDist().cdf((math.ceil(least) - 0.5 - mean) / math.sqrt(mean))
+    return 1 - missed
+
+
 def power_sentence(claim: Loss, delta: Fraction, sure: Fraction, runs: int) -> str:
-    """What the black box could have seen."""
+    """What the black box could have seen: wider noise, and a leak now and then."""
     if isinstance(claim, Infinite):
         return "An infinite epsilon cannot be refuted by counting."
-    seen = power(float(claim), float(delta), float(sure), runs)
+    given = float(claim), float(delta), float(sure), runs
+    seen = power(*given)
     if seen >= float(claim) + 49:
         return f"{runs:,} runs are too few to refute an epsilon of {to_text(claim)}."
+    leaks = ", ".join(f"{math.floor(100 * power_on_leak(*given, each))} % at 1 in {each:,}" for each in _LEAKS)
     return (
-        f"With {runs:,} runs, geometric noise with a loss of {seen:.2f} is refuted {_POWER:.0%} of the time; anything "
-        "better hidden may pass."
+        f"With {runs:,} runs, geometric noise with a loss of {seen:.2f} is refuted {_POWER:.0%} of the time. An outcome "
+        f"that only one table can have is found about so often: {leaks} runs. Anything better hidden may pass."
     )
 
 

@@ -47,6 +47,18 @@ def at_most(events: int, runs: int, alpha: Fraction) -> Fraction:
     return 1 - at_least(runs - events, runs, alpha)
 
 
+def most_events(chance: Fraction, runs: int, alpha: Fraction) -> int:
+    """A bound above how often an event of such a chance comes up in so many runs.
+
+    Guarantee: the event comes up more often with probability at most alpha.
+    """
+    events = math.floor(chance * runs)
+    with ctx.workprec(_BITS):
+        while events < runs and not ball(chance).beta_lower(events + 1, runs - events, 1) <= ball(alpha):
+            events += 1
+    return events
+
+
 def _is_below(at: int, events: int, runs: int, alpha: Fraction) -> bool:
     """Whether at p = at / 2^40 so many events or more certainly have probability alpha at most."""
     if at == 0:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from flint import arb
 
 from hubbub.audit.finding import Depth, Finding, Game
-from hubbub.channels.profile import checkable, exact_loss, judge, profile
+from hubbub.channels.profile import checkable, judge, profile
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
@@ -24,6 +24,7 @@ _GAMES = {
     "differential": Game.DIFFERENTIAL,
     "crowd-blending": Game.CROWD_BLENDING,
     "zero-knowledge": Game.ZERO_KNOWLEDGE,
+    "tailored": Game.TAILORED,
     "distributional": Game.DISTRIBUTIONAL,
 }
 
@@ -59,12 +60,6 @@ def of_channel(
         lower_bound=None if worst is None else f"delta {to_text(worst)}",
         numbers={"counts": [row.count for row in rows]},
     )
-
-
-def pure_loss(channel: Channel, count: int) -> str:
-    """The exact loss of one person in a bin of that count, as text rounded down; "inf" where there is none."""
-    found = exact_loss(channel, count)
-    return "inf" if isinstance(found, Infinite) else to_text(rounded(found, up=False, digits=12))
 
 
 def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] = ()) -> tuple[Finding, ...]:

@@ -33,6 +33,8 @@ class Game(Enum):
 
     DIFFERENTIAL = "differential"
     """The release of a table and of the same table with one person more, within e^epsilon and delta."""
+    TAILORED = "tailored"
+    """The same, each person at the epsilon of the people in their cell."""
     OUTLIER = "outlier"
     """The same, each person at the epsilon of their own crowd."""
     CROWD_BLENDING = "crowd-blending"

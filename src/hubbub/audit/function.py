@@ -32,7 +32,6 @@ from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, Infinite, integer, loss, rational, to_text
 
 SOURCE: Final = "source"
-_DRY: Final = 2  # runs before many are asked for
 
 Function = Callable[..., object]
 Progress = Callable[[int, int], None]

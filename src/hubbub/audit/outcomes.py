@@ -36,16 +36,17 @@ _SIMPLE: Final = frozenset((int, float))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Heap:
-    """Outcomes as texts, and as rows of numbers where they are such (nan elsewhere)."""
+    """Outcomes as texts, by their type and size, and as rows of numbers where they are such (nan elsewhere)."""
 
     texts: tuple[str, ...]
+    shapes: tuple[str, ...]
     numbers: Floats  # run x coordinate
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def first(self, runs: int) -> Heap:
-        return Heap(self.texts[:runs], self.numbers[:runs])
+        return Heap(self.texts[:runs], self.shapes[:runs], self.numbers[:runs])
 
 
 class Event(Protocol):
@@ -90,6 +91,20 @@ class OneOf:
 
     def happened(self, heap: Heap) -> Bools:
         return np.array([text in self.texts for text in heap.texts], dtype=bool)
+
+
+@dataclass(frozen=True, slots=True)
+class OfShape:
+    """An outcome of one type and size: a whole number among fractions, a list with one entry more, an error."""
+
+    shape: str
+
+    @property
+    def describe(self) -> str:
+        return f"the outcome is of the form {self.shape}"
+
+    def happened(self, heap: Heap) -> Bools:
+        return np.array([shape == self.shape for shape in heap.shapes], dtype=bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +157,7 @@ def heap(outcomes: Iterable[object]) -> Heap:
     numbers = np.full((len(given), max(map(len, rows), default=0)), np.nan)
     for i, row in enumerate(rows):
         numbers[i, : len(row)] = row
-    return Heap(tuple(map(_text, given)), numbers)
+    return Heap(tuple(map(_text, given)), tuple(map(_shape, given)), numbers)
 
 
 def joined(first: Heap | None, second: Heap) -> Heap:
@@ -155,7 +170,7 @@ def joined(first: Heap | None, second: Heap) -> Heap:
         wide = np.full((len(each), width), np.nan)
         wide[:, : each.numbers.shape[1]] = each.numbers
         parts.append(wide)
-    return Heap(first.texts + second.texts, np.concatenate(parts))
+    return Heap(first.texts + second.texts, first.shapes + second.shapes, np.concatenate(parts))
 
 
 def _plain(outcome: object) -> object:
@@ -207,6 +222,16 @@ def _leaves(outcome: object) -> list[float]:
     return []
 
 
+def _shape(outcome: object) -> str:
+    """The type of an outcome and, of what has one, its size; of a long text, how many bits its length has."""
+    match outcome:
+        case dict() | list():
+            return f"{type(outcome).__name__} of {len(outcome)}"
+        case str() | bytes():
+            return f"{type(outcome).__name__} of about {1 << len(outcome).bit_length()}"
+    return type(outcome).__name__
+
+
 def _float(number: Any) -> float:
     try:
         return float(number)
@@ -254,6 +279,8 @@ def proposed(one: Heap, two: Heap) -> Iterator[Event]:
                 yield OnLattice(coordinate, bits, off=True)
                 yield OnLattice(coordinate, bits, off=False)
     yield from _by_text(one, two)
+    for shape, _ in Counter(one.shapes + two.shapes).most_common(_LABELS):
+        yield OfShape(shape)
     if width > 1:
         yield from _by_score(one, two)
 
@@ -269,8 +296,8 @@ def _by_text(one: Heap, two: Heap) -> Iterator[Event]:
     """Outcomes by how much more often they came up in one heap: the first few of that list together."""
     ours, theirs = Counter(one.texts), Counter(two.texts)
     every = {*ours, *theirs}
-    if len(every) > (len(one) + len(two)) / 2:  # nearly all different: nothing is learned from texts
-        return
+    if len(every) > (len(one) + len(two)) / 2:  # nearly all different: only one that comes again says something
+        every = {text for text in every if ours[text] + theirs[text] > 1}
     ranked = sorted(every, key=lambda text: ((ours[text] + 0.5) / (theirs[text] + 0.5), text))
     for order in (ranked, ranked[::-1]):
         steps = sorted({*range(1, min(len(order), _LABELS))} | {len(order) * i // 20 for i in range(1, 20)} - {0})

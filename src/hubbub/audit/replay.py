@@ -138,16 +138,16 @@ def replay(
 def of_spec(
     spec: Spec, one: Any, two: Any, *, distance: Exact = 1, declared: bool = True, subject: str | None = None
 ) -> Finding:
-    """A release of any kind on two neighbouring inputs: its sheets, keys, sentences and facts may not depend on them.
+    """A release of any kind on two neighbouring inputs: its sheets, keys and names of facts may not depend on them.
 
-    Where which rows come out is part of what is published (bins that are found), they are not `declared`.
+    Where which rows come out is part of what is published (bins that are found), they are not `declared`. Sentences are
+    left alone: `present` writes them from what was drawn ("too few people in 2 bins"), and sees nothing else.
     """
 
     def shape(result: Any) -> object:
         sheets = tuple((sheet.name, str(sheet.schema), sheet.rows if declared else None) for sheet in result.sheets())
         keys = tuple(row[0] for row in result.display(_KEYS).rows) if declared else None
-        sentences = tuple(_without_numbers(sentence) for sentence in result.sentences())
-        return sheets, keys, sentences, tuple(sorted(result.facts()))
+        return sheets, keys, tuple(sorted(result.facts()))
 
     name = spec.describe().entry if subject is None else subject
 

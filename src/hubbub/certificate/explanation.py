@@ -12,7 +12,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
 
+from hubbub.certificate.for_a_person import guess
 from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
+from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.definitions import (
     Aggregate,
     BernoulliSample,
@@ -30,6 +32,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     TwoSamples,
     ZeroKnowledge,
 )
@@ -39,7 +42,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance
-from hubbub.protocol.release import JOIN, MISSING
+from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
 from hubbub.protocol.spec import Spec
 from hubbub.tables.cell_format import Missing
 
@@ -56,6 +59,7 @@ _TITLES: Final = {
     "outlier": _RARER,
     "simple-outlier": _RARER,
     "staircase": _RARER,
+    "tailored": _RARER,
     "differential": "With you or without you",
     "zero-concentrated differential": "What adds up",
     "zero-knowledge": "No more than a sample would tell",
@@ -106,8 +110,13 @@ def steps(derivation: Derivation) -> list[str]:
 
 def reading_rules(reading: Mapping[str, Any]) -> list[str]:
     """How the table was read, as declared, where that decides in which bin somebody is, or who is a person."""
-    declared, on = reading.get(MISSING), reading.get(JOIN)
+    declared, on, unnamed = reading.get(MISSING), reading.get(JOIN), reading.get(UNNAMED_PERSON)
     rules = [f"cells that read so count as missing: {Missing.parse(declared)}"] if declared else []
+    if unnamed is not None:
+        rules.append(
+            f"each row is another person, as the publisher declared although the table has a column {unnamed}; to somebody "
+            "with several rows less is promised"
+        )
     if on is None:
         return rules
     return [
@@ -127,7 +136,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping
     lines = [
         "What was published",
         f"  {description.published}.",
-        f"  The numbers count {description.counts}.",
+        f"  {description.what_numbers_are}.",
         *([f"  {description.intervals}."] if description.intervals else []),
         f"  Who was sampled: {description.sampling}.",
         f"  Who is a person: {description.person}.",
@@ -135,16 +144,21 @@ def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping
         "What is promised",
     ]
     refused: dict[str, None] = {}
-    for step in requested_first(promises):
+    for place, step in enumerate(requested_first(promises)):
         explanation = meaning(step.conclusion, step.people)
+        plainly = guess(step) if place == 0 else ""
         refused[explanation.not_promised] = None
         lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
+        lines += [f"    {plainly}."] if plainly else []
         lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))), by=4)
-        lines.append(f"    In numbers: {in_numbers(step)}.")
+        lines.append(f"    In numbers: {rounded(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
     assumptions |= dict.fromkeys(reading_rules(reading))
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
     lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]
+    lines.append(
+        "  - as much for several releases about the same people, which add up: the publisher's ledger has them"
+    )
     lines.append("  - anything at all, if something that is taken for granted is not so")
     return "\n".join(lines)
 
@@ -152,6 +166,12 @@ def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping
 def in_numbers(step: Derivation) -> str:
     """A promise in symbols, with whom it is about."""
     return f"{step.conclusion}" if step.people is None else f"{step.conclusion}, for {step.people}"
+
+
+def rounded(step: Derivation) -> str:
+    """A promise by its numbers in few digits, with whom it is about; :func:`in_numbers` has them exact."""
+    brief = in_brief(step.conclusion)
+    return brief if step.people is None else f"{brief}, for {step.people}"
 
 
 def title(guarantee: Guarantee) -> str:
@@ -167,7 +187,7 @@ def _is_flat(guarantee: Guarantee) -> bool:
     """Whether a promise to people by the size of their crowd is the same for all of them."""
     if isinstance(guarantee, SimpleOutlier | StaircaseOutlier):
         guarantee = guarantee.as_outlier()
-    return isinstance(guarantee, OutlierPrivacy) and guarantee.curve.is_flat
+    return isinstance(guarantee, OutlierPrivacy | TailoredPrivacy) and guarantee.curve.is_flat
 
 
 def crowd_sentence(step: Derivation) -> str:
@@ -239,6 +259,10 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
             if _is_flat(guarantee):
                 return f"Leave out one {one} {_in(data)}: {_levels(guarantee)}."
             return f"The fewer people {_in(data)} are like you, the less you show. Leave out one: {_levels(guarantee)}."
+        case TailoredPrivacy(curve=curve, delta=delta):
+            return _meaning(OutlierPrivacy(curve=curve, delta=delta), people).replace(
+                "are like you", "are in your cell", 1
+            )
         case SimpleOutlier() | StaircaseOutlier():
             return _meaning(guarantee.as_outlier(), people)
         case OutlierGroup():
@@ -256,10 +280,10 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
 def _crowd(guarantee: Guarantee) -> str:
     match guarantee:
         case ZeroKnowledge(aggregate=RandomSample() | ExplorationSample() | NeighbourhoodSample() as sample):
-            return f"k = {sample.k} is how many people's data it is fair to know; fewer is a stronger promise."
+            return f"k = {sample.k:,} is how many people's data it is fair to know; fewer is a stronger promise."
         case ZeroKnowledge(aggregate=TwoSamples(some=some)):
             return (
-                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; less is a stronger "
+                f"k = {some.k:,} and the sampling rate say how much of the data it is fair to know; less is a stronger "
                 "promise."
             )
         case ZeroKnowledge():
@@ -268,6 +292,11 @@ def _crowd(guarantee: Guarantee) -> str:
             return f"k = {k} is the size of a crowd, yourself included."
         case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
             return "Your crowd is everybody in the data whom the release treats exactly like you, yourself included."
+        case TailoredPrivacy():
+            return (
+                "Your crowd is everybody in your cell, yourself included: those in the same bin with about as much. A cell "
+                "is public; where in it you are is hidden by the noise of its sum."
+            )
         case OutlierGroup(k=k):
             return f"k = {k} is how many people of a kind still count as rare."
         case _:
@@ -329,7 +358,7 @@ def _not_promised(guarantee: Guarantee, people: People | None) -> str:
                 "that what your crowd has in common stays secret, that somebody who knows all others of your crowd "
                 "learns nothing, or that the promise survives a second release of this kind about the same people."
             )
-        case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
+        case OutlierPrivacy() | TailoredPrivacy() | SimpleOutlier() | StaircaseOutlier():
             return (
                 "that what a large crowd has in common stays secret, or that your crowd is as large in a release with "
                 "other bins."
@@ -385,16 +414,16 @@ def _span(start: int, end: int | None) -> str:
 def _sampled(aggregate: Aggregate) -> str:
     match aggregate:
         case RandomSample(k=k, n=n):
-            return f"the raw data of {k} people picked at random" + (f" out of {n}" if n is not None else "")
+            return f"the raw data of {k:,} people picked at random" + (f" out of {n:,}" if n is not None else "")
         case BernoulliSample() | RobustSample():
             return f"the raw data of people picked at random, {_rates(aggregate)}"
         case TwoSamples(each=each, some=some):
             return f"{_sampled(some)} and {_sampled(each)}"
         case ExplorationSample(k=k, s=s):
-            return f"the raw data and links of {k} people picked at random and of those around them, {s} for each"
+            return f"the raw data and links of {k:,} people picked at random and of those around them, {s} for each"
         case NeighbourhoodSample(k=k, radius=radius):
             near = "their friends" if radius == 1 else f"all within {radius} links of them"
-            return f"the raw data and links of {k} people picked at random and of {near}"
+            return f"the raw data and links of {k:,} people picked at random and of {near}"
 
 
 def _rates(sample: BernoulliSample | RobustSample) -> str:

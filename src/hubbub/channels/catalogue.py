@@ -18,8 +18,7 @@ from hubbub.channels.papers.lower_bound import LowerBound
 from hubbub.channels.papers.offsets import calibrate
 from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
 from hubbub.channels.papers.simple_outliers import SimpleNoisy, SimpleSuppressed
-from hubbub.channels.papers.staircase import Staircase
-from hubbub.channels.papers.staircase_calibrated import calibrated
+from hubbub.channels.papers.staircase import Staircase, calibrated
 from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Reading, read

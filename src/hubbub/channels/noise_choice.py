@@ -1,8 +1,9 @@
 """Which noise has less error for people who move several counts: decided from what is public, before any data.
 
-A person in at most d bins moves d counts by one each. Geometric noise for epsilon/d needs no delta and has a standard
-deviation of about sqrt(2) d/epsilon; discrete Gaussian noise has one of about u sqrt(d), where u depends on epsilon and
-delta. So the geometric is better for few bins and the Gaussian for many.
+A person moves all published numbers together by L1 in absolute value, and by L2 in length. Geometric noise for
+epsilon/L1 needs no delta and has a standard deviation of about sqrt(2) L1/epsilon; discrete Gaussian noise has one of
+about u L2, where u depends on epsilon and delta. So the Gaussian is better where L1/L2 is above epsilon u/sqrt(2), about
+3 to 4. Whoever is in d bins moves d counts by one each: L1/L2 is sqrt(d), and the geometric is better for few bins.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
-from hubbub.guarantees.accountant.gaussian import least_variance
+from hubbub.guarantees.accountant.gaussian import Sensitivity, in_bins, least_variance
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, exp, precision, upper
 
-NOISES = ("auto", "geometric", "gaussian")
+AUTO = "auto"
+NOISES = (AUTO, "geometric", "gaussian")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,7 @@ class NoiseChoice:
 
     epsilon: Fraction
     delta: Fraction
-    bins: int
+    sensitivity: Sensitivity
     geometric: Fraction
     gaussian: Fraction
 
@@ -40,14 +42,14 @@ class NoiseChoice:
 
 
 @lru_cache(maxsize=1024)
-def compare(epsilon: Fraction, delta: Fraction, bins: int) -> NoiseChoice:
-    """Both noises for a person in at most `bins` bins, from the promise alone."""
+def compare(epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity) -> NoiseChoice:
+    """Both noises for people who move the numbers so at most, from the promise alone."""
     return NoiseChoice(
         epsilon=epsilon,
         delta=delta,
-        bins=bins,
-        geometric=geometric_variance(epsilon / bins),
-        gaussian=least_variance(epsilon, delta, bins),
+        sensitivity=sensitivity,
+        geometric=geometric_variance(epsilon / sensitivity.l1),
+        gaussian=least_variance(epsilon, delta, sensitivity),
     )
 
 
@@ -60,7 +62,7 @@ def geometric_variance(rate: Fraction) -> Fraction:
 
 def crossover(epsilon: Fraction, delta: Fraction) -> int:
     """The least number of bins of one person from which Gaussian noise is the better one."""
-    return first_from(lambda bins: compare(epsilon, delta, bins).better == "gaussian", 1)
+    return first_from(lambda bins: compare(epsilon, delta, in_bins(bins)).better == "gaussian", 1)
 
 
 def chosen(noise: str, epsilon: Fraction, delta: Fraction | None, bins: int) -> Channel:
@@ -68,12 +70,29 @@ def chosen(noise: str, epsilon: Fraction, delta: Fraction | None, bins: int) -> 
 
     Guarantee: the promise of several bins follows from either; which one is taken depends on nothing but these numbers.
     """
+    s2 = chosen_variance(noise, epsilon, delta, in_bins(bins))
+    return Geometric(epsilon / bins) if s2 is None else Gaussian(epsilon, s2)
+
+
+def check_words(noise: str, delta: Fraction | None) -> None:
+    """Refuse a noise that is none, and a delta that is none."""
     if noise not in NOISES:
         raise WrongUse(f"noise is one of {', '.join(NOISES)}, not {noise[:40]!r}; leave it out for auto")
+    if delta is not None and not 0 < delta < 1:
+        raise WrongUse(f"delta must lie between 0 and 1, not {delta}; choose one like 1e-9")
     if noise == "gaussian" and delta is None:
         raise WrongUse("Gaussian noise needs a delta beside epsilon; add `delta=1e-9`, or use `noise=geometric`")
-    if noise == "auto" and delta is not None:
-        noise = compare(epsilon, delta, bins).better
-    if noise == "gaussian" and delta is not None:
-        return Gaussian.with_delta(epsilon, delta, bins)
-    return Geometric(epsilon / bins)
+
+
+def chosen_variance(noise: str, epsilon: Fraction, delta: Fraction | None, sensitivity: Sensitivity) -> Fraction | None:
+    """The s2 of Gaussian noise for people who move the numbers so at most; None: geometric noise for epsilon/L1.
+
+    Guarantee: either is (epsilon, delta)-close, the geometric without the delta; which one is taken depends on nothing
+    but these numbers, and with auto it is the one with less variance.
+    """
+    check_words(noise, delta)
+    if delta is None or noise == "geometric":
+        return None
+    if noise == "auto" and compare(epsilon, delta, sensitivity).better == "geometric":
+        return None
+    return least_variance(epsilon, delta, sensitivity)

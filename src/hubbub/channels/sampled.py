@@ -167,10 +167,9 @@ def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
         DifferentialPrivacy(epsilon=smaller, delta=delta),
     )
     one, two = (
-        Derivation(
-            conclusion=conclusion,
-            theorem=theorem,
-            premises=(premise,),
+        premise.then(
+            theorem,
+            conclusion,
             numbers=texts(p=p, epsilon=claim.epsilon, delta=claim.delta, epsilon_out=smaller, delta_out=delta),
             assumptions=(_secretly(sample),),
         )
@@ -239,10 +238,9 @@ def _step(
         named = texts(rate=case.rate, own_rate=case.own, crowd=case.crowd, removal=case.removal, blending=case.blending)
         numbers += [(f"{name}{mark}", text) for name, text in named]
     used = (*assumptions, BINS) if bins else assumptions
-    return Derivation(
-        conclusion=conclusion,
-        theorem=Theorem(IDS[found.theorem], found.theorem, source, TO_REPLACE),
-        premises=(premise,),
+    return premise.then(
+        Theorem(IDS[found.theorem], found.theorem, source, TO_REPLACE),
+        conclusion,
         numbers=(*numbers, *texts(epsilon_out=found.epsilon, delta_out=found.delta)),
         assumptions=(*used, UNMARKED) if found.theorem == UNMARKED_NOISE else used,
     )

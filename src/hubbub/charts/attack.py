@@ -64,8 +64,8 @@ def drawn_attack(rows: Rows, chance: float, target: int, width: int, *, kind: st
                 parts.append(_errors(row, most, x, at, wide))
         y = top + len(rows) * _ROW + (14 if not beside else 0)
     heading = "<title>Mechanisms against an attack</title>"
-    said = "; ".join(f"{row['name']}: found {100 * float(row['attack']):.1f} % of the time" for row in rows)
-    heading += f"<desc>{html.escape(said)}</desc>"
+    description = "; ".join(f"{row['name']}: found {100 * float(row['attack']):.1f} % of the time" for row in rows)
+    heading += f"<desc>{html.escape(description)}</desc>"
     return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'
 
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
 
@@ -36,11 +35,6 @@ class _Pile:
     @property
     def middle(self) -> float:
         return self.top + self.tall / 2
-
-
-def responsive_flow(flow: Flow) -> str:
-    """A drawing for wide pages and one for narrow ones, of which the style shows one."""
-    return "\n".join(drawn(flow, width, kind) for kind, width in WIDTHS.items())
 
 
 def drawn(flow: Flow, width: int, kind: str = "wide") -> str:

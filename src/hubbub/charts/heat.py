@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hubbub.charts.language import localized, say
-from hubbub.charts.style import TINTS, WIDTHS
+from hubbub.charts.style import TINTS
 from hubbub.charts.svg import LINE, TEXT, Bar, ChartLabels, Panel, drawn, plain, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Cell, Heat
 
@@ -19,11 +19,6 @@ _SMALL: Final = 10.5 / 12
 _LIGHT_FROM: Final = 3  # the first tint that carries light words
 _LABELS: Final = 0.3  # of the width, at most, for the names of rows
 _PAD: Final = 6
-
-
-def responsive_heat(heat: Heat) -> str:
-    """A drawing for wide pages and one for narrow ones, of which the style shows one."""
-    return "\n".join(drawn_heat(heat, width, kind=kind) for kind, width in WIDTHS.items())
 
 
 def drawn_heat(heat: Heat, width: int, *, kind: str = "wide") -> str:
@@ -57,9 +52,9 @@ def drawn_heat(heat: Heat, width: int, *, kind: str = "wide") -> str:
             parts.append(_cell(cell, limits, (left + j * room, top, room, tall), both, f"{name}, {heat.columns[j]}"))
         top += tall
     legend, bottom = _legend(limits, heat, left, top + 14, width)
-    words = f"<title>A table of the published numbers</title><desc>{html.escape(_description(heat))}</desc>"
+    heading = f"<title>A table of the published numbers</title><desc>{html.escape(_description(heat))}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(bottom)}"'
-    return f'<svg class="chart heat {kind}" {size} role="img">{words}{"".join([*parts, legend])}</svg>'
+    return f'<svg class="chart heat {kind}" {size} role="img">{heading}{"".join([*parts, legend])}</svg>'
 
 
 def limits_of(heat: Heat) -> list[float]:
@@ -87,11 +82,11 @@ def _cell(
     box = f'<rect class="{look}" x="{px(x)}" y="{px(y)}" width="{px(wide)}" height="{px(high)}"/>'
     light = " light" if shown and which >= _LIGHT_FROM else "" if shown else " hidden"
     middle, interval = y + high / 2, _interval(cell) if both else ""
-    words = text_lines(x + wide / 2, middle + (-2 if interval else 4), [_label(cell)], light.strip(), anchor="middle")
+    labels = text_lines(x + wide / 2, middle + (-2 if interval else 4), [_label(cell)], light.strip(), anchor="middle")
     if interval:
-        words += text_lines(x + wide / 2, middle + 12, [interval], f"small{light}", anchor="middle")
-    said = f"{label}: {_label(cell)}{f', {_interval(cell)}' if _interval(cell) else ''}"
-    return f"<g><title>{html.escape(said)}</title>{box}{words}</g>"
+        labels += text_lines(x + wide / 2, middle + 12, [interval], f"small{light}", anchor="middle")
+    description = f"{label}: {_label(cell)}{f', {_interval(cell)}' if _interval(cell) else ''}"
+    return f"<g><title>{html.escape(description)}</title>{box}{labels}</g>"
 
 
 def _label(cell: Cell | None) -> str:
@@ -133,10 +128,10 @@ def _as_bars(heat: Heat, width: int, kind: str) -> str:
         )
         if bars:
             panels.append(Panel(name, bars))
-    words = ChartLabels(
+    labels = ChartLabels(
         title="Bars of the published numbers", description=_description(heat), by="", numbers=heat.numbers
     )
-    return drawn(panels, words, width, kind=kind)
+    return drawn(panels, labels, width, kind=kind)
 
 
 def _description(heat: Heat) -> str:

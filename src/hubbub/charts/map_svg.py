@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hubbub.charts.language import localized, say
-from hubbub.charts.style import WIDTHS
-from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines
+from hubbub.charts.svg import LINE, TEXT, px, round_ticks, text_length, text_lines
 from hubbub.protocol.drawing import Map
 
 _SHADES: Final = (0.08, 0.18, 0.3, 0.44, 0.6, 0.78)
@@ -22,15 +21,10 @@ _TALLEST: Final = {"wide": 0.75, "narrow": 1.3}  # times the width
 _LEGEND: Final = 26
 
 
-def responsive_map(drawn_map: Map) -> str:
-    """A drawing for wide pages and one for narrow ones, of which the style shows one."""
-    return "\n".join(drawn(drawn_map, width, kind) for kind, width in WIDTHS.items())
-
-
 def drawn(of: Map, width: int, kind: str = "wide") -> str:
     """The map as one SVG element of this width."""
     left_end, right_end, bottom, top = of.box
-    ticks_up = _ticks(bottom, top, 5)
+    ticks_up = round_ticks(bottom, top, 5)
     left = max(text_length(_tick_label(tick, ticks_up)) for tick in ticks_up) + 10
     long = width - left - 8
     high = min(max(long * (top - bottom) * of.tall / (right_end - left_end), long / 5), long * _TALLEST[kind])
@@ -39,7 +33,7 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
     parts.append(_outlines(of, left, _ABOVE, long, high))
     box = f'x="{px(left)}" y="{_ABOVE}" width="{px(long)}" height="{px(high)}"'
     parts.append(f'<rect class="frame" {box}/>')
-    ticks = _ticks(left_end, right_end, max(4, int(long / 110)))
+    ticks = round_ticks(left_end, right_end, max(4, int(long / 110)))
     for tick in ticks:
         x = left + long * (tick - left_end) / (right_end - left_end)
         label = _tick_label(tick, ticks)
@@ -129,15 +123,6 @@ def _legend(of: Map, x: float, y: float, long: float) -> tuple[str, float]:
         parts.append(text_lines(at + 18, line + 11, [text], "quiet"))
         at += wide
     return "".join(parts), line + _LEGEND
-
-
-def _ticks(least: float, most: float, many: int) -> list[float]:
-    """At most about so many round values: steps of 1, 2 or 5 times a power of ten."""
-    rough = (most - least) / many
-    unit = 10.0 ** math.floor(math.log10(rough))
-    step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= rough * (1 - 1e-9))
-    first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
-    return [i * step for i in range(first, last + 1)]
 
 
 def _tick_label(tick: float, ticks: Sequence[float]) -> str:

@@ -78,8 +78,8 @@ MARKS: Final = (
 .flow .plain { fill: var(--quiet, #52606d); opacity: .55; }
 .flow .flowing.plain { opacity: .18; }
 .map .frame { fill: none; stroke: var(--rule, #7d8895); }
-.map .square { fill: var(--link, #005b8f); }
-.map .dots { fill: none; stroke: var(--ink, #1f2933); stroke-width: 1.8; stroke-linecap: round; opacity: .65; }
+.map .square { fill: var(--bar, #4b93c6); }
+.map .dots { fill: none; stroke: var(--ink, #1f2933); stroke-width: 1.8; stroke-linecap: round; opacity: .8; }
 .map .outline { fill: none; stroke: var(--ink, #1f2933); stroke-width: .8; opacity: .8; }
 .map text { font-size: 11px; }
 """

@@ -14,6 +14,7 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from hubbub.charts.language import localized, say
@@ -129,12 +130,25 @@ class _Scale:
         return (inside - self.least) / (self.most - self.least) * length
 
     def ticks(self, most: int) -> list[float]:
-        """At most so many round values: steps of 1, 2 or 5 times a power of ten."""
-        rough = (self.most - self.least) / most
-        unit = 10.0 ** math.floor(math.log10(rough))
-        step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= rough * (1 - 1e-9))
-        first, last = math.ceil(self.least / step), math.floor(self.most / step)
-        return [i * step for i in range(first, last + 1) if self.parts or step >= 1 or not (i * step) % 1]
+        """Round values between its ends, whole ones where there is nothing between them."""
+        return [tick for tick in round_ticks(self.least, self.most, most) if self.parts or tick == round(tick)]
+
+
+def round_ticks(least: float, most: float, many: int) -> list[float]:
+    """At most about so many round values in an interval, and two at least: multiples of 1, 2 or 5 times a power of ten.
+
+    >>> round_ticks(0, 1000, 4), round_ticks(270, 1750, 3)
+    ([0.0, 500.0, 1000.0], [500.0, 1000.0, 1500.0])
+    """
+    rough = (most - least) / many
+    unit = 10.0 ** math.floor(math.log10(rough))
+    steps = [unit * factor for factor in (0.2, 0.5, 1, 2, 5, 10)]
+    chosen = next(i for i, step in enumerate(steps) if step >= rough * (1 - 1e-9))
+    for step in reversed(steps[: chosen + 1]):
+        first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
+        if last > first:
+            break
+    return [i * step for i in range(first, last + 1)]
 
 
 def scales_of(panels: Sequence[Panel], look: Look) -> list[_Scale]:
@@ -208,14 +222,31 @@ def _lying(scale: _Scale, labels: ChartLabels, look: Look, bars: Sequence[Bar], 
         inside += text_lines(at, y + _BAR / 2 + 4, [_bar_text(bar, scale)], "hidden" if bar.value is None else "")
         parts.append(f"<g><title>{html.escape(_label(bar, scale))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
-    grid, ticks = [], scale.ticks(max(3, int(length / 90)))
-    for tick in ticks:
+    grid = []
+    for tick in _spaced_ticks(scale, length):
         x = left + scale.at(tick, length)
         grid.append(_line("grid", x, -3, x, y))
         grid.append(text_lines(x, y + TEXT, [_tick(tick, scale)], "quiet", anchor="middle" if x > 20 else ""))
-    parts.append(text_lines(left + length / 2, y + TEXT + LINE, [labels.numbers], "quiet", anchor="middle"))
-    zero = left + scale.at(0, length)  # the left end, where the axis does not hold it
-    return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + TEXT + LINE + 4
+    below_axis = wrapped(labels.numbers, 0.8 * width) if labels.numbers else [""]
+    half = 0.6 * max(map(text_length, below_axis))  # a little more than the half: the fonts of readers differ
+    centre = max(min(left + length / 2, width - half), half)
+    parts.append(text_lines(centre, y + TEXT + LINE, below_axis, "quiet", anchor="middle"))
+    zero = left + scale.at(0, length)
+    axis = _line("axis", zero, -3, zero, y) if scale.least <= 0 <= scale.most else ""
+    return "".join([*grid, *parts, axis]), y + TEXT + LINE * len(below_axis) + 4
+
+
+def _spaced_ticks(scale: _Scale, length: float) -> list[float]:
+    """As many round values as have room for their labels side by side."""
+    for many in range(max(3, int(length / 90)), 0, -1):
+        ticks = scale.ticks(many)
+        if all(
+            scale.at(b, length) - scale.at(a, length)
+            >= (text_length(_tick(a, scale)) + text_length(_tick(b, scale))) / 2 + 8
+            for a, b in pairwise(ticks)
+        ):
+            return ticks
+    return [ticks[0], ticks[-1]]
 
 
 def _mark(
@@ -265,7 +296,8 @@ def _upright(
     lean = max(reach[i] * math.cos(_SLANT) - (i + 0.5) * (width - left) / len(bars) for i in chosen)
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
-    thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0 + _ARROW
+    spelled = look.mark is Mark.BAR and all(text_length(_bar_text(bar, scale)) + 4 <= step for bar in bars)
+    thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0 + (LINE if spelled else _ARROW)
     narrow = " thin" if step < 12 else ""
     parts = [text_lines(0, TEXT, [labels.numbers], "quiet")]
     for tick in ticks:
@@ -291,6 +323,10 @@ def _upright(
         under, over = _beyond(bar, scale)
         inside += _arrow(bar, (x + thick / 2, top + high), (0, 1), thick) if under else ""
         inside += _arrow(bar, (x + thick / 2, top), (0, -1), thick) if over else ""
+        if spelled:
+            above = top + high - max(end, upper if bar.value is not None else 0.0) - 4 - over * _ARROW
+            kind = "hidden" if bar.value is None else ""
+            inside += text_lines(middle, above, [_bar_text(bar, scale)], kind, anchor="middle")
         parts.append(f"<g><title>{html.escape(_label(bar, scale))}</title>{inside}</g>")
     zero = top + high - scale.at(0, high)
     parts.append(_line("axis", left, zero, width, zero))

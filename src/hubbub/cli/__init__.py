@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hubbub.protocol.option import Option
-    from hubbub.protocol.spec import Spec
 
 ELSE: Final = "More"  # options that every command has
 STOPPED: Final = 130  # the exit code of whoever was interrupted, as shells have it
@@ -68,14 +67,31 @@ def _in_one_sentence() -> Iterator[None]:
         raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}{mark} see {where} --help", error.exit_code) from error
 
 
+_NEAR: Final = 0.7  # so alike are an option and the one that was meant
+_OTHER_NAMES: Final = {
+    "eps": ("epsilon",), "budget": ("epsilon",), "k": ("crowd",), "min-count": ("crowd",), "threshold": ("crowd",),
+    "id": ("person",), "user": ("person",), "unit": ("person",), "group": ("by",), "group-by": ("by",), "groupby": ("by",),
+    "column": ("by", "of"), "col": ("by", "of"), "value": ("of",), "values": ("of",), "filter": ("where",), "at": ("q",),
+    "quantile": ("q",), "percentile": ("q",), "output": ("out",), "o": ("out",), "sheet": ("table",), "sep": ("delimiter",),
+    "na": ("missing",), "weights": ("weight",), "lang": ("language",), "public-key": ("key",), "winners": ("seats",),
+}  # fmt: skip
+"""What others call an option, and its names here."""
+
+
 def _meant(error: click.UsageError) -> str | None:
-    """Of an option that is not there, those whose names have its name in them: what was meant, most likely."""
+    """Of an option that is not there, what was meant, most likely: what it is called here, or what has its name in it."""
+    from difflib import get_close_matches
+
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return None
     option = error.option_name.lstrip("-")
     every = [name for param in error.ctx.command.params for name in param.opts if name.startswith("--")]
-    near = [f"'{name}'" for name in every if option in name.lstrip("-").split("-")]
-    return f"no such option '{error.option_name}'. Did you mean {' or '.join(near)}?" if near else None
+    named = [f"'{name}'" for name in every if name.lstrip("-") in _OTHER_NAMES.get(option, ())]
+    near = named or [f"'{name}'" for name in every if option in name.lstrip("-").split("-")]
+    words = {word for word in option.split("-") if len(word) > len("rows")}
+    near = near or [f"'{name}'" for name in every if words.intersection(name.lstrip("-").split("-"))]
+    near = near or [f"'--{name}'" for name in get_close_matches(option, [name.lstrip("-") for name in every], 2, _NEAR)]
+    return f"no such option '{error.option_name}'" + (f". Did you mean {' or '.join(near[:2])}?" if near else "")
 
 
 class Commands(click.Group):
@@ -131,18 +147,17 @@ def json_option(command: Command) -> Command:
 
 def yes_option(command: Command) -> Command:
     """``--yes``, wherever a promise may be so weak that somebody has to confirm it."""
-    return click.option("--yes", is_flag=True, help="Confirm a weak promise: a large epsilon or delta, a small crowd.")(
+    return click.option("--yes", is_flag=True, help="Confirm a weak promise, like a large epsilon, or rows as people.")(
         command
     )
 
 
-def confirm_weak(spec: Spec, yes: bool) -> None:
+def confirm_weak(found: tuple[str, ...], yes: bool) -> None:
     """Say what is weak about a promise, and go on only if somebody confirms it: by ``--yes``, or on a terminal."""
     from hubbub.errors import WrongUse
+    from hubbub.protocol.weakness import check_confirmed, remedy
     from hubbub.protocol.weakness import sentence as weak_sentence
-    from hubbub.protocol.weakness import weaknesses
 
-    found = weaknesses(spec)
     if not found:
         return
     sentence = weak_sentence(found)
@@ -150,10 +165,10 @@ def confirm_weak(spec: Spec, yes: bool) -> None:
         print_text(f"Note: {sentence}.")
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise WrongUse(f"{sentence}; choose a stronger promise, or confirm this one with `yes=True`")
+        check_confirmed(found, "`yes=True`")
     print_text(f"{sentence[:1].upper()}{sentence[1:]}.")
     if not click.confirm("Publish it all the same?", err=True):
-        raise WrongUse("nothing was published, and nothing is spent; choose a stronger promise")
+        raise WrongUse(f"nothing was published, and nothing is spent; {remedy(found)}")
 
 
 class GroupedOption(click.Option):
@@ -164,12 +179,44 @@ class GroupedOption(click.Option):
         self.group, self.advanced = group, advanced
 
 
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
+class OneOf(_Choice):
+    """A choice that says what was meant, where a word is nearly one or the name that others have for one."""
+
+    def __init__(self, choices: Sequence[str], other_names: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(choices)
+        self.other_names = other_names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from difflib import get_close_matches
+
+        if isinstance(value, str) and value not in self.choices:
+            near = [name for other, name in self.other_names if other == value.lower() and name in self.choices]
+            near = near or get_close_matches(value.lower().replace("_", "-"), self.choices, 2)
+            if near:
+                self.fail(f"{value!r} is not its name here. Did you mean {' or '.join(near)}?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 EVERYTHING: Final = f"{__name__}.everything"
 """Set in a context whose help shows every option."""
 
 
 class InGroups(click.Command):
     """A command whose help shows what most people need, by headings; ``--help-all`` shows everything."""
+
+    headings: tuple[str, ...] = (WHAT, WHOSE, HOW, WHERE, ELSE)
+
+    def heading(self, param: click.Parameter) -> str:
+        return param.group if isinstance(param, GroupedOption) else ELSE
+
+    def advanced(self, param: click.Parameter) -> bool:
+        return isinstance(param, GroupedOption) and param.advanced
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx), self._everything()]
@@ -191,19 +238,18 @@ class InGroups(click.Command):
         )
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        told = self.help or ""
+        help_text = inspect.cleandoc(self.help or "")
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(told if EVERYTHING in ctx.meta else told.partition("\n\n")[0])
+            formatter.write_text(help_text if EVERYTHING in ctx.meta else help_text.partition("\n\n")[0])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            advanced = isinstance(param, GroupedOption) and param.advanced and EVERYTHING not in ctx.meta
-            if record is not None and not advanced:
-                found.setdefault(param.group if isinstance(param, GroupedOption) else ELSE, []).append(record)
-        for heading in (WHAT, WHOSE, HOW, WHERE, ELSE):
+            if record is not None and (EVERYTHING in ctx.meta or not self.advanced(param)):
+                found.setdefault(self.heading(param), []).append(record)
+        for heading in self.headings:
             if heading in found:
                 with formatter.section(heading):
                     formatter.write_dl(found[heading])
@@ -231,7 +277,7 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
             "advanced": option.advanced,
         }
         if option.choices:
-            options |= {"type": click.Choice(option.choices), "metavar": None}
+            options |= {"type": OneOf(option.choices, option.other_names), "metavar": None}
         elif option.metavar is None:
             options |= {"is_flag": True, "default": False}
         elif option.many:
@@ -269,10 +315,10 @@ def question(
             found = function(*several, **words)
         answer(found, as_json=as_json, **rest)
 
-    told = inspect.cleandoc(function.__doc__ or "").partition("\n\nGuarantee:")[0]
+    help_text = inspect.cleandoc(function.__doc__ or "").partition("\n\nGuarantee:")[0]
     made = click.command(
         name or function.__name__,
-        help=in_shell(told) + text,
+        help=in_shell(help_text) + text,
         epilog=examples(*(f"hubbub {line}" for line in lines)),
     )
     return made(options(json_option(run), (*own, *also)))
@@ -285,6 +331,15 @@ def print_json(value: Mapping[str, object]) -> None:
     if not text.isprintable():  # what acts on a terminal stands within quotes, and JSON has a spelling for it
         text = "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
     click.echo(text)
+
+
+def print_answer(facts: Mapping[str, object], *sentences: str, as_json: bool) -> None:
+    """What a command found: as JSON, or in sentences."""
+    if as_json:
+        print_json(facts)
+        return
+    for each in sentences:
+        page().print(each, soft_wrap=True)
 
 
 def display(text: str) -> str:
@@ -333,13 +388,13 @@ def verdict(sentence: str, *, passed: bool | None = True) -> Text:
     return Text.assemble((mark, f"bold {colour}"), (_by_lines(sentence), "bold"))
 
 
-def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> None:
-    """A small table: the first column is words, the others numbers."""
+def table(rows: Iterable[Sequence[str]], headings: Sequence[str], *, texts: int = 1) -> None:
+    """A small table: the first columns are texts, the others numbers."""
     from rich.table import Table
 
     drawn = Table(box=None, pad_edge=False)
     for i, heading in enumerate(headings):
-        drawn.add_column(heading, justify="left" if i == 0 else "right")
+        drawn.add_column(heading, justify="left" if i < texts else "right")
     for row in rows:
         drawn.add_row(*row)
     page().print(drawn)

@@ -15,18 +15,24 @@ import click
 
 from hubbub.account import (
     Composed,
+    Converse,
     Converted,
     Grouped,
+    NoisyFunction,
     NoisyMean,
     SampleAndSanitize,
+    SampledHistogram,
     Tradeoff,
     compose,
+    converse,
     convert,
     crowd,
     distributional,
     group,
+    histogram,
     lecture,
     mean,
+    noise,
     robust,
     sanitize,
 )
@@ -68,8 +74,8 @@ def _point(made: Tradeoff, *, delta: str | None, at_epsilon: str | None, curve: 
         from hubbub import charts
 
         charts.ready(curve)
-    asked = curve is None or delta is not None or at_epsilon is not None
-    point = made.ask(delta=delta, at_epsilon=at_epsilon) if asked else None
+    wants_point = curve is None or delta is not None or at_epsilon is not None
+    point = made.ask(delta=delta, at_epsilon=at_epsilon) if wants_point else None
     result = {} if point is None else point.as_json(in_shell)
     if curve is not None:
         rows = made.curve()
@@ -104,7 +110,12 @@ def _write(rows: Sequence[Mapping[str, Any]], path: str, made: Tradeoff) -> None
         raise WrongUse(f"the curve cannot be written to {path}: {error.strerror}; choose another file") from error
 
 
-def _table(found: SampleAndSanitize | NoisyMean, headings: Sequence[str], *, as_json: bool) -> None:
+def _table(
+    found: SampleAndSanitize | NoisyMean | NoisyFunction | Converse | SampledHistogram,
+    headings: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
         print_json(found.as_json())
         return
@@ -130,6 +141,7 @@ _POINT: Final = (
 )
 _OUTSIDE: Final = partial(_table, headings=["outside the sample", "epsilon", "delta"])
 _SCALES: Final = partial(_table, headings=["scale of the Laplace noise", ""])
+_NUMBERS: Final = partial(_table, headings=["", ""])
 
 
 def _add(function: Callable[..., Any], answer: Callable[..., None], *lines: str, **more: Any) -> None:
@@ -165,6 +177,14 @@ _add(
     "--rows 1000 --of 10000 --epsilon-dp 1 --delta-dp 1e-9 --json",
 )
 _add(mean, _SCALES, "--rows 1000 --of 10000 --epsilon-zk 0.1", "--rows 100 --of 1000000 --scale 0.05 --json")
+_add(
+    noise,
+    _NUMBERS,
+    "--within 0.05 --fails 1e-6 --spread 1 --sensitivity 0.0001 --epsilon-zk 0.5",
+    "--within 0.05 --fails 1e-6 --spread 1 --rows 2000 --of 10000 --scale 0.4 --json",
+)
+_add(histogram, _NUMBERS, "--rows 10000 --of 1000000 --bins 10 --epsilon-zk 0.04")
+_add(converse, _NUMBERS, "--fails 0.05 --epsilon-zk 0.1", "--fails 0.05 --sampler-fails 0.5 --json")
 _add(
     group,
     partial(_promise, bold=False),

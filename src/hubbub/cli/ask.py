@@ -10,7 +10,7 @@ from hubbub.cli import display, examples, json_option, page, print_json
 @click.command(
     "ask",
     epilog=examples(
-        "hubbub release queries hubbub-demo/millbrook.parquet --rows-are-people --columns age:0..90:5 "
+        "hubbub release queries hubbub-demo/millbrook.parquet --person resident --columns age:0..90:5 "
         "--class intervals --epsilon 1 --out q",
         "hubbub ask q/certificate.json age=[20,25)..[60,65)",
     ),

@@ -237,6 +237,11 @@ def _progress() -> Callable[[int, int], None]:
 @click.option("--total", metavar="LABEL", help="The label of rows that are totals over a column, like All.")
 @click.option("--hidden-any", is_flag=True, help="Hidden counts may be of any size, not only below --k.")
 @click.option("--seconds", metavar="S", default="60", show_default=True, help="At most so long for programs.")
+@click.option(
+    "--periods",
+    metavar="COLUMN",
+    help="The files are of a table that comes every period, in order of publication; this column has the period.",
+)
 @json_option
 def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> None:
     """What published tables over the same people determine together, ours or anybody's.
@@ -244,9 +249,12 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
     CSV files with key columns, a column of counts, and a mark or a blank where a count is hidden. Every hidden cell
     whose range is a single number (or --values of them) is listed, with the rows that give it away. Exit code 4 if
     there is one.
+
+    With --periods, a number of a period that was hidden must never come back, neither later nor in a total.
     """
     from hubbub.audit.finding import timed
     from hubbub.audit.published.inference import of_files
+    from hubbub.audit.published.periods import of_periods
     from hubbub.numeric.exact import positive
     from hubbub.numeric.limits import a_crowd, a_size
 
@@ -258,6 +266,10 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
         "seconds": float(positive(given["seconds"], "--seconds")),
     }
     crowd = a_crowd(k, "--k")
+    if given["periods"] is not None:
+        more = {} if given["count"] is None else {"count": given["count"]}
+        _done([timed(lambda: of_periods(files, crowd, period=given["periods"], **more))], as_json)
+        return
     with working("Subtracting tables from each other"):
         found = timed(lambda: of_files(files, crowd, **options))
     _done([found], as_json)

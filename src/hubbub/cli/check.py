@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +16,7 @@ from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
 from hubbub.progress import working
+from hubbub.tables.cell_format import COMMA, MONEY
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.diversity import Crowds
@@ -30,6 +32,9 @@ ONCE: Final = (
 )
 _CSV: Final = ("delimiter", "encoding", "no_header")
 _COLUMNS: Final = 40  # that are listed
+_PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
+_NUMBERED: Final = {"id", "no", "nr", "number", "code", "zip", "postcode", "year"}  # numbers that nobody adds up
+_BOUND: Final = 3  # bins or rows of a person in a proposed command, whatever the table
 _FEW: Final = 50  # values of a column that is proposed
 
 
@@ -77,6 +82,9 @@ def _of_releases(own: set[str]) -> list[click.Option]:
 @click.option("--columns", metavar="LIST", help="The columns of records, as release records takes them.")
 @click.option("--crowd", metavar="K", help="With --columns: the size of a crowd.")
 @click.option("--keep", metavar="LIST", help="With --columns: columns kept untouched. How alike are crowds in them?")
+@click.option(
+    "--dictionary", metavar="FILE", help="The data dictionary, if not datapackage.json beside the file; or none."
+)
 @partial(options, declared=FORM)
 @json_option
 def check(
@@ -91,6 +99,7 @@ def check(
     columns: str | None,
     crowd: str | None,
     keep: str | None,
+    dictionary: str | None,
     as_json: bool,
     **words: Any,
 ) -> None:
@@ -98,34 +107,71 @@ def check(
 
     It tells what is read and what is left out, by which rule; which cells cannot be read as declared, and what they
     look like (digits and letters masked); how many rows people have; how much would be shown; where bins, condition or
-    range and the data do not meet, so that zeros would be published and paid for; and a command that you could run
-    next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
+    range and the data do not meet, so that zeros would be published and paid for; where a data dictionary beside the
+    table and the table do not meet; and a command that you could run next. What it prints is private: it comes from the
+    data as it is. Nothing is entered in the ledger.
     A table of a database is looked at where it is: FILE is then its address, with --table.
     The options of a release are taken too, so that "check" in the place of "release histogram" looks at the same.
     """
+    from hubbub.dictionary.datapackage import find
     from hubbub.engines.opening import open_inspection
 
     how = {name: words.pop(name) for name in (*_CSV, "table", "missing")}
     if person is not None and rows_are_people:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
-    unused = sorted(f"--{name.replace('_', '-')}" for name, value in words.items() if value)
+    declared = find(file, how["table"], dictionary)
+    said = declared.open_words({"person": person, "rows_are_people": rows_are_people, **how})
+    how = {name: tuple(said[name]) if name == "missing" else said[name] for name in how}
+    person, rows_are_people = (on or person) if join or on else said["person"], said["rows_are_people"]
+    promise_words = {name: words[name] for name in _PROMISE if words.get(name)}
+    unused = sorted(
+        f"--{name.replace('_', '-')}" for name, value in words.items() if value and name not in promise_words
+    )
     if unused:
         print_text(f"Note: a look has no use for {', '.join(unused)}; the release will.")
+    separated = _separator(file, how) if join is None else None
+    if separated is not None:
+        how["delimiter"] = separated
     try:
         with working("Looking"), interruptible():
-            found = open_inspection(file, by, person, where=where, of=of, join=join, on=on, **how)
+            found = open_inspection(
+                file,
+                by,
+                person,
+                where=where,
+                of=of,
+                join=join,
+                on=on,
+                by_name=not rows_are_people,
+                declared=declared,
+                **how,
+            )
     except (WrongUse, Refused):
         if not as_json:
             _first_line(file, how)
         raise
-    person = on or person
-    command = _command(found, file, person, by, how | {"join": join, "on": on})
+    guessed = found.persons is not None and on is None and person is None
+    person = on or person or (found.persons.column if found.persons is not None else None)
+    command = _command(found, file, person, by, how | {"join": join, "on": on}, promise_words)
     of_records = columns is not None and crowd is not None and "box" not in words
     crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
         print_json(found.as_json() | {"command": command} | ({} if crowds is None else {"records": crowds.as_json()}))
         return
     echo(PRIVATE)
+    if separated is not None:
+        echo(
+            f"Cells are separated by a {separated}, as the first line shows; a release is told so: --delimiter {separated}."
+        )
+    for sentence in found.broken:
+        echo(display(sentence))
+    if declared.fields and not found.broken and not (by or where or of or join):
+        echo(f"The table is as {display(declared.where)} says, as far as that can be looked at.")
+    if guessed:
+        echo(
+            f"By its name, the column {display(person or '')} says who a row is about, and is taken so here. If each row is "
+            "another person all the same, look again with --rows-are-people."
+        )
     for sentence in _sentences(found):
         echo(sentence)
     _tall_cells(file, how)
@@ -134,9 +180,23 @@ def check(
     _draw(found)
     _draw_kept(found)
     _draw_values(found, of)
-    if command:
+    if command is None and not by and of is None:
+        echo(
+            "\nNo command is proposed, because no column has few values: name one and its bins, like --by age:0..90:10."
+        )
+    elif command:
         echo(f"\nYou could run: {command}")
+        if bound := re.search(r" --(distinct|rows-per-person) (\d+) ", command):
+            _of_bound(*bound.groups())
         echo("Choose the bins by what is public about the column, not by what stands above.")
+        if "--delta" in command:
+            echo(
+                "Values that are public, like the answers of a form, are better listed: with --by COLUMN=a,b,c and without "
+                "--delta no bin is hidden."
+            )
+        if not by and of is None and (measured := _range_hint(found, person)) is not None:
+            echo(f"For an average: {_mean_command(command, measured)} (or sum for mean), with a range that is public.")
+            echo("By groups, list them: --by COLUMN=a,b,c. No mean is told of groups that were found in the data.")
         echo(ONCE)
         if person is None and not rows_are_people:
             echo(
@@ -199,6 +259,21 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
         echo(f"The first line has {len(names):,} cells: {', '.join(map(display, names[:_COLUMNS]))}")
     for address, line in marks:
         echo(f"A quotation mark that opens a cell on line {line:,} of {display(address)} does not close as it should.")
+
+
+def _separator(file: str, how: dict[str, Any]) -> str | None:
+    """What seems to separate the cells of a CSV whose first line has no comma; a release is told, and never guesses."""
+    from hubbub.engines.files.csv_file import first_names
+    from hubbub.engines.files.csv_form import MARKS, form
+    from hubbub.engines.files.plain_copy import kind
+
+    with suppress(HubbubError):
+        declared = form(**{name: how[name] for name in _CSV})
+        if kind(file) == ".csv" and declared.delimiter is None and declared.names is None:
+            names = first_names(file, ",", declared)
+            there = [word for word, mark in MARKS.items() if len(names) == 1 and mark in names[0]]
+            return there[0] if len(there) == 1 else None
+    return None
 
 
 def _tall_cells(file: str, how: dict[str, Any]) -> None:
@@ -271,10 +346,20 @@ def _of_people(persons: Persons) -> Iterator[str]:
     most = max((rows for rows, _ in persons.rows), default=0)
     several = sum(people for rows, people in persons.rows if rows > 1)
     yield (
-        f"{persons.people:,} people by {persons.column}: {several:,} have several rows, at most {most:,}; keep one of "
-        "each (--one-row-per-person), count each in at most B bins (--distinct B), or count rows, at most M of each "
-        "(--rows-per-person M)."
+        f"{persons.people:,} people by {persons.column}: {several:,} have several rows, at most {most:,}; count each "
+        "in at most B bins (--distinct B), count rows, at most M of each (--rows-per-person M), or draw one row of each "
+        "at random (--one-row-per-person)."
     )
+
+
+def _of_bound(option: str, most: str) -> None:
+    """What a proposed bound on the bins or rows of a person counts, and by what it is chosen."""
+    if option == "distinct":
+        echo(
+            f"It counts how many people were ever in each bin, each person in at most {most} bins. To count rows, such as "
+            f"visits, put --rows-per-person {_BOUND} in place of --distinct {most}, list the bins and leave out --delta."
+        )
+    echo(f"The {most} does not come from the cells: choose this bound by what is public.")
 
 
 def _draw_kept(found: Inspection) -> None:
@@ -284,7 +369,9 @@ def _draw_kept(found: Inspection) -> None:
     if found.persons is None or found.persons.once:
         return
     console, people = page(), max(found.persons.people, 1)
-    console.print("\nIf so many rows, or bins, of a person count at most (a bound that is chosen by this leaks it):")
+    console.print(
+        "\nWhat a bound on each person's rows, or bins, would keep (a bound that is chosen by this leaks it):"
+    )
     grid = Rows("at most", "rows", "all rows of", *(["bins", "all bins of"] if found.bins_kept else []), box=None)
     bins = found.bins_kept or (None,) * len(found.persons.rows_kept)
     for rows, own in zip(found.persons.rows_kept, bins, strict=True):
@@ -308,7 +395,7 @@ def _draw_values(found: Inspection, of: str | None) -> None:
         return
     range_, people = measured(of), max(found.values_kept[-1].people, 1)
     console = page()
-    console.print(f"\nIf what a person adds to the sum of {display(range_.column)} is capped (the same leak):")
+    console.print(f"\nWhat a cap on each person's total of {display(range_.column)} would keep (the same leak):")
     grid = Rows("at most", "of the sum", "nothing is cut of", box=None)
     for kept in found.values_kept:
         cap = "all" if kept.most is None else f"{to_text(kept.most * range_.high)}"
@@ -348,10 +435,16 @@ def _draw(found: Inspection) -> None:
     if not any(cells.spec for cells in found.columns):
         grid = Rows("column", "missing", "values", "could be read as", box=None, pad_edge=False)
         for cells in found.columns[:_COLUMNS]:
-            grid.add_row(display(cells.column), f"{cells.missing:,}", f"about {cells.values:,}", cells.reads or "")
+            grid.add_row(
+                display(cells.column),
+                f"{cells.missing:,}",
+                f"about {min(cells.values or 0, found.rows):,}",
+                cells.reads or "",
+            )
         console.print(grid)
         if len(found.columns) > _COLUMNS:
-            console.print(f"and {len(found.columns) - _COLUMNS:,} more columns.")
+            more = ", ".join(display(cells.column) for cells in found.columns[_COLUMNS:])
+            console.print(f"and {len(found.columns) - _COLUMNS:,} more columns: {more}.")
         return
     if not found.fares:
         console.print("Nobody would be in any bin.")
@@ -370,15 +463,22 @@ def _suffix(cells: Cells) -> str:
     return f",{cells.reads}" if cells.reads not in (None, "numbers", "dates", "boolean") else ""
 
 
-def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ...], how: dict[str, Any]) -> str | None:
+def _command(
+    found: Inspection,
+    file: str,
+    person: str | None,
+    by: tuple[str, ...],
+    how: dict[str, Any],
+    promise_words: dict[str, str],
+) -> str | None:
     """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
-    from hubbub.tables.bins import Discovered, parse
+    from hubbub.tables.bins import Discovered, declared_size, parse
 
     specs = [_mended(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
     found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
     measured = found.measured if not found_bins else None  # of found bins no mean is told without more
     if not by and measured is None:
-        few = (cells for cells in found.columns if cells.column != person and 2 <= (cells.values or 0) <= _FEW)
+        few = (cells for cells in found.columns if cells.column != person and _could_be_bins(cells))
         specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
     if (not specs and measured is None) or (
         by and not found.fares
@@ -397,7 +497,9 @@ def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ..
     if is_address(file) and " " in (how["table"] or ""):
         parts += ["--dataset", "people"]  # a query has no name of its own
     parts += [] if how["on"] else ["--person", person] if person else ["--rows-are-people"]
-    parts += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
+    if found.persons is not None and not found.persons.once:
+        bins = declared_size([parse(spec) for spec in specs]) or _BOUND
+        parts += ["--distinct", str(min(bins, _BOUND))] if measured is None else ["--rows-per-person", str(_BOUND)]
     parts += [] if measured is None else ["--of", _mended(measured.spec or "", measured)]
     for spec in specs:
         parts += ["--by", spec]
@@ -405,19 +507,44 @@ def _command(found: Inspection, file: str, person: str | None, by: tuple[str, ..
         parts += ["--encoding", "cp1252"]
     # What can be added to later: a table of crowds would close the dataset to every other one.
     found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)  # those that are proposed, too
-    promise = ["--epsilon", "1", *(["--delta", "1e-9"] if found_bins else [])]
-    return " ".join(map(shlex.quote, [*parts, *promise, "--out", "out/"]))
+    promise = {"epsilon": "1", "delta": "1e-9", "out": "out/"} | promise_words
+    confirmed = ["--yes"] if found.unnamed_person is not None else []
+    typed = [part for name in _PROMISE if name != "delta" or found_bins for part in (f"--{name}", promise[name])]
+    return " ".join(map(shlex.quote, [*parts, *confirmed, *typed]))
+
+
+def _could_be_bins(cells: Cells) -> bool:
+    """Whether it has few values, and none of them is a name."""
+    return 2 <= (cells.values or 0) <= _FEW and "name" not in cells.column.lower()
+
+
+def _range_hint(found: Inspection, person: str | None) -> str | None:
+    """How the first column of money, or else of numbers, is measured; its range is never taken from the data."""
+    for ways in ((MONEY,), (COMMA, "numbers")):
+        for cells in found.columns:
+            words = set(re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cells.column).lower()))
+            if (cells.reads or "").startswith(ways) and cells.column != person and not words & _NUMBERED:
+                name = f'"{cells.column}"' if set(cells.column) & set('=:,"') else cells.column
+                return f"{name}:LOW..HIGH:STEP{_suffix(cells)}"
+    return None
+
+
+def _mean_command(command: str, measured: str) -> str:
+    """The command that is proposed for counts, for a mean of everybody."""
+    words = shlex.split(command)
+    words[words.index("histogram")] = "mean"
+    for option in ("--by", "--delta"):
+        while option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    if words[-1] == "out/":  # beside the counts
+        words[-1] = "mean/"
+    at = words.index("--epsilon")
+    return " ".join(map(shlex.quote, [*words[:at], "--of", measured, *words[at:]]))
 
 
 def _mended(spec: str, cells: Cells) -> str:
     """The bins that were asked for, with the way in which their cells can be read; null and other stay last."""
-    from hubbub.tables.bins import parse
+    from hubbub.tables.bins import with_reading
 
-    suffix = _suffix(cells)
-    if not suffix or not cells.unreadable or parse(spec).reads:
-        return spec
-    body, ends = spec, ""
-    while body.endswith((",null", ",other")):
-        body, _, word = body.rpartition(",")
-        ends = f",{word}{ends}"
-    return f"{body}{suffix}{ends}"
+    return with_reading(spec, _suffix(cells).removeprefix(",")) if _suffix(cells) and cells.unreadable else spec

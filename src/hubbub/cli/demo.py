@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json
+from hubbub.cli import examples, json_option, page, print_json, table
 from hubbub.errors import WrongUse
 from hubbub.progress import working
 
@@ -100,8 +100,6 @@ def _prepare(folder: Path) -> None:
 
 
 def _print_town(town: Story) -> None:
-    from rich.table import Table
-
     from hubbub.certificate.explanation import crowd_sentence, meaning
     from hubbub.demo import millbrook
     from hubbub.guarantees.promise_order import requested_first
@@ -113,14 +111,8 @@ def _print_town(town: Story) -> None:
         f"{round(1 / float(millbrook.SAMPLE))}, by department and salary. A count below {millbrook.CROWD} is hidden. "
         f"The {_LARGEST} largest of {town.visible_bins} published numbers:\n"
     )
-    table = Table(box=None, pad_edge=False)
-    for heading in ("department", "salary"):
-        table.add_column(heading)
-    for heading in ("in the sample", "so in Millbrook, between"):
-        table.add_column(heading, justify="right")
-    for labels, value, low, high in town.largest(_LARGEST):
-        table.add_row(*labels, f"{value:,}", f"{low:,} and {high:,}")
-    console.print(table)
+    largest = [(*labels, f"{n:,}", f"{low:,} and {high:,}") for labels, n, low, high in town.largest(_LARGEST)]
+    table(largest, ("department", "salary", "in the sample", "so in Millbrook, between"), texts=2)
     hidden = town.counts.bins - town.visible_bins
     console.print(
         f"\n{hidden} of {town.counts.bins} bins are hidden. The {millbrook.FERRY} people of the ferry and the "
@@ -153,23 +145,21 @@ def _print_outcomes(rows: tuple[Outcome, ...]) -> None:
         f"{salaries.CANDIDATES} higher bins. An attacker who knows everything else guesses which: blindly, that "
         f"works {1 / salaries.CANDIDATES:.1%} of the time.\n"
     )
-    table = Table(box=None, pad_edge=False)
-    table.add_column("mechanism, and the loss\nit promises by crowd", min_width=32)
+    columns = Table(box=None, pad_edge=False)
+    columns.add_column("mechanism, and the loss\nit promises by crowd", min_width=32)
     for heading in ("attack\nfinds bin", "error\nper bin"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        columns.add_column(heading, justify="right", no_wrap=True)
     for heading in ("its\nguess", "\nmanagers", "large\ncrowds"):
-        table.add_column(heading, no_wrap=True)
+        columns.add_column(heading, no_wrap=True)
     for row in rows:
         name = Group(Text(row.mechanism.title, "bold"), Padding(Text(row.promise, "dim"), (0, 0, 0, 2)))
         guess = "right" if row.right else "wrong"
-        table.add_row(name, f"{row.attack:.1%}", f"{row.error:.1f}", guess, row.managers, row.crowds)
-    console.print(table)
+        columns.add_row(name, f"{row.attack:.1%}", f"{row.error:.1f}", guess, row.managers, row.crowds)
+    console.print(columns)
     console.print()
 
 
 def _print_network(network: Network) -> None:
-    from rich.table import Table
-
     from hubbub.certificate.explanation import meaning
     from hubbub.demo import friends, gossip
 
@@ -182,12 +172,7 @@ def _print_network(network: Network) -> None:
     )
     console.print(f"{network.guessed.sentence()}.\n")
     console.print("So the town publishes its network with a promise of the second kind:\n")
-    table = Table(box=None, pad_edge=False)
-    for i, heading in enumerate(("", "published", "between", "in truth (nobody lives there)")):
-        table.add_column(heading, justify="right" if i else "left")
-    for row in network.rows():
-        table.add_row(*row)
-    console.print(table)
+    table(network.rows(), ("", "published", "between", "in truth (nobody lives there)"))
     step = network.release.promises[0]
     console.print(f"\nPromised, {step.conclusion}: {meaning(step.conclusion, step.people).promised}")
     console.print("In a town this small that takes much noise; in a large one much less (hubbub graph plan).\n")

@@ -185,7 +185,7 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
     from pathlib import Path
 
     from hubbub.charts.page import page as page_of
-    from hubbub.kinds.graph.preview import WARNING, degrees
+    from hubbub.kinds.graph.chart import WARNING, degrees
     from hubbub.report.picture import picture
 
     path = Path(out)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import Command, Commands, display, examples, json_option, page, print_json
+from hubbub.cli import Command, Commands, display, examples, json_option, page, print_answer, print_json
 from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
@@ -90,23 +90,43 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
     is_flag=True,
     help="All releases and their noise were fixed before any was seen: add up by the exact law, at --delta.",
 )
+@click.option(
+    "--per",
+    type=click.Choice(["month", "quarter", "year"]),
+    help="The caps are for each of these by itself, and count afresh in the next.",
+)
 @click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
 @_ledger_option
 @json_option
-def policy(dataset: str, ledger: str | None, planned: bool, no_caps: bool, as_json: bool, **caps: str | None) -> None:
-    """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them."""
+def policy(
+    dataset: str,
+    ledger: str | None,
+    planned: bool,
+    per: str | None,
+    no_caps: bool,
+    as_json: bool,
+    **caps: str | None,
+) -> None:
+    """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them.
+
+    With --per year the caps hold for each year by itself. Over a lifetime the years add up, and nothing caps that. A
+    series counts in the year in which it is started.
+    """
     from hubbub.ledger.policy import Policy
     from hubbub.numeric.exact import integer, rational
 
     given = {name: value for name, value in caps.items() if value is not None}
     if (given or planned) and no_caps:
         raise WrongUse("--none takes every cap away, so no other can be given with it; choose one of them")
+    if per is not None and not given:
+        raise WrongUse("--per renews caps, and none is given; add one, like --differential-epsilon 1")
     book = _open(ledger)
     if given or planned or no_caps:
         book.set_policy(
             dataset,
             Policy(
                 planned=planned,
+                per=per,
                 **{
                     name: integer(text, "--crowd", least=2) if name == "crowd" else rational(text, _flag(name))
                     for name, text in given.items()
@@ -114,10 +134,8 @@ def policy(dataset: str, ledger: str | None, planned: bool, no_caps: bool, as_js
             ),
         )
     account = book.account(dataset)
-    if as_json:
-        print_json({"dataset": dataset, "policy": _policy(account)})
-    else:
-        page().print(f"{dataset}: {_policy_text(account)}.", soft_wrap=True)
+    facts = {"dataset": dataset, "policy": _policy(account)}
+    print_answer(facts, f"{dataset}: {_policy_text(account)}.", as_json=as_json)
 
 
 def _flag(name: str) -> str:
@@ -155,13 +173,17 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
     entries = book.check()
     for path in certificates:
         known(book, load(path), path)
-    if as_json:
-        print_json({"entries": entries, "certificates": len(certificates), "passed": True})
-    else:
-        page().print(f"{entries} entries and {len(certificates)} certificates are as they should be.")
+    facts = {"entries": entries, "certificates": len(certificates), "passed": True}
+    text = f"{entries} entries and {len(certificates)} certificates are as they should be."
+    print_answer(facts, text, as_json=as_json)
 
 
-@ledger.command("record", epilog=examples("hubbub ledger record --help"))
+@ledger.command(
+    "record",
+    epilog=examples(
+        "hubbub ledger record hubbub-demo/report.html --from hubbub-demo/certificate.json --ledger hubbub-demo/ledger/ledger.db"
+    ),
+)
 @click.argument("file")
 @click.option("--from", "certificate", metavar="CERTIFICATE", required=True, help="Of the release it is computed from.")
 @click.option("--how", metavar="WORDS", default="computed from the release alone", show_default=True, help="Of what.")
@@ -181,13 +203,37 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
         raise WrongUse(f"there is no file {file[:200]!r} that can be read; check the name") from None
     dataset = body["ledger"]["dataset"]
     number = book.derive(dataset, next(iter(released(body).values())), digest, how)
-    if as_json:
-        print_json({"dataset": dataset, "release": number, "sha256": digest})
-    else:
-        page().print(f"Recorded as computed from release {number} of {dataset}; it costs nothing.")
+    facts = {"dataset": dataset, "release": number, "sha256": digest}
+    text = f"Recorded as computed from release {number} of {dataset}; it costs nothing."
+    print_answer(facts, text, as_json=as_json)
 
 
-@ledger.command("finish", epilog=examples("hubbub ledger finish --help"))
+@ledger.command(
+    "withdraw",
+    epilog=examples(
+        'hubbub ledger withdraw hubbub-demo --reason "It was a draft" --ledger hubbub-demo/ledger/ledger.db'
+    ),
+)
+@click.argument("folder")
+@click.option("--reason", metavar="WORDS", required=True, help="Why, in one line that readers are shown.")
+@click.option("--ledger", "book", metavar="FILE", help="Another ledger than your own.")
+@json_option
+def withdraw(folder: str, reason: str, book: str | None, as_json: bool) -> None:
+    """Take a release back: write a signed notice, withdrawn.json, beside its certificate.
+
+    hubbub verify then fails and says so, wherever the notice lies beside the certificate; publish it with the release.
+    Nothing is deleted, and what was spent stays spent: numbers that were out cannot be made unseen.
+    """
+    from pathlib import Path
+
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.publication import withdrawal
+
+    notice = withdrawal.withdraw(Path(folder), reason, Ledger(book))
+    print_answer({"withdrawn": str(notice)}, f"Withdrawn: {notice}. What was spent stays spent.", as_json=as_json)
+
+
+@ledger.command("finish", epilog=examples("hubbub ledger finish hubbub-demo"))
 @click.argument("folder")
 @json_option
 def finish(folder: str, as_json: bool) -> None:
@@ -218,36 +264,67 @@ def finish(folder: str, as_json: bool) -> None:
         raise failed[0]
 
 
-@ledger.command("adopt", epilog=examples("hubbub ledger adopt --help"))
+@ledger.command("adopt", epilog=examples("hubbub ledger adopt --ledger hubbub-demo/ledger/ledger.db"))
 @_ledger_option
 @json_option
 def adopt(ledger: str | None, as_json: bool) -> None:
     """Use a ledger that was moved or restored here. If another copy of it stays in use, both spend the same budget."""
     book = _open(ledger)
     missing = book.adopt()
-    if as_json:
-        print_json({"ledger": str(book.path), "missing_entries": list(missing or ())})
-        return
+    sentences = [f"The ledger {book.path} is in use from here on; see that no other copy is."]
     if missing is not None:
         which = f"entry {missing[0]} is" if missing[0] == missing[1] else f"entries {missing[0]} to {missing[1]} are"
-        page().print(
-            f"Not as this machine remembers it: {which} missing or another; what they say was spent is forgotten here.",
-            soft_wrap=True,
-        )
-    page().print(f"The ledger {book.path} is in use from here on; see that no other copy is.", soft_wrap=True)
+        lost = f"{which} missing or another; what they say was spent is forgotten here."
+        sentences.insert(0, f"Not as this machine remembers it: {lost}")
+    print_answer({"ledger": str(book.path), "missing_entries": list(missing or ())}, *sentences, as_json=as_json)
 
 
-@ledger.command("new", epilog=examples("hubbub ledger new --help"))
+@ledger.command("backup", epilog=examples("hubbub ledger backup saved/ --ledger hubbub-demo/ledger/ledger.db"))
+@click.argument("folder")
+@_ledger_option
+@json_option
+def backup(folder: str, ledger: str | None, as_json: bool) -> None:
+    """Copy the ledger, its key and what its series keep into a new folder. Keep it as safe as the table itself."""
+    from hubbub.ledger.files.backup import backup as copy
+
+    names = copy(_open(ledger), folder)
+    where = f"The backup is in {folder}: {', '.join(names)}."
+    care = "It holds the key and secrets of people, so keep it as safe as the table itself."
+    print_answer({"folder": folder, "files": names}, where, care, as_json=as_json)
+
+
+@ledger.command(
+    "restore",
+    epilog=examples(
+        "hubbub ledger backup saved/ --ledger hubbub-demo/ledger/ledger.db",
+        "hubbub ledger restore saved/ hubbub-demo/certificate.json --ledger restored.db",
+    ),
+)
+@click.argument("folder")
+@click.argument("certificates", nargs=-1)
+@_ledger_option
+@json_option
+def restore(folder: str, certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> None:
+    """Put a backup where a ledger is gone. Name certificates that are out: a backup that is older than one is refused."""
+    from hubbub.ledger.files.backup import restore as put_back
+
+    book = _open(ledger)
+    entries = put_back(book, folder, certificates)
+    sentences = [f"The ledger {book.path} is in use again, with {entries:,} entries."]
+    if not certificates:
+        sentences.append("See that it is not too old: hubbub ledger check CERTIFICATE, for the newest one that is out.")
+    facts = {"ledger": str(book.path), "entries": entries, "certificates": len(certificates)}
+    print_answer(facts, *sentences, as_json=as_json)
+
+
+@ledger.command("new", epilog=examples("hubbub ledger new --ledger new.db"))
 @_ledger_option
 @json_option
 def new(ledger: str | None, as_json: bool) -> None:
     """Begin a new ledger where the old one is gone for good. What that one knew was spent is forgotten: say so."""
     book = _open(ledger)
     book.new()
-    if as_json:
-        print_json({"ledger": str(book.path)})
-    else:
-        page().print(f"A new ledger is in {book.path}.", soft_wrap=True)
+    print_answer({"ledger": str(book.path)}, f"A new ledger is in {book.path}.", as_json=as_json)
 
 
 def _as_json(account: Account) -> dict[str, Any]:
@@ -257,6 +334,7 @@ def _as_json(account: Account) -> dict[str, Any]:
         "releases": [_record(each) for each in account.records],
         "table": _table(account),
         "other_people_than": list(account.apart),
+        "period_of": account.part_of,
         "spent": _spent(account),
         "left": _left(account),
     }
@@ -332,11 +410,25 @@ def _relevant_totals(account: Account) -> dict[str, Total]:
         "outlier": any(charge.curve is not None for charge in charges),
     }
     hidden = "differential" if replaced else "replaced"
+    totals = _totals(account)
     return {
         name: total
-        for name, total in _totals(account).items()
-        if promised.get(name, False) or (total.guarantee is not None and name != hidden)
+        for name, total in totals.items()
+        if promised.get(name, False)
+        or (
+            total.guarantee is not None
+            and name != hidden
+            and not (name == "planned" and _reads_no_better(total, totals["differential"]))
+        )
     }
+
+
+def _reads_no_better(total: Total, sum_of_all: Total) -> bool:
+    """Whether a total has the epsilon of the plain sum, in the digits that are shown."""
+    from hubbub.numeric.format import short
+
+    shown = [getattr(each.guarantee, "epsilon", None) for each in (total, sum_of_all)]
+    return None not in shown and short(shown[0], 3) == short(shown[1], 3)
 
 
 def _spent(account: Account) -> dict[str, Any]:
@@ -368,7 +460,7 @@ def _left(account: Account) -> dict[str, str]:
     """What the caps leave, as exact text."""
     from hubbub.ledger.policy import left
 
-    return left(account.policy, account.totals)
+    return left(account.policy, account.capped_totals)
 
 
 def _policy_text(account: Account) -> str:
@@ -376,6 +468,9 @@ def _policy_text(account: Account) -> str:
     if not caps:
         return "no cap on what may be spent"
     plan = ", by the exact law of losses, all noise having been planned" if caps.pop("planned", False) else ""
+    per = caps.pop("per", None)
+    if per is not None:
+        plan += f", for each {per} by itself; over a lifetime the {per}s add up, and nothing caps that"
     listed = [
         f"{name.replace('_', ' ')} {value}" if name != "crowd" else f"crowds of at least {value}"
         for name, value in caps.items()
@@ -403,6 +498,11 @@ def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
         ]
         table.add_row(account.dataset, str(len(account.spent)), "; ".join(holding) or "nothing yet")
     console.print(table)
+    for whole in dict.fromkeys(account.part_of for account in accounts.values() if account.part_of is not None):
+        console.print(
+            f"The people of each period of {whole} are declared to be in no other, and their ids were compared: a person loses "
+            "what their own period loses, and not the sum."
+        )
 
 
 def _state(record: Record) -> str:

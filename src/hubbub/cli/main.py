@@ -14,8 +14,12 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Publish": {
         "demo": ("demo", "See everything once, on the invented town of Millbrook."),
         "check": ("check", "Look at your table before you publish, for you alone."),
+        "describe": ("describe", "Write a first data dictionary of your table."),
         "release": ("release", "Publish statistics about the people of a table."),
+        "sql": ("sql", "Publish what a private SQL query asks for."),
+        "run": ("run", "Publish all that a file wants, planned together."),
         "graph": ("graph", "Publish statistics of a social network."),
+        "series": ("series", "Publish the same numbers every month, under one promise."),
         "ledger": ("ledger", "Show what was published about whom, and what it adds up to."),
         "studio": ("studio", "Do all of this on a page of your own browser."),
     },
@@ -61,7 +65,7 @@ class Hubbub(Commands):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, section in SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(7), line) for name, (_, line) in section.items()])
+                formatter.write_dl([(name.ljust(8), line) for name, (_, line) in section.items()])
 
 
 @click.group(
@@ -77,7 +81,7 @@ def commands() -> None:
     """Publish statistics about people so that each person stays lost in the crowd, and say how lost.
 
     Numbers are given as exact text, like 0.1, 1/3 or 1e-6. Every command takes --json. Exit codes: 0 done, 2 wrong
-    use, 3 refused, 4 a check failed, 130 stopped.
+    use, 3 refused, 4 a check failed or could not be made, 130 stopped.
     """
 
 

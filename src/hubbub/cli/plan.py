@@ -12,7 +12,7 @@ import click
 from hubbub import plan as planning
 from hubbub.cli import Commands, examples, json_option, options, page, print_json, question, table
 from hubbub.errors import WrongUse, in_shell
-from hubbub.plan import Coarsenings, Design, Noises, Planned, Refinements
+from hubbub.plan import Coarsenings, Design, Noises, Planned, PlannedSums, Refinements
 from hubbub.plan.one_number import TARGETS
 from hubbub.plan.planned import FILE, OUT
 from hubbub.progress import working
@@ -107,6 +107,15 @@ def _noises(found: Noises, *, as_json: bool) -> None:
         print_json(found.as_json())
         return
     table(found.table(), ["noise", "standard deviation", "promise"])
+    for sentence in found.sentences():
+        page().print(f"\n{sentence}")
+
+
+def _sums(found: PlannedSums, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    table(found.table(), ["way", "error of a total", "share of it", "ask for it by"])
     for sentence in found.sentences():
         page().print(f"\n{sentence}")
 
@@ -210,8 +219,19 @@ plan.add_command(
         planning.noises,
         _noises,
         "plan noise --epsilon 1 --delta 1e-9 --bins 20",
+        "plan noise --epsilon 1 --delta 1e-9 --bins 30 --rows-per-person 60 --rows-per-bin 2 --steps 100",
         "plan noise --epsilon 0.5 --delta 1e-6 --json",
         name="noise",
+    )
+)
+plan.add_command(
+    question(
+        planning.sums,
+        _sums,
+        "plan sum --of cost:0..50000:1 --people 10000 --epsilon 1 --typical 400",
+        "plan sum --of cost:0..50000:1 --people 40000 --epsilon 1 --typical 900 --bins 8 --rows-per-person 5",
+        "plan sum --of pay:0..300000:1000 --people 5000 --epsilon 1 --typical 40000 --spread 0.5 --caps 150000 --json",
+        name="sum",
     )
 )
 plan.add_command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -36,24 +36,30 @@ if TYPE_CHECKING:
     from rich.table import Table as Rows
 
     from hubbub.guarantees.derivation import Derivation
-    from hubbub.protocol.release import Publish, Release
+    from hubbub.protocol.release import Publish, Release, Reservation
     from hubbub.protocol.result import Comparison, DisplayTable
     from hubbub.protocol.spec import Kind
+    from hubbub.serialization.canonical import Plain
 
 _FIRST: Final = 12  # rows shown on the terminal
+_FEW_GIVEN_UP: Final = 3  # releases that are named one by one
 _FIRST_RELEASE: Final = (
     "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
 )
 EXAMPLE: Final = "millbrook"  # an invented network
-_TABLE: Final = options_of(open_table)
+TABLE: Final = options_of(open_table)
 FORM: Final = tuple(
-    option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
+    option for option in TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
 )
 """How a file is read, the same wherever one is."""
-_ANY: Final = (
+ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
     NAMED,
-    Option("dry_run", None, "Say what would be published, promised and spent; count and spend nothing.", group=WHERE),
+    Option(
+        "series", "NAME", "Publish a period of this series, which says what is counted.", group=WHERE, advanced=True
+    ),
+    Option("period", "PERIOD", "With `series`: which period, like 2026-11.", group=WHERE, advanced=True),
+    Option("dry_run", None, "Say what would be published and spent; do nothing.", group=WHERE),
     Option("ledger", "FILE", "Another ledger than your own.", group=WHERE, advanced=True),
     Option("title", "WORDS", "The title of the report, in place of ours.", group=WHERE),
     Option("subtitle", "WORDS", "A line below it.", group=WHERE, advanced=True),
@@ -88,7 +94,7 @@ _ANY: Final = (
     Option(
         "explain",
         None,
-        "Also print the exact numbers of each promise, and what is not promised.",
+        "Also print all about the numbers, exact promises, and what is not promised.",
         group=WHERE,
         advanced=True,
     ),
@@ -121,12 +127,18 @@ def command(kind: Kind, name: str | None = None) -> click.Command:
     """The command of a kind: its own options, and those that every release of such data has."""
 
     def run(file: str, as_json: bool, compare: bool = False, **options: Any) -> None:
-        _release(kind, file, as_json, compare, options)
+        named = {name: options.pop(name) for name in ("series", "period")}
+        if named["series"] is not None:
+            _release_period(kind, file, as_json, options, **named)
+        elif named["period"] is not None:
+            raise WrongUse("`period` is of a series; add `series=NAME`, or leave it out")
+        else:
+            publish(kind, file, as_json, compare, options)
 
     command: Callable[..., None] = yes_option(json_option(run))
-    command = options(command, (*_ANY, *((_COMPARE,) if kind.compare is not None else ())))
+    command = options(command, (*ANY, *((_COMPARE,) if kind.compare is not None else ())))
     command = options(command, kind.options)
-    command = options(command, _TABLE) if kind.data == "table" else reading_options(command)
+    command = options(command, TABLE) if kind.data == "table" else reading_options(command)
     made = click.command(name or kind.name, cls=InGroups, help=in_shell(kind.help), epilog=examples(*kind.examples))
     return made(click.argument("file")(command))
 
@@ -157,9 +169,10 @@ class _Opened(NamedTuple):
     publish: Publish
     data: Any  # an engine, or a file of links
     dataset: str | None
+    disjoint: str | None = None  # the period of it, whose people are in no other
 
 
-def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
+def _opened(kind: Kind, file: Any, options: dict[str, Any]) -> _Opened:
     """Open what the release is of. What is said about opening is taken out of `options`, and for a table the person
     column is put there."""
     from hubbub.opening import named_after
@@ -168,15 +181,26 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
     if kind.data == "table":
         from hubbub.engines.query import RowsMove, is_query, remarks
 
-        given = {name: options.pop(name) for name in (option.name for option in _TABLE)}
+        given = {name: options.pop(name) for name in (option.name for option in TABLE)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
         for remark in (*remarks(given["table"]), *remarks(given["join"])):
             print_text(f"Note: {remark}.")
+        if people.dictionary.where:
+            print_text(f"Note: what is not said here is read from {display(people.dictionary.where)}.")
+            if isinstance(options.get("spec"), str):
+                from hubbub.kinds.questions.request import from_file
+
+                options["spec"] = from_file(options["spec"])
+        options |= people.dictionary.fill_options(kind.options, options, people.engine.columns())
         options["person"] = people.person
-        name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
-        return _Opened(people.publish, people.engine, name)
+        name = (
+            named["dataset"]
+            or dict(people.dictionary.opening).get("dataset")
+            or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
+        )
+        return _Opened(people.publish, people.engine, name, given["disjoint"])
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
@@ -194,13 +218,16 @@ def _unpublished() -> Iterator[None]:
         raise KeyboardInterrupt(*(stopped.args or ("nothing published",))) from None
 
 
-def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
+def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
+    """Open what a release is of, make it, write it, and say what was written."""
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.capabilities import TakesLong
+    from hubbub.protocol.weakness import weaknesses
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
     from hubbub.release import save
     from hubbub.report.heading import heading
+    from hubbub.tables.schema import unnamed_person
 
     out, form, replace, yes, explained, dry_run = (
         options.pop(name) for name in ("out", "format", "replace", "yes", "explain", "dry_run")
@@ -213,13 +240,16 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
         spec = kind.ask(**options)
         check_format(form)
         said = heading(**declared, notes=notes, labels=labels, file=file_of_words)
-        bound = spec.bind(opened.data.columns())
+        schema = opened.data.columns()
+        bound = spec.bind(schema)
+        weak = weaknesses(bound, unnamed_person(schema))
     if dry_run:
         if opened.dataset is None:
             raise WrongUse("this has no name in the ledger; give it one with `dataset`")
-        dry_run_answer(bound, ledger, opened.dataset, opened.data.identity(), as_json=as_json)
+        table, disjoint = opened.data.identity(), opened.disjoint
+        dry_run_answer(bound, ledger, opened.dataset, table, weak=weak, as_json=as_json, disjoint=disjoint)
         return
-    confirm_weak(bound, yes)
+    confirm_weak(weak, yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             print_text(ahead)
@@ -228,6 +258,82 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
         written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
+
+
+def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any], series: str, period: str) -> None:
+    """A period of a series: what is counted, and of whom, was declared when it was started."""
+    from hubbub import series as planned
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.protocol.weakness import weak_unit
+    from hubbub.publication.files import check_format
+    from hubbub.publication.staging import prepared
+    from hubbub.release import save
+    from hubbub.report.heading import heading
+    from hubbub.tables.schema import unnamed_person
+
+    ledger = Ledger(options["ledger"])
+    reservation, record = ledger.series(series)
+    declared = planned.declared(record)
+    if kind.name != declared.kind:
+        raise WrongUse(f"the series {series[:100]} is of a {declared.kind}, not of a {kind.name}; ask for that")
+    if period is None:
+        raise WrongUse(f"say which period of the series, like `period={declared.calendar.first}`")
+    if options["dataset"] not in (None, reservation.dataset):
+        raise WrongUse(f"the series {series[:100]} is of the people of {reservation.dataset}; leave out `dataset`")
+    if options["date"] is not None and options["date"] == declared.date:
+        raise WrongUse(
+            f"the series says that {declared.date} dates its rows; leave out `date`, which the report would show"
+        )
+    _check_declared(kind, options, declared.unit.person)
+    said = heading(
+        **{name: options[name] for name in ("title", "subtitle", "date", "link", "language")},
+        notes=options["note"],
+        labels=options["label"],
+        file=options["words"],
+    )
+    check_format(options["format"])
+    given = {option.name: options[option.name] for option in TABLE}
+    given |= {"person": declared.unit.person, "rows_are_people": declared.unit.person is None}
+    drawn = {int(each.body["period"]) for each in record.periods}
+    opened: Any = None
+    reading: Mapping[str, Plain] = {}
+    if declared.calendar.index(period) not in drawn:  # else no table is read
+        people = open_table(file, **given, dataset=reservation.dataset, ledger=options["ledger"])
+        opened, reading, named = people.engine, people.reading, unnamed_person(people.engine.columns())
+        confirm_weak(weak_unit(declared.unit.people, named), options["yes"])
+    if options["dry_run"]:
+        raise WrongUse("a period of a series costs nothing more; leave out `dry_run`, or see hubbub series show")
+    out, size = options["out"], 1 << 20
+    with prepared(Path(out), size, replace=options["replace"], ledger=ledger):
+        with _unpublished():
+            done = planned.release(
+                opened,
+                series,
+                period,
+                ledger=options["ledger"],
+                other_people=options["other_people"],
+                ids_of=options["ids_of"],
+                reading=reading,
+                accept_weak=True,
+                beside=Path(out).absolute().parent,
+            )
+        written = save(done, out, form=options["format"], replace=options["replace"], heading=said)
+    answer(done, written, as_json=as_json, explained=options["explain"])
+
+
+def _check_declared(kind: Kind, options: dict[str, Any], person: str | None) -> None:
+    """Refuse what the series says already."""
+    context = click.get_current_context()
+    typed = click.core.ParameterSource.COMMANDLINE
+    for option in kind.options:
+        if context.get_parameter_source(option.name) is typed:
+            raise WrongUse(f"the series says what is counted, and how; leave out `{option.name}`")
+    if options["join"] is not None or options["on"] is not None:
+        raise WrongUse("a series is of one table in every period; leave out `join`, and give the joined table")
+    if options["disjoint"] is not None:
+        raise WrongUse("the series says in how many of its periods a person counts; leave out `disjoint`")
+    if options["person"] not in (None, person) or (options["rows_are_people"] and person is not None):
+        raise WrongUse("the series says who is a person; leave out `person` and `rows_are_people`, or name the same")
 
 
 def answer(
@@ -287,24 +393,29 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
     from hubbub.guarantees.brief import in_brief
-    from hubbub.guarantees.promise_order import requested_first
+    from hubbub.guarantees.promise_order import requested, requested_first
 
     console = page()
     promises = list(requested_first(done.promises))
     brief = f", with {in_brief(promises[0].conclusion)}" if promises else ""
     console.print(verdict(f"Published: {display(done.spec.describe().title)}{brief}.\n"))
-    grid, total = done.result.display(_FIRST), len(done)
+    grid = done.result.display(_FIRST)
+    total = len(done) if grid.total is None else grid.total
     console.print(_rows(grid))
     if total > len(grid.rows):
         console.print(f"and {total - len(grid.rows):,} more rows.")
     console.print()
-    for sentence in (*done.result.sentences(), *grid.notes):
+    words = done.spec.describe()
+    meant = words.interval_headline or words.intervals
+    cut = words.headline.partition(". ")[2] if words.interval_headline else ""  # what counts as something else
+    short = (*(f"{sentence}." for sentence in (cut, meant) if sentence), *grid.cautions)
+    for sentence in (*done.result.sentences(), *(grid.notes if explained else short)):
         console.print(sentence)
-    console.print(f"A person: {display(done.spec.describe().person)}.")
+    console.print(f"A person: {display(words.person)}.")
     for note in reading_rules(done.reading):
         console.print(f"Taken for granted: {display(note)}.")
     console.print()
-    for step in promises:
+    for step in promises if explained else requested(promises):
         read = meaning(step.conclusion, step.people)
         known = (
             " ".join(filter(None, (read.crowd, crowd_sentence(step))))
@@ -312,13 +423,63 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
             else ""
         )
         console.print(f"Promise ({step.conclusion.notion}): {read.promised} {known}".rstrip())
+    if promises and (smaller := _delta_allowed(promises[0])):
+        console.print(smaller)
     if explained:
         _print_details(done, promises)
     if written:
         console.print(f"\nFiles: {', '.join(written.values())}", soft_wrap=True)
     if done.reservation is not None:
-        console.print(f"Ledger: release {done.reservation.release} of {done.reservation.dataset}.", soft_wrap=True)
+        console.print(
+            f"Ledger: release {done.reservation.release} of {done.reservation.dataset}{_given_up(done.reservation)}."
+            f"{_so_far(done.reservation)}",
+            soft_wrap=True,
+        )
         console.print(f"Next: {_check_command(done.reservation.ledger, written)}", soft_wrap=True)
+    if written and not explained:
+        command = f"hubbub explain {shlex.quote(written['certificate'])}"
+        console.print(f"More about these numbers: the report, or {command}", soft_wrap=True)
+
+
+def _delta_allowed(step: Derivation) -> str:
+    """Why another delta is told than the one that was typed; empty where it is the same, or none was."""
+    from hubbub.numeric.exact import rational
+    from hubbub.numeric.format import chance
+
+    context = click.get_current_context(silent=True)
+    typed = None if context is None else context.params.get("delta")
+    delta = getattr(step.conclusion, "delta", None)
+    if not typed or not delta or chance(delta) == chance(rational(typed)) or delta >= rational(typed):
+        return ""
+    return f"Delta, {chance(delta)}, is less than the {chance(rational(typed))} that you allowed: no more was needed."
+
+
+def _given_up(reservation: Reservation) -> str:
+    """Which earlier releases cost nothing, so that nobody takes the number for what was spent."""
+    from hubbub.ledger.ledger import Ledger
+
+    if reservation.release == 1:
+        return ""
+    records = Ledger(reservation.ledger).account(reservation.dataset).records
+    free = [
+        str(each.release.number) for each in records if not each.spent and each.release.number < reservation.release
+    ]
+    if not free:
+        return ""
+    if len(free) > _FEW_GIVEN_UP:
+        return f" ({len(free):,} earlier ones were given up and cost nothing)"
+    several = len(free) > 1
+    which = f"releases {', '.join(free[:-1])} and {free[-1]} were" if several else f"release {free[0]} was"
+    return f" ({which} given up and {'cost' if several else 'costs'} nothing)"
+
+
+def _so_far(reservation: Reservation) -> str:
+    """What all releases of a dataset lose together, where that is a number."""
+    from hubbub.numeric.exact import Infinite
+    from hubbub.numeric.format import short
+
+    loss = reservation.composed_loss
+    return "" if loss is None or isinstance(loss, Infinite) else f" All of them together: epsilon {short(loss, 3)}."
 
 
 def _print_details(done: Release, promises: Sequence[Derivation]) -> None:

@@ -12,7 +12,7 @@ from hubbub.errors import WrongUse
 _NEEDED = ("jinja2", "multipart", "starlette", "uvicorn")
 
 
-@click.command("studio", epilog=examples("hubbub studio --help"))
+@click.command("studio", epilog=examples("hubbub studio hubbub-demo --example"))
 @click.argument("folder", default=".")
 @click.option(
     "--example", is_flag=True, help="Put the made-up town of Millbrook into FOLDER, with a ledger of its own."

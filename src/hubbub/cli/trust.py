@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from hubbub.cli import Commands, examples, json_option, page, print_json
@@ -15,7 +17,7 @@ def trust() -> None:
     """
 
 
-@trust.command("add", epilog=examples("hubbub trust add --help"))
+@trust.command("add", epilog=examples("hubbub trust add millbrook hubbub-demo/publisher.key"))
 @click.argument("name")
 @click.argument("key")
 @json_option
@@ -52,7 +54,9 @@ def list_keys(as_json: bool) -> None:
         page().print("Nobody's key is known yet; hubbub trust add NAME KEY remembers one.")
 
 
-@trust.command("remove", epilog=examples("hubbub trust remove --help"))
+@trust.command(
+    "remove", epilog=examples("hubbub trust add millbrook hubbub-demo/publisher.key", "hubbub trust remove millbrook")
+)
 @click.argument("name")
 @json_option
 def remove(name: str, as_json: bool) -> None:
@@ -64,3 +68,37 @@ def remove(name: str, as_json: bool) -> None:
         print_json({"removed": name})
     else:
         page().print(f"{name} is forgotten.", soft_wrap=True)
+
+
+@trust.command(
+    "approve",
+    epilog=examples(
+        "hubbub run hubbub-demo/hubbub.toml --dry-run --sheet review/",
+        "hubbub trust approve review/review.md --ledger hubbub-demo/ledger/ledger.db",
+    ),
+)
+@click.argument("sheet")
+@click.option("--out", metavar="FILE", default="approval.json", show_default=True, help="Where the approval goes.")
+@click.option("--ledger", metavar="FILE", help="Sign with the key of another ledger than your own.")
+@json_option
+def approve(sheet: str, out: str, ledger: str | None, as_json: bool) -> None:
+    """Sign the review sheet of a publication (review.md of hubbub run --dry-run --sheet), if you approve of it.
+
+    The publisher, who knows your key, puts the file beside hubbub.toml. It holds for this very sheet and for no other.
+    """
+    from hubbub.errors import WrongUse
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.project.approval import approve as sign_sheet
+
+    try:
+        text = Path(sheet).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise WrongUse(f"the sheet cannot be read from {sheet[:200]!r}; give review.md as it was sent") from None
+    if Path(out).exists():
+        raise WrongUse(f"{out} is there already and stays as it is; name another file with `out`")
+    book = Ledger(ledger)
+    Path(out).write_bytes(sign_sheet(text, book))
+    if as_json:
+        print_json({"approval": out, "public_key": book.public_key()})
+    else:
+        page().print(f"Signed: {out}, with the key {book.public_key()}.", soft_wrap=True)

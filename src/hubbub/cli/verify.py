@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from hubbub.verification import Checked
     from hubbub.verification.counts import CountChecked
+    from hubbub.verification.series import SeriesChecked
     from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.rctab.record import OfficeFile
 
 
 @click.command(
@@ -28,7 +30,12 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("certificate")
-@click.option("--ballots", metavar="FILE", help="For the result of a count: the ballots, to count them again.")
+@click.option(
+    "--ballots",
+    metavar="FILE",
+    multiple=True,
+    help="For the result of a count: the ballots, or the configuration, to count them again; may be repeated.",
+)
 @click.option("--official", metavar="FILE", help="For published ballots: the official record they must stand beside.")
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
 @json_option
 def verify(
     certificate: str,
-    ballots: str | None,
+    ballots: tuple[str, ...],
     official: str | None,
     release: str | None,
     key: str | None,
@@ -52,6 +59,8 @@ def verify(
     CERTIFICATE may also be the signed result of a count (hubbub vote tally --record), which is counted again from
     --ballots, bit for bit.
 
+    It may also be a folder with the folders of all periods of a series, which are then checked together.
+
     Each step is derived anew and compared with what the certificate says. Exit code 4 if anything is wrong, and, unless
     --certificate-only is given, if nobody known signed it or a file that it names is not there.
     """
@@ -59,13 +68,20 @@ def verify(
     from hubbub.verification import load
     from hubbub.verification.api import verify as check
     from hubbub.verification.counts import is_count, verify_count
+    from hubbub.verification.series import is_series, verify_series
 
+    if is_series(certificate):
+        if any((ballots, official, release, dataset)):
+            raise WrongUse("a folder of periods is checked as it is; leave out the other options, but for `key`")
+        series = verify_series(certificate, key=None if key is None else trust.key_of(key), known=trust.signer)
+        _print_series(series, as_json=as_json, enough=series.complete or certificate_only, explained=explained)
+        return
     done: Checked | CountChecked
-    if ballots is not None or is_count(load(certificate)):
+    if ballots or is_count(load(certificate)):
         for given, flag in ((release, "--release"), (dataset, "--dataset"), (official, "--official")):
             if given is not None:
                 raise WrongUse(f"{flag} is about certificates, and this is the result of a count; leave it out")
-        reader = None if ballots is None else partial(_ballots, ballots)
+        reader = partial(_ballots, ballots) if ballots else None
         whose = None if key is None else trust.key_of(key)
         with working("Counting again"):
             done = verify_count(load(certificate), ballots=reader, key=whose, known=trust.signer)
@@ -85,15 +101,33 @@ def verify(
         )
 
 
-def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
-    """The ballots of a file, or those of the invented election, read as the record says."""
+def _print_series(done: SeriesChecked, *, as_json: bool, enough: bool, explained: bool) -> None:
+    """The periods of a series together."""
+    if as_json:
+        print_json(done.as_json())
+    else:
+        console = page()
+        console.print(verdict(done.verdict, passed=(done.passed and enough) or (None if done.passed else False)))
+        for each in done.checks if explained else ():
+            console.print(f"{'✓' if each.passed else '✗'} {each.what}: {display(each.found)}", soft_wrap=True)
+    if not done.passed:
+        raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:].rstrip('.')}; get the originals")
+    if not enough:
+        raise CheckFailed(
+            "the numbers follow, but nobody known signed them, or files are missing; name the signer with `key`, or check "
+            "the certificates alone with `certificate_only=True`"
+        )
+
+
+def _ballots(paths: tuple[str, ...], record: Mapping[str, Any]) -> BallotFile | OfficeFile:
+    """The ballots of files, or those of the invented election, read as the record says."""
     from hubbub.demo import council
-    from hubbub.voting.count.record import read_again
     from hubbub.voting.formats.ballot_file import BallotFile
     from hubbub.voting.formats.reading import Reading
+    from hubbub.voting.rctab.record import ballots_again
 
-    if path != council.NAME:
-        return read_again(record, path)
+    if paths != (council.NAME,):
+        return ballots_again(record, paths)
     reading = Reading.from_json(record.get("reading") or {})
     return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
 
@@ -110,11 +144,14 @@ def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: boo
     if not done.passed:
         return
     if not explained:
-        unseen = f"{len(done.not_checked)} statements cannot be checked from here"
-        console.print(f"{len(done.checks)} checks passed; {unseen} (--explain lists all of them).")
+        first, *others = done.not_checked or ("",)
+        unseen = f" No certificate can show {display(first)}." if first else ""
+        several = "statement is" if len(others) == 1 else "statements are"
+        word = f" As always, {len(others)} more {several} the publisher's word." if others else ""
+        console.print(f"{len(done.checks)} checks passed.{unseen}{word} --explain lists all of it.")
         return
     for title, texts in (
-        ("Not checked, because nobody can from here:", done.not_checked),
+        ("The publisher's word, which nobody can check from here:", done.not_checked),
         ("Free text, which whoever signed it chose:", done.free),
     ):
         console.print(f"\n{title}")

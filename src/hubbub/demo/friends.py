@@ -17,7 +17,6 @@ from hubbub.graphs.graph import Graph, simple
 PEOPLE: Final = 6_000
 STREETS: Final = 100
 PARTIES: Final = ("Mill", "River", "Bridge", "Hill", "Ferry")
-MAX_DEGREE: Final = 40  # declared; nobody has as many friends
 
 _SEED: Final = 1851
 _NEAR: Final = 15_000  # friendships within a street

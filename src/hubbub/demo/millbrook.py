@@ -160,6 +160,30 @@ of = "age:0..110:1"
 """
 """Three questions to one secret sample, for ``hubbub release questions``."""
 
+PUBLICATION: Final = """\
+ledger = "ledger/ledger.db"
+out = "published"
+
+[datasets.millbrook]
+file = "millbrook.parquet"
+person = "resident"
+epsilon = 1                      # shared by the releases below
+
+[[release]]
+name = "ages"
+kind = "histogram"
+by = ["age:0..100:10,null"]
+title = "Residents by age"
+
+[[release]]
+name = "salaries"
+kind = "mean"
+of = "salary:0..300000:1000"
+by = ["department=Schools,Hospital,Mill,Police"]
+title = "Average salary"
+"""
+"""Two releases that share an epsilon, for ``hubbub run``."""
+
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder with anything in it but an earlier demo: its files are written over, and its ledger begins anew.
@@ -202,6 +226,7 @@ def publish(folder: Path) -> Story:
     ledger.new()
     parquet.write_table(people(), table)
     (folder / "questions.toml").write_text(QUESTIONS, encoding="utf-8")
+    (folder / "hubbub.toml").write_text(PUBLICATION, encoding="utf-8")
     (folder / KEY).write_text(f"{ledger.public_key()}\n", encoding="ascii")  # for those who check
     town = open_table(table, person="resident", ledger=books / "ledger.db")
     made = town.histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)

@@ -27,3 +27,12 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
             taken.add(name.lower())
         found.append(name)
     return tuple(found)
+
+
+def column_letters(number: int) -> str:
+    """What a spreadsheet calls a column: A is 1."""
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters

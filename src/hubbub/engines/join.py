@@ -47,9 +47,16 @@ class JoinedColumns:
     second: dict[str, str]
 
 
+def _column_of(which: str, schema: Schema, on: str) -> ColumnType:
+    try:
+        return column(schema, on)
+    except WrongUse as wrong:
+        raise WrongUse(f"in the {which} table {wrong.marked}") from None
+
+
 def joined_columns(on: str, first: Schema, second: Schema) -> JoinedColumns:
     """The columns of a join, from the schemas alone, or one sentence if it cannot be made of them."""
-    kinds = column(first, on), column(second, on)
+    kinds = _column_of("first", first, on), _column_of("second", second, on)
     if kinds[0] is not kinds[1]:
         raise WrongUse(
             f"{on!r} holds {kinds[0].value} in the first table and {kinds[1].value} in the second, and nothing says "

@@ -8,9 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+from hubbub.dictionary.dictionary import NONE, Dictionary
+from hubbub.dictionary.holding import broken, held_keys, held_specs
 from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.duckdb import duckdb_engine
-from hubbub.engines.duckdb.inspection import inspect_table
+from hubbub.engines.duckdb.inspection import inspect_cells, inspect_table
 from hubbub.engines.duckdb.joined import Joined
 from hubbub.engines.files import files, frames
 from hubbub.engines.files.csv_form import Form, form
@@ -21,15 +23,16 @@ from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, rational
-from hubbub.tables.bins import parse
+from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.engine import Engine
+from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 from hubbub.tables.inspection import Inspection, Partners
-from hubbub.tables.schema import column
+from hubbub.tables.schema import ColumnType, column, resolved, unnamed_person
 
 ONCE: Final = "a join is of two tables; join the others beforehand, one row for each person in the first"
+_MOST_VALUES: Final = 1000  # of a column that are listed
 _BOTH: Final = ("delimiter", "encoding", "unreadable")  # how both tables of a join are read, where it is said once
 
 
@@ -127,15 +130,49 @@ def open_inspection(
     of: str | None = None,
     join: str | None = None,
     on: str | None = None,
+    by_name: bool = False,
+    declared: Dictionary = NONE,
     **how: Any,
 ) -> Inspection:
-    """A private look at a table for its steward; `how` it is opened, as above."""
+    """A private look at a table for its steward; `how` it is opened, as above. With `by_name`, a column whose name says so
+    tells who a row is about, if no `person` does. A table of which nothing in particular is asked is held against its
+    data dictionary."""
     if join is None and on is None:
-        return inspect(open_source(source, **how), specs, person, where=where, of=of)
+        table = open_source(source, **how)
+        schema = table.columns()
+        person = unnamed_person(schema) if person is None and by_name else person
+        specs, of = [declared.bins(each, schema) for each in specs], None if of is None else declared.range(of, schema)
+        found = inspect(table, specs, person, where=where, of=of)
+        everything = declared.fields and not specs and where is None and of is None
+        return replace(found, broken=_broken(table, declared)) if everything else found
     person, missing = joined_person(join, on, person), how.pop("missing", ())
     table = open_source(source, **how)
     both = {name: how[name] for name in _BOTH if name in how}
     return inspect(open_join(source, table, join, person, missing=missing, **both), specs, person, where=where, of=of)
+
+
+def _broken(table: Engine, declared: Dictionary) -> tuple[str, ...]:
+    assert isinstance(table, duckdb_engine.DuckDB | Portable)
+    schema = table.columns()
+    specs = [spec for _, spec in held_specs(declared, schema)]
+    cells, keys = inspect_cells(table, specs, held_keys(declared, schema))
+    return tuple(broken(declared, schema, cells, keys))
+
+
+def found_values(table: Engine, name: str) -> list[str]:
+    """The values that occur in a column, in order, where somebody declares that this is public.
+
+    Guarantee: none. It is exact, and public by declaration alone.
+    """
+    if column(table.columns(), name) not in (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.BOOLEAN):
+        raise WrongUse(f"the values of {name} are listed where they are words or whole numbers; declare bins instead")
+    axis = resolved((Discovered(name),), table.columns())[0]
+    if not isinstance(axis, Discovered):
+        return ["false", "true"]
+    found = table.count(CountQuery(axes=(axis,), person=None, repeats=MultiRowPolicy.REFUSE), SystemSource()).found[0]
+    if len(found) > _MOST_VALUES:
+        raise WrongUse(f"{name} has more than {_MOST_VALUES:,} values; list those that are public in a file yourself")
+    return sorted(each for each in found if each is not None)
 
 
 def joined_person(join: object, on: str | None, person: str | None) -> str:
@@ -164,7 +201,7 @@ def inspect(
     rule = None if where is None else parse_condition(where)
     ranged = None if of is None else (of, measured(of))
     found = inspect_table(table, specs, axes, person, SystemSource(), where=rule, of=ranged)
-    return found if partners is None else replace(found, partners=partners)
+    return replace(found, partners=partners, unnamed_person=None if person else unnamed_person(table.columns()))
 
 
 def _met_in_database(table: Engine) -> Partners | None:

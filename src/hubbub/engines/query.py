@@ -31,7 +31,7 @@ NAMES_ONLY: Final = "a table of this database is asked for by the name of a tabl
 
 
 class RowsMove(UserWarning):
-    """One person may move more than one row of what was opened."""
+    """A warning: one person may move more than one row of the query's result."""
 
 
 def is_query(table: str) -> bool:
@@ -44,7 +44,7 @@ def is_query(table: str) -> bool:
 
 
 def bare(query: str) -> str:
-    """Without the sign that ends a statement."""
+    """The query without its final semicolon."""
     return query.strip().rstrip(";").rstrip()
 
 

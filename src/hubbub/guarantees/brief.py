@@ -15,6 +15,7 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.numeric.format import chance, short
@@ -37,6 +38,10 @@ def in_brief(guarantee: Guarantee) -> str:
         case OutlierPrivacy(curve=curve, delta=delta):
             loss = f"epsilon {short(curve.at(1), _DIGITS)}" if curve.is_flat else "epsilon by the size of the crowd"
             numbers = [loss, *_delta(delta)]
+        case TailoredPrivacy(curve=curve, delta=delta):
+            return in_brief(OutlierPrivacy(curve=curve, delta=delta)).replace(
+                OutlierPrivacy.notion, guarantee.notion, 1
+            )
         case SimpleOutlier() | StaircaseOutlier():
             return in_brief(guarantee.as_outlier())
         case DifferentialPrivacy() | ZeroKnowledge() | DistributionalPrivacy() | OutlierGroup():

@@ -71,7 +71,7 @@ def _several(derivations: tuple[Derivation, ...], theorem: Theorem) -> None:
 
 
 def differential(*derivations: Derivation) -> Derivation:
-    """Losses add.
+    """Sequential composition of differential privacy: epsilons and deltas add up.
 
     Guarantee: if M_j is (epsilon_j, delta_j)-DP, all under the same neighbours, each possibly chosen after seeing the
     earlier ones, then publishing all of them is (sum of epsilon_j, sum of delta_j)-DP, for the smallest group of any.
@@ -93,7 +93,7 @@ def differential(*derivations: Derivation) -> Derivation:
 
 
 def zero_knowledge(*derivations: Derivation) -> Derivation:
-    """Losses add, and so does what the simulator may know.
+    """Sequential composition of zero-knowledge privacy: losses add up, and the simulator knows both aggregates.
 
     Guarantee: if M_j is (epsilon_j, delta_j)-ZK with respect to a class A_j, each possibly chosen after seeing the
     earlier ones and with its own randomness, then publishing all of them is (sum of epsilon_j, sum of delta_j)-ZK with
@@ -202,7 +202,7 @@ def zero_knowledge_same_sample(*derivations: Derivation, k: int, n: int) -> Deri
 
 
 def outlier_same_partition(*derivations: Derivation) -> Derivation:
-    """On one partition curves add.
+    """Composition of outlier privacy on one partition: the curves add up.
 
     Guarantee: if M_j is (epsilon_j(.), delta_j)-outlier private, or (epsilon_j, delta_j)-DP under add/remove, and all
     publish each bin of one public partition by itself, then publishing all of them is outlier private with the curve
@@ -286,6 +286,32 @@ def crowd_blending(first: Derivation, second: Derivation) -> NoReturn:
     )
 
 
+def crowd_blending_same_partition(*derivations: Derivation) -> Derivation:
+    """Crowd-blending releases of one partition: the smallest crowd, and the losses add up.
+
+    Guarantee: let M_j be (k_j, epsilon_j, delta_j)-crowd-blending such that whoever blends there does so with the people
+    of their own bin (`EXACT_CROWDS`), and let all of them see one table through the counts of one public partition alone.
+    Then publishing all of them is (k, sum of epsilon_j, sum of delta_j)-crowd-blending with k the smallest k_j. Proof:
+    exchanging two people of a bin changes no count, so who has at least k in their bin blends with them, exactly. Who
+    has fewer blends in no M_j; each then leaves them out at (epsilon_j, delta_j), and that adds up. Without
+    `EXACT_CROWDS` it is false: Proposition 7 is on the common refinement of its two tables.
+    """
+    theorem = Theorem(
+        "together.crowd-blending-same-partition", "Composition on one partition (crowd-blending)", f"{GHLP}; {HERE}"
+    )
+    _several(derivations, theorem)
+    given = [premise.concluding(CrowdBlending, theorem) for premise in derivations]
+    epsilon, delta = total(each.epsilon for each in given), total_delta(each.delta for each in given)
+    k = min(each.k for each in given)
+    return Derivation(
+        conclusion=CrowdBlending(k=k, epsilon=epsilon, delta=delta),
+        theorem=theorem,
+        premises=derivations,
+        numbers=texts(releases=len(given), k_out=k, epsilon_out=epsilon, delta_out=delta),
+        assumptions=(ONE_PARTITION, EXACT_CROWDS, INDEPENDENT),
+    )
+
+
 def crowd_blending_with_differential(
     blending: Derivation,
     private: Derivation,
@@ -293,7 +319,7 @@ def crowd_blending_with_differential(
     exact_crowds: bool = False,
     swapped: tuple[Loss, Fraction] | None = None,
 ) -> Derivation:
-    """Beside a crowd-blending release there is room for differential privacy.
+    """A crowd-blending release followed by differentially private ones (Proposition 8).
 
     Guarantee: if M_1 is (k, epsilon_1)-crowd-blending and M_2 is epsilon_2-DP under add/remove, then publishing both is
     (k, epsilon_1 + 2 epsilon_2)-crowd-blending (Proposition 8; the 2 cannot be lowered: to swap two people is to remove
@@ -334,7 +360,8 @@ def compose(first: Derivation, second: Derivation, *, same_partition: bool = Fal
     """Two releases about the same people, as one.
 
     Guarantee: the conclusion is that of the one theorem above that fits the two conclusions, in either order;
-    outlier privacy needs `same_partition`, declared by whoever knows the bins. Every other pair is refused.
+    outlier privacy and two crowd-blending releases need `same_partition`, declared by whoever knows the bins. Every
+    other pair is refused.
     """
     match first.conclusion, second.conclusion:
         case DifferentialPrivacy(), DifferentialPrivacy():
@@ -342,6 +369,8 @@ def compose(first: Derivation, second: Derivation, *, same_partition: bool = Fal
         case ZeroKnowledge(), ZeroKnowledge():
             return zero_knowledge(first, second)
         case CrowdBlending(), CrowdBlending():
+            if same_partition:
+                return crowd_blending_same_partition(first, second)
             crowd_blending(first, second)
         case CrowdBlending(), DifferentialPrivacy():
             return crowd_blending_with_differential(first, second)

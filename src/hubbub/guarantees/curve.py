@@ -129,6 +129,15 @@ class Curve:
             parts.append(Piece(start, total, Fraction(0) if flat else mine.rate + theirs.rate))
         return Curve(_joined(parts))
 
+    def times(self, factor: Fraction) -> Curve:
+        """Every loss times a factor above 0."""
+        return Curve(
+            tuple(
+                Piece(p.start, p.value if isinstance(p.value, Infinite) else p.value * factor, p.rate * factor)
+                for p in self.pieces
+            )
+        )
+
     def at_most(self, other: Curve, *, since: int = 1) -> bool:
         """Whether this curve is nowhere above `other`, at every one of the infinitely many crowds from `since` on."""
         if self is other:

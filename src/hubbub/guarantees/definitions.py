@@ -136,7 +136,7 @@ class CrowdBlending:
 
     t and t' blend if M(D + t) ~(epsilon, delta) M(D + t') for every D. For every D and every t in D: at least k people
     of D, t among them, blend with t, or M(D) ~(epsilon, delta) M(D - t). With k = 1 it promises nothing, because t
-    blends with t. It does not compose. Gehrke, Hay, Lui, Pass 2012, Definitions 3 and 4 (delta = 0).
+    blends with t. It does not compose in general. Gehrke, Hay, Lui, Pass 2012, Definitions 3 and 4 (delta = 0).
     """
 
     notion: ClassVar[str] = "crowd-blending"
@@ -192,6 +192,30 @@ class OutlierPrivacy:
 
     def __str__(self) -> str:
         return f"{_pair(f'[{self.curve}]', self.delta)}-outlier"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TailoredPrivacy:
+    """(epsilon(.), delta)-tailored privacy by the cells of a public partition, for a curve that never decreases.
+
+    For every D, c >= 1 and t in D of whose cells none has more than c people of D, t among them:
+    M(D) ~(epsilon(c), delta) M(D - t). Lui, Pass 2015, Definition 2, with a loss that depends on t's cells and on how
+    many are in them. It is not outlier privacy: people of one cell need not have the same law, so that somebody with a
+    rare value is owed the loss of a full cell.
+    """
+
+    notion: ClassVar[str] = "tailored"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    curve: Curve
+    delta: Fraction = NEVER
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.curve, Curve) or not self.curve.is_monotone:
+            raise WrongUse("tailored privacy is given by a Curve that never decreases; use its envelope()")
+        settle(self, delta=chance(self.delta))
+
+    def __str__(self) -> str:
+        return f"{_pair(f'[{self.curve}]', self.delta)}-tailored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,6 +356,7 @@ Guarantee: TypeAlias = (
     | ZeroKnowledge
     | CrowdBlending
     | OutlierPrivacy
+    | TailoredPrivacy
     | SimpleOutlier
     | StaircaseOutlier
     | OutlierGroup

@@ -106,6 +106,25 @@ class Derivation:
             f"{theorem} starts from {wanted} privacy, and the premise is {self.conclusion}; derive that first"
         )
 
+    def then(
+        self,
+        theorem: Theorem,
+        conclusion: Guarantee,
+        *,
+        numbers: tuple[Number, ...] = (),
+        assumptions: tuple[Assumption, ...] = (),
+        people: People | None = None,
+    ) -> Derivation:
+        """The step from this one to a conclusion, by a theorem."""
+        return Derivation(
+            conclusion=conclusion,
+            theorem=theorem,
+            premises=(self,),
+            numbers=numbers,
+            assumptions=assumptions,
+            people=people,
+        )
+
     def steps(self) -> Iterator[Derivation]:
         """Every step below and including this one, premises before conclusions. A shared step comes once."""
         seen: set[int] = set()

@@ -19,7 +19,7 @@ def _blocks(people: int, group: int) -> int:
 
 
 def differential_group(premise: Derivation, *, group: int) -> Derivation:
-    """One person after another.
+    """Group privacy of differential privacy: add or remove the people of the group one by one.
 
     Guarantee: if M is (epsilon, delta)-DP, then for groups of c and the same neighbours it is
     (c epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1))-DP (c links of a chain).
@@ -28,16 +28,15 @@ def differential_group(premise: Derivation, *, group: int) -> Derivation:
     given = premise.concluding(DifferentialPrivacy, theorem)
     blocks = _blocks(group, given.group)
     epsilon, delta = chained(given.epsilon, given.delta, blocks)
-    return Derivation(
-        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=group),
         numbers=texts(group=group, steps=blocks, epsilon_out=epsilon, delta_out=delta),
     )
 
 
 def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
-    """One simulator, and for every further person there and back through theirs.
+    """Group privacy of zero-knowledge privacy: one simulator, and two steps for every further person of the group.
 
     Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then for groups of c it is
     ((2c - 1) epsilon, delta (e^((2c-1) epsilon) - 1)/(e^epsilon - 1))-ZK with respect to it (Proposition 3; with delta,
@@ -48,10 +47,9 @@ def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
     given = premise.concluding(ZeroKnowledge, theorem)
     steps = 2 * _blocks(group, given.group) - 1
     epsilon, delta = chained(given.epsilon, given.delta, steps)
-    return Derivation(
-        conclusion=ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=given.aggregate, group=group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=given.aggregate, group=group),
         numbers=texts(group=group, steps=steps, epsilon_out=epsilon, delta_out=delta),
     )
 
@@ -71,10 +69,9 @@ def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> 
     given = premise.concluding(ZeroKnowledge, theorem)
     steps = 2 * _blocks(group, given.group) - 1
     delta = capped(steps * total_variation(given.epsilon, given.delta))
-    return Derivation(
-        conclusion=ZeroKnowledge(epsilon=Fraction(0), delta=delta, aggregate=given.aggregate, group=group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=Fraction(0), delta=delta, aggregate=given.aggregate, group=group),
         numbers=texts(group=group, steps=steps, delta_out=delta),
     )
 
@@ -98,10 +95,9 @@ def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Deri
         raise Refused(f"{theorem}: a group of {group} does not fit into {sample.n} rows; choose a smaller group")
     met = touched(max(group - given.group, 0), sample.k, sample.n)
     delta = capped(given.delta + exp_times(given.epsilon, met))
-    return Derivation(
-        conclusion=ZeroKnowledge(epsilon=given.epsilon, delta=delta, aggregate=sample, group=group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=given.epsilon, delta=delta, aggregate=sample, group=group),
         numbers=texts(group=group, k=sample.k, n=sample.n, chance_of_meeting=met, delta_out=delta),
     )
 
@@ -118,9 +114,8 @@ def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
     each = given.curve.at(k)
     steps = _blocks(size, 1)
     epsilon, delta = chained(each, given.delta, steps)
-    return Derivation(
-        conclusion=OutlierGroup(k=k, size=size, epsilon=epsilon, delta=delta),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        OutlierGroup(k=k, size=size, epsilon=epsilon, delta=delta),
         numbers=texts(k=k, size=size, epsilon_each=each, epsilon_out=epsilon, delta_out=delta),
     )

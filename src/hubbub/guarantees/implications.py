@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hubbub.errors import Refused
-from hubbub.guarantees.curve import flat
+from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     DifferentialPrivacy,
@@ -21,6 +21,7 @@ from hubbub.guarantees.definitions import (
     RandomSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import (
@@ -45,7 +46,7 @@ from hubbub.guarantees.indistinguishability import chained, mixed, times
 from hubbub.guarantees.parameters import size
 from hubbub.guarantees.weakening import weaken as weaken
 from hubbub.guarantees.weakening import weaken_aggregate as weaken_aggregate
-from hubbub.numeric.exact import Infinite
+from hubbub.numeric.exact import Infinite, Loss
 
 BLANK = Assumption("blank-row", "a blank row is a row that the mechanism accepts")
 SYMMETRIC = Assumption(
@@ -85,10 +86,9 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
     if given.neighbours is not Neighbours.ADD_REMOVE:
         raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")
     epsilon, delta = chained(given.epsilon, given.delta, 2)
-    return Derivation(
-        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
         numbers=texts(epsilon=given.epsilon, delta=given.delta, epsilon_out=epsilon, delta_out=delta),
     )
 
@@ -108,28 +108,24 @@ def zero_knowledge_to_differential(premise: Derivation) -> Derivation:
     )
     given = premise.concluding(ZeroKnowledge, theorem)
     epsilon, delta = chained(given.epsilon, given.delta, 2)
-    return Derivation(
-        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
         numbers=texts(epsilon=given.epsilon, delta=given.delta, epsilon_out=epsilon, delta_out=delta),
     )
 
 
 def differential_to_zero_knowledge(premise: Derivation, *, n: int) -> Derivation:
-    """A simulator that knows everybody else runs the mechanism itself.
+    """Differential privacy implies zero-knowledge privacy if the simulator may know everybody else.
 
     Guarantee: if M is (epsilon, delta)-DP under replacement for groups of c, on data sets of n rows, then it is
     (epsilon, delta)-ZK with respect to RS(n) for groups of c (Proposition 8).
     """
     theorem = Theorem("implied.differential-to-zero-knowledge", "Proposition 8 (differential to zero-knowledge)", GLP)
     given = _replace(premise, theorem)
-    return Derivation(
-        conclusion=ZeroKnowledge(
-            epsilon=given.epsilon, delta=given.delta, aggregate=RandomSample(k=n, n=n), group=given.group
-        ),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=given.epsilon, delta=given.delta, aggregate=RandomSample(k=n, n=n), group=given.group),
         numbers=texts(n=n),
         assumptions=(BLANK, PUBLIC_SIZES),
     )
@@ -149,10 +145,9 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
     p = Fraction(k, n)
     one = mixed(given.epsilon, p)
     epsilon, delta = chained(one, p * given.delta, size(group, "the group size"))
-    return Derivation(
-        conclusion=ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=sample, group=group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=sample, group=group),
         numbers=texts(
             k=k, n=n, group=group, epsilon=given.epsilon, delta=given.delta, p=p, epsilon_out=epsilon, delta_out=delta
         ),
@@ -161,7 +156,7 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
 
 
 def differential_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
-    """Whom the mechanism hardly notices needs no crowd.
+    """Differential privacy implies crowd-blending privacy for every k.
 
     Guarantee: if M is epsilon-DP under add/remove, then it is (k, epsilon)-crowd-blending for every k, by the removal
     clause (Proposition 5, which fails for replacement: publishing |D| is 0-DP and shows who left a small data set).
@@ -169,16 +164,11 @@ def differential_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation
     theorem = Theorem("implied.differential-to-crowd-blending", "Proposition 5 (differential to crowd-blending)", GHLP)
     given = _add_remove(premise, theorem, "it does not hide one of fewer than k people")
     _pure(given, theorem)
-    return Derivation(
-        conclusion=CrowdBlending(k=k, epsilon=given.epsilon),
-        theorem=theorem,
-        premises=(premise,),
-        numbers=texts(k=k, epsilon=given.epsilon),
-    )
+    return premise.then(theorem, CrowdBlending(k=k, epsilon=given.epsilon), numbers=texts(k=k, epsilon=given.epsilon))
 
 
 def differential_to_simple_outlier(premise: Derivation, *, k: int) -> Derivation:
-    """What protects everybody protects outliers.
+    """Differential privacy implies simple outlier privacy.
 
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (k, k epsilon, delta)-simple outlier private
     (Proposition 10, read from epsilon/k).
@@ -188,31 +178,26 @@ def differential_to_simple_outlier(premise: Derivation, *, k: int) -> Derivation
     )
     given = _add_remove(premise, theorem, "removing a person shows in it")
     epsilon = times(given.epsilon, size(k, "the crowd size k"))
-    return Derivation(
-        conclusion=SimpleOutlier(k=k, epsilon=epsilon, delta=given.delta),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        SimpleOutlier(k=k, epsilon=epsilon, delta=given.delta),
         numbers=texts(k=k, epsilon=given.epsilon, epsilon_out=epsilon),
     )
 
 
 def differential_to_outlier(premise: Derivation) -> Derivation:
-    """A flat curve.
+    """Differential privacy is outlier privacy with a flat curve.
 
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (epsilon(.), delta)-outlier private for the
     curve that is epsilon everywhere (the remark after Definition 5), and the other way round.
     """
     theorem = Theorem("implied.differential-to-outlier", "Definition 5 (a flat curve)", LUI_PASS)
     given = _add_remove(premise, theorem, "removing a person shows in it")
-    return Derivation(
-        conclusion=OutlierPrivacy(curve=flat(given.epsilon), delta=given.delta),
-        theorem=theorem,
-        premises=(premise,),
-    )
+    return premise.then(theorem, OutlierPrivacy(curve=flat(given.epsilon), delta=given.delta))
 
 
 def differential_to_distributional(premise: Derivation, *, sample: IndependentSample) -> Derivation:
-    """Whoever knows less can do no more.
+    """Differential privacy implies distributional privacy, whose attacker knows less.
 
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (epsilon, delta)-DP with respect to any class of
     distributions of data sets: given t in D, both laws are mixtures over D, with the same weights, of laws that are
@@ -224,16 +209,15 @@ def differential_to_distributional(premise: Derivation, *, sample: IndependentSa
         f"{LUI_PASS}; {HERE}",
     )
     given = _add_remove(premise, theorem, "removing a person shows in it")
-    return Derivation(
-        conclusion=DistributionalPrivacy(epsilon=given.epsilon, delta=given.delta, sample=sample),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        DistributionalPrivacy(epsilon=given.epsilon, delta=given.delta, sample=sample),
         numbers=texts(epsilon=given.epsilon, delta=given.delta),
     )
 
 
 def to_outlier(premise: Derivation) -> Derivation:
-    """Simple and staircase outlier privacy are curves.
+    """Simple and staircase outlier privacy are outlier privacy with a curve of steps.
 
     Guarantee: simple outlier privacy (Definitions 6, 13, 14) and staircase outlier privacy (Definition 17) say the same
     as outlier privacy for their curve; what is outlier privacy already stays as it is.
@@ -243,16 +227,15 @@ def to_outlier(premise: Derivation) -> Derivation:
         return premise
     if not isinstance(given, SimpleOutlier | StaircaseOutlier):
         raise Refused(f"only simple and staircase outlier privacy are curves, and the premise is {given}")
-    return Derivation(
-        conclusion=given.as_outlier(),
-        theorem=Theorem("implied.to-outlier", "Definition 17 (the curve of a staircase)", LUI_PASS),
-        premises=(premise,),
+    return premise.then(
+        Theorem("implied.to-outlier", "Definition 17 (the curve of a staircase)", LUI_PASS),
+        given.as_outlier(),
         numbers=(("curve", str(given.as_outlier().curve)),),
     )
 
 
 def simple_outlier_to_crowd_blending(premise: Derivation) -> Derivation:
-    """Whoever is not an outlier has equals, and equals blend.
+    """Simple outlier privacy implies crowd-blending privacy: people of one large bin are interchangeable.
 
     Guarantee: if M is (k, epsilon)-simple outlier private with delta = 0, then it is (k + 1, epsilon/k)-crowd-blending
     (Proposition 12).
@@ -262,16 +245,15 @@ def simple_outlier_to_crowd_blending(premise: Derivation) -> Derivation:
     )
     given = premise.concluding(SimpleOutlier, theorem)
     _pure(given, theorem)
-    return Derivation(
-        conclusion=CrowdBlending(k=given.k + 1, epsilon=given.share),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        CrowdBlending(k=given.k + 1, epsilon=given.share),
         numbers=texts(k=given.k, epsilon=given.epsilon, k_out=given.k + 1, epsilon_out=given.share),
     )
 
 
 def outlier_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
-    """The same for any curve.
+    """Outlier privacy implies crowd-blending privacy, for any curve.
 
     Guarantee: if M is epsilon(.)-outlier private with delta = 0, then it is (k, epsilon(k - 1))-crowd-blending for
     every k >= 2: k equals are a crowd, and whoever has fewer is a (k - 1)-outlier (the proof of Proposition 12).
@@ -286,33 +268,57 @@ def outlier_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
     epsilon = given.curve.at(size(k, "the crowd size k", least=2) - 1)
     if isinstance(epsilon, Infinite):
         raise Refused(f"{theorem}: the curve {given.curve} promises nothing to a crowd of {k - 1}; lower k")
-    return Derivation(
-        conclusion=CrowdBlending(k=k, epsilon=epsilon),
-        theorem=theorem,
-        premises=(premise,),
-        numbers=texts(k=k, epsilon_out=epsilon),
-    )
+    return premise.then(theorem, CrowdBlending(k=k, epsilon=epsilon), numbers=texts(k=k, epsilon_out=epsilon))
 
 
 def outlier_to_differential(premise: Derivation) -> Derivation:
-    """Nobody loses more than the top of the curve.
+    """Outlier privacy implies differential privacy at the supremum of the curve, and so does tailored privacy.
 
     Guarantee: if M is (epsilon(.), delta)-outlier private and the curve is bounded, then M is (sup epsilon, delta)-DP
-    under add/remove: everybody is a c-outlier for the size c of their own class.
+    under add/remove: everybody is a c-outlier for the size c of their own class. If it is tailored private by cells, the
+    same holds: everybody is in no cell of more than c people for the largest c of their own cells.
     """
     theorem = Theorem("implied.outlier-to-differential", "Definition 5 (the top of the curve)", LUI_PASS)
-    given = premise.concluding(OutlierPrivacy, theorem)
+    given: OutlierPrivacy | TailoredPrivacy
+    if isinstance(premise.conclusion, TailoredPrivacy):
+        theorem = Theorem("implied.tailored-to-differential", "Definition 2 (the top of the curve)", LUI_PASS)
+        given = premise.conclusion
+    else:
+        given = premise.concluding(OutlierPrivacy, theorem)
     top = given.curve.limit
     if isinstance(top, Infinite):
         raise Refused(f"{theorem}: the curve {given.curve} is unbounded, so large crowds have no differential privacy")
-    return Derivation(
-        conclusion=DifferentialPrivacy(epsilon=top, delta=given.delta),
-        theorem=theorem,
-        premises=(premise,),
-        numbers=texts(epsilon_out=top, delta=given.delta),
+    return premise.then(
+        theorem, DifferentialPrivacy(epsilon=top, delta=given.delta), numbers=texts(epsilon_out=top, delta=given.delta)
     )
 
 
 def _pure(given: DifferentialPrivacy | OutlierPrivacy | SimpleOutlier, theorem: Theorem) -> None:
     if given.delta:
         raise Refused(f"{theorem}: crowd-blending has no delta, and {given} has one; use a mechanism with delta = 0")
+
+
+def always_blending_to_differential(epsilon: Loss, *, k: int) -> DifferentialPrivacy:
+    """Proposition 6 (crowd-blending): what holds if everybody always had to blend in a crowd of k, two at least.
+
+    Guarantee: if in every table of at least k people everybody epsilon-blends in a crowd of k >= 2, the mechanism is
+    epsilon-differentially private under replacement on tables of at least k people, and conversely. Proof: whoever t
+    and u are, take a table of t and otherwise only u's: t blends with somebody else, who is a u, so exchanging t for u
+    changes every table by at most epsilon (being indistinguishable is a property of two values, not of a table).
+    Conversely everybody then blends with everybody.
+    """
+    if k < 2:
+        raise WrongUse("a crowd of one is no crowd: Proposition 6 is about a k of 2 or more")
+    return DifferentialPrivacy(epsilon=epsilon, neighbours=Neighbours.REPLACE)
+
+
+def replacement_loss(curve: Curve, left: int, joined: int) -> Loss:
+    """What replacing one person loses under outlier privacy, by the crowd that is left and the one that is joined.
+
+    Guarantee: if a table of counts is (epsilon(.), 0)-outlier private, replacing a person of a crowd of `left` people by
+    one who joins `joined` others changes it by at most epsilon(left) + epsilon(joined + 1): one person less, then one
+    more (outlier privacy, introduction).
+    """
+    if left < 1 or joined < 0:
+        raise WrongUse("somebody who leaves was in a crowd of at least 1, and joins 0 or more; change them")
+    return curve.at(left) + curve.at(joined + 1)

@@ -53,6 +53,6 @@ def size(value: object, what: str, *, least: int = 1) -> int:
 
 
 def settle(value: object, **fields: object) -> None:
-    """The normal form of a frozen value: fields as they are meant, from within its constructor."""
+    """Set the fields of a frozen value to their normalized values, from within its constructor."""
     for name, field in fields.items():
         object.__setattr__(value, name, field)

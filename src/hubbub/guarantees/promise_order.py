@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy, ZeroKnowledge
+from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy, TailoredPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.people import Whose
+from hubbub.guarantees.people import People, Whose
 
 
 def requested_first(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
@@ -17,6 +17,14 @@ def requested_first(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
     """
     first = _sampled(promises) or _flat(promises)
     return tuple(promises) if first is None else (first, *(step for step in promises if step is not first))
+
+
+def requested(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
+    """The promise that was asked for, and the first to any other people than its own."""
+    first: dict[People | None, Derivation] = {}
+    for step in requested_first(promises):
+        first.setdefault(step.people, step)
+    return tuple(first.values())
 
 
 def _sampled(promises: Sequence[Derivation]) -> Derivation | None:
@@ -30,6 +38,6 @@ def _sampled(promises: Sequence[Derivation]) -> Derivation | None:
 
 def _flat(promises: Sequence[Derivation]) -> Derivation | None:
     own = promises[0].conclusion if promises else None
-    if not isinstance(own, OutlierPrivacy) or not own.curve.is_flat:
+    if not isinstance(own, OutlierPrivacy | TailoredPrivacy) or not own.curve.is_flat:
         return None
     return next((step for step in promises if isinstance(step.conclusion, DifferentialPrivacy)), None)

@@ -20,7 +20,7 @@ SAMPLED: Final = Assumption(
 
 
 def subsampled_curve(curve: Curve, p: Fraction) -> Curve:
-    """At least ln(1 + p (e^epsilon(c) - 1)) at every crowd c.
+    """The amplified curve: an upper bound on ln(1 + p (e^epsilon(c) - 1)) at every crowd c.
 
     On a step that is the number itself. Along a slope it is a convex function of c that grows no faster than the slope:
     below its chord where the slope ends, and below a line of the same slope where it never does.
@@ -64,10 +64,4 @@ def on_a_sample(premise: Derivation, p: Fraction) -> Derivation:
         numbers = (*numbers, ("curve_out", str(curve)), *texts(delta_out=delta))
     else:
         raise Refused(f"{THEOREM} starts from crowd-blending or a curve, and the premise is {given}")
-    return Derivation(
-        conclusion=conclusion,
-        theorem=THEOREM,
-        premises=(premise,),
-        numbers=numbers,
-        assumptions=(SAMPLED,),
-    )
+    return premise.then(THEOREM, conclusion, numbers=numbers, assumptions=(SAMPLED,))

@@ -75,10 +75,9 @@ def surveyed(premise: Derivation, survey: PoissonSurvey) -> Derivation:
         )
     loss = survey.population_loss(claim.epsilon)
     people = premise.people
-    return Derivation(
-        conclusion=DifferentialPrivacy(epsilon=loss),
-        theorem=SURVEYED,
-        premises=(premise,),
+    return premise.then(
+        SURVEYED,
+        DifferentialPrivacy(epsilon=loss),
         numbers=texts(largest=survey.largest, step=survey.step, epsilon=claim.epsilon, epsilon_out=loss),
         assumptions=(Assumption(SECRET_SURVEY.id, SECRET_SURVEY.sentence, (("weight", survey.weight),)),),
         people=None if people is None else replace(people, whose=Whose.POPULATION),

@@ -15,6 +15,7 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import GLP, Derivation, Theorem
@@ -38,8 +39,8 @@ def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
         case CrowdBlending(), CrowdBlending():
             return weak.k <= strong.k and _looser(weak, strong)
         case (
-            (OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier()),
-            (OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier()),
+            (OutlierPrivacy() | TailoredPrivacy() | SimpleOutlier() | StaircaseOutlier()),
+            (OutlierPrivacy() | TailoredPrivacy() | SimpleOutlier() | StaircaseOutlier()),
         ):
             return type(weak) is type(strong) and _lower(strong, weak)
         case OutlierGroup(), OutlierGroup():
@@ -51,7 +52,7 @@ def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
 
 
 _Pair = DifferentialPrivacy | CrowdBlending | ZeroKnowledge | OutlierGroup | DistributionalPrivacy
-_Curved = OutlierPrivacy | SimpleOutlier | StaircaseOutlier
+_Curved = OutlierPrivacy | TailoredPrivacy | SimpleOutlier | StaircaseOutlier
 
 
 def _looser(weak: _Pair, strong: _Pair) -> bool:
@@ -63,12 +64,12 @@ def _lower(strong: _Curved, weak: _Curved) -> bool:
     return low.curve.at_most(high.curve) and low.delta <= high.delta
 
 
-def _curve(given: _Curved) -> OutlierPrivacy:
-    return given if isinstance(given, OutlierPrivacy) else given.as_outlier()
+def _curve(given: _Curved) -> OutlierPrivacy | TailoredPrivacy:
+    return given if isinstance(given, OutlierPrivacy | TailoredPrivacy) else given.as_outlier()
 
 
 def weaken(premise: Derivation, *, to: Guarantee) -> Derivation:
-    """Round up, on purpose.
+    """The same promise with larger parameters.
 
     Guarantee: a larger epsilon, a larger delta, a smaller group, a smaller crowd k (crowd-blending), a curve nowhere
     lower (outlier), a larger class of aggregate information (zero-knowledge) or fewer distributions (distributional)
@@ -76,15 +77,11 @@ def weaken(premise: Derivation, *, to: Guarantee) -> Derivation:
     """
     if not is_weaker(to, premise.conclusion):
         raise Refused(f"{to} does not follow from {premise.conclusion} by rounding up; derive it another way")
-    return Derivation(
-        conclusion=to,
-        theorem=Theorem("weaker.weaken", "Weakening", "the definition of the conclusion"),
-        premises=(premise,),
-    )
+    return premise.then(Theorem("weaker.weaken", "Weakening", "the definition of the conclusion"), to)
 
 
 def weaken_aggregate(premise: Derivation, *, aggregate: Aggregate) -> Derivation:
-    """Let the simulator know more.
+    """The same promise with a larger class of aggregate information for the simulator.
 
     Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then also with respect to every larger one, such as
     RS(k') for k' >= k: whoever receives a large sample can thin it. So a release on a smaller sample is ZK with
@@ -96,8 +93,6 @@ def weaken_aggregate(premise: Derivation, *, aggregate: Aggregate) -> Derivation
         raise Refused(
             f"{theorem}: {aggregate} is not known to include {given.aggregate}; name a larger class of its kind"
         )
-    return Derivation(
-        conclusion=ZeroKnowledge(epsilon=given.epsilon, delta=given.delta, aggregate=aggregate, group=given.group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem, ZeroKnowledge(epsilon=given.epsilon, delta=given.delta, aggregate=aggregate, group=given.group)
     )

@@ -29,26 +29,55 @@ class NumberOptions(Confirmed, total=False):
     unlisted: Exact | None
 
 
-class HistogramOptions(Confirmed, total=False):
+class RowOptions(TypedDict, total=False):
+    """How many rows of a person count, where several do."""
+
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+
+
+class SampleOptions(TypedDict, total=False):
+    """A secret sample before a promise to crowds."""
+
+    sample: Exact | None
+    at_delta: Exact
+
+
+class NoiseOptions(TypedDict, total=False):
+    """Which noise, and its delta."""
+
+    delta: Exact | None
+    noise: str | None
+
+
+class WeightOptions(TypedDict, total=False):
+    """Design weights."""
+
+    weight: str | None
+    poisson_survey: bool
+    calibrated: bool
+
+
+class KeptOptions(TypedDict, total=False):
+    """What intervals of one row per person are for."""
+
+    expected_rows: bool
+    kept_rows: bool
+
+
+class HistogramOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, KeptOptions, total=False):
     """The options of ``hubbub release histogram``, but for what the method takes first."""
 
     crowd: Exact | None
     epsilon: Exact | None
-    delta: Exact | None
-    noise: str | None
     outlier: str | None
     one_row_per_person: bool
-    distinct: Exact | None
-    expected_rows: bool
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
-    sample: Exact | None
     scale_up: bool
     collected: Exact | None
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
-    at_delta: Exact
     coverage: Exact
     unlisted: Exact | None
     weight: str | None
@@ -74,39 +103,29 @@ class HistogramOptions(Confirmed, total=False):
     show_above: Exact | None
 
 
-class RecordsOptions(Confirmed, total=False):
+class RecordsOptions(Confirmed, SampleOptions, total=False):
     """The options of ``hubbub release records``, but for what the method takes first."""
 
     crowd: Required[Exact]
     keep: str | Sequence[str] | None
     one_row_per_person: bool
-    sample: Exact | None
     collected: Exact | None
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
-    at_delta: Exact
 
 
-class CubeOptions(Confirmed, total=False):
+class CubeOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, total=False):
     """The options of ``hubbub release cube``, but for what the method takes first."""
 
     margins: str | Sequence[str | Sequence[str]] | None
     crowd: Exact | None
     epsilon: Exact | None
-    delta: Exact | None
-    noise: str | None
     people: Exact | None
     consistent: bool
     one_row_per_person: bool
-    sample: Exact | None
     collected: Exact | None
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
-    at_delta: Exact
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
     coverage: Exact
     unlisted: Exact | None
 
@@ -126,7 +145,7 @@ class PointsOptions(Confirmed, total=False):
     leave_outside: bool
 
 
-class QueriesOptions(Confirmed, total=False):
+class QueriesOptions(Confirmed, RowOptions, total=False):
     """The options of ``hubbub release queries``, but for what the method takes first."""
 
     epsilon: Exact | None
@@ -140,7 +159,7 @@ class QueriesOptions(Confirmed, total=False):
     coverage: Exact
 
 
-class SyntheticOptions(Confirmed, total=False):
+class SyntheticOptions(Confirmed, RowOptions, total=False):
     """The options of ``hubbub release synthetic``, but for what the method takes first."""
 
     epsilon: Exact | None
@@ -150,72 +169,36 @@ class SyntheticOptions(Confirmed, total=False):
     coverage: Exact
 
 
-class CountOptions(NumberOptions, total=False):
+class CountOptions(NumberOptions, RowOptions, SampleOptions, NoiseOptions, WeightOptions, KeptOptions, total=False):
     """The options of ``hubbub release count``, but for what the method takes first."""
 
     totals: bool
-    expected_rows: bool
     any_row: bool
     count_rows: bool
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
-    weight: str | None
-    poisson_survey: bool
-    calibrated: bool
-    sample: Exact | None
-    at_delta: Exact
 
 
-class FractionOptions(NumberOptions, total=False):
+class FractionOptions(NumberOptions, RowOptions, SampleOptions, NoiseOptions, WeightOptions, KeptOptions, total=False):
     """The options of ``hubbub release fraction``, but for what the method takes first."""
 
     totals: bool
-    expected_rows: bool
     any_row: bool
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
-    weight: str | None
-    poisson_survey: bool
-    calibrated: bool
     calibrate: object | None
-    sample: Exact | None
-    at_delta: Exact
 
 
-class MeanOptions(NumberOptions, total=False):
+class MeanOptions(NumberOptions, RowOptions, SampleOptions, NoiseOptions, WeightOptions, KeptOptions, total=False):
     """The options of ``hubbub release mean``, but for what the method takes first."""
 
     totals: bool
-    expected_rows: bool
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
-    weight: str | None
-    poisson_survey: bool
-    calibrated: bool
     calibrate: object | None
-    sample: Exact | None
-    at_delta: Exact
 
 
-class QuantileOptions(NumberOptions, total=False):
+class QuantileOptions(NumberOptions, RowOptions, SampleOptions, total=False):
     """The options of ``hubbub release quantile``, but for what the method takes first."""
 
     q: Exact
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
-    sample: Exact | None
-    at_delta: Exact
 
 
-class SumOptions(NumberOptions, total=False):
+class SumOptions(NumberOptions, RowOptions, NoiseOptions, total=False):
     """The options of ``hubbub release sum``, but for what the method takes first."""
 
     totals: bool
@@ -225,38 +208,25 @@ class SumOptions(NumberOptions, total=False):
     lost: Exact | None
     weight: str | None
     calibrated: bool
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
+    tailored: str | None
 
 
-class RatioOptions(Confirmed, total=False):
+class RatioOptions(Confirmed, RowOptions, total=False):
     """The options of ``hubbub release ratio``, but for what the method takes first."""
 
     where: str | None
     one_row_per_person: bool
-    distinct: Exact | None
-    rows_per_person: Exact | None
-    rows_per_bin: Exact | None
-    rows_called: str | None
     epsilon: Exact | None
     coverage: Exact
     unlisted: Exact | None
 
 
-class VarianceOptions(NumberOptions, total=False):
+class VarianceOptions(NumberOptions, SampleOptions, total=False):
     """The options of ``hubbub release variance``, but for what the method takes first."""
 
-    sample: Exact | None
-    at_delta: Exact
 
-
-class StdOptions(NumberOptions, total=False):
+class StdOptions(NumberOptions, SampleOptions, total=False):
     """The options of ``hubbub release std``, but for what the method takes first."""
-
-    sample: Exact | None
-    at_delta: Exact
 
 
 class GraphOptions(Confirmed, total=False):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Unpack
 
+from hubbub.dictionary.dictionary import NONE, Dictionary
 from hubbub.errors import WrongUse
 from hubbub.kinds import options as o
 from hubbub.kinds.cube.request import KIND as CUBE
@@ -23,7 +24,8 @@ from hubbub.kinds.synthetic.request import KIND as SYNTHETIC
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import documented
 from hubbub.protocol.release import Publish, Release
-from hubbub.protocol.spec import Kind
+from hubbub.protocol.spec import Kind, Spec
+from hubbub.serialization.canonical import Plain
 from hubbub.tables.engine import Engine
 from hubbub.tables.inspection import Inspection
 from hubbub.tables.privacy_unit import of_numbers
@@ -49,13 +51,20 @@ class Table:
     publish: Publish
     inspect: Callable[..., Inspection] = _elsewhere
     joined: Callable[[object, str | None, Mapping[str, Any]], Table] = _not_opened
+    dictionary: Dictionary = NONE
+    reading: Mapping[str, Plain] = field(default_factory=dict)  # how the table is read, as declared
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
 
     def _release(self, kind: Kind, *, accept_weak: bool = False, **options: Any) -> Release:
-        return self.publish(kind.ask(person=self.person, **options), accept_weak=accept_weak)
+        return self.publish(self.ask(kind, **options), accept_weak=accept_weak)
+
+    def ask(self, kind: Kind, **options: Any) -> Spec:
+        """The spec that these words ask for, with what the data dictionary says of columns that are only named."""
+        spelled = self.dictionary.fill_options(kind.options, options, self.engine.columns())
+        return kind.ask(person=self.person, **spelled)
 
     def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Inspection:
         """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
@@ -226,8 +235,11 @@ class Table:
         people: Exact,
         zero_knowledge: Exact | None = None,
         coverage: Exact = "0.95",
+        delta: Exact | None = None,
+        noise: str | None = None,
         one_row_per_person: bool = False,
         expected_rows: bool = False,
+        kept_rows: bool = False,
         rows_per_person: Exact | None = None,
         distinct: Exact | None = None,
         rows_per_bin: Exact | None = None,
@@ -241,7 +253,7 @@ class Table:
         ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
         each question says its `epsilon` inside the sample. `one_row_per_person` keeps one row of a person with several,
         the same one for all questions; `rows_per_person` (with `distinct` and `rows_per_bin`) several, so that counts,
-        shares and means are of rows.
+        shares and means are of rows. With `delta`, `noise` is geometric or Gaussian, whichever errs less.
 
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
         private with respect to `rows` random people; else as :meth:`histogram`.
@@ -258,8 +270,11 @@ class Table:
         return SampledPeople(
             partial(self.publish, accept_weak=accept_weak),
             unit,
+            kept_rows=kept_rows,
             rows=rows,
             people=people,
             zero_knowledge=zero_knowledge,
             coverage=coverage,
+            delta=delta,
+            noise=noise,
         )

@@ -7,7 +7,7 @@
     concentrated      rho adds, where some release has Gaussian noise and the others no delta
     replaced          the same for one person replaced: releases that take the number of people for public join in
     zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
-    crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
+    crowd-blending    releases of one partition, and beside them only what is differentially private (Proposition 8)
     outlier           on one partition curves add; on several, person by person
 
 A release may follow others if one of these still says something about everybody. What no theorem covers is refused.
@@ -95,7 +95,7 @@ class Entered:
         return step.concluding(ConcentratedPrivacy, step.theorem)
 
     def growths(self) -> tuple[Fraction, ...]:
-        """What fully adaptive composition adds up."""
+        """The log moments that fully adaptive composition adds up."""
         if self.grown or self.accountant is None:
             return self.grown
         return self.accountant.growths()
@@ -307,36 +307,53 @@ def _zero_knowledge(releases: Sequence[Entered]) -> Total:
 
 
 def _crowd_blending(releases: Sequence[Entered]) -> Total:
-    """One release that is crowd-blending, and the others beside it."""
-    others = [each for each in releases if each.charge.beside_crowds is None]
-    if not others:  # all of them may stand beside crowds: the first that has some leads
-        others = [each for each in releases if each.charge.crowd_blending is not None][:1]
-    if len(others) > 1:
-        return Total(why=f"releases {_numbers(others)} have no pure differential privacy, and one may lack it")
-    if not others or others[0].charge.crowd_blending is None:
+    """Releases of one partition that are crowd-blending, and the others beside them."""
+    leading = [each for each in releases if each.charge.beside_crowds is None]
+    if not leading:  # all of them may stand beside crowds: the first that has some leads
+        leading = [each for each in releases if each.charge.crowd_blending is not None][:1]
+    promises = [promise for each in leading if (promise := each.charge.crowd_blending) is not None]
+    if len(leading) > 1 and not (len(promises) == len(leading) and on_one_partition(*leading)):
+        return Total(
+            why=f"releases {_numbers(leading)} have no pure differential privacy, and one may lack it, or several of "
+            "the same bins of a table that did not change"
+        )
+    if not promises:
         return Total(why="no release promises it")
-    (one,) = others
-    if one.charge.kept_rows and len(releases) > 1:
-        return Total(why=_KEPT.format(one.number))
-    promise = one.charge.crowd_blending
-    assert promise is not None
-    beside = [each for each in releases if each is not one]
+    kept = next((each for each in leading if each.charge.kept_rows), None)
+    if kept is not None and len(releases) > 1:
+        return Total(why=_KEPT.format(kept.number))
+    crowds = [each.step(promise) for each, promise in zip(leading, promises, strict=True)]
+    joint = crowds[0]
+    if len(crowds) > 1:
+        joint = composition.crowd_blending_same_partition(*crowds)
+        joint = replace(joint, assumptions=(*joint.assumptions, UNCHANGED))
+    beside = [each for each in releases if not any(each is other for other in leading)]
     if not beside:
-        return Total(derivation=one.step(promise))
+        return _total(joint)
     steps = [each.step(private) for each in beside if (private := each.charge.beside_crowds) is not None]
     swaps = [each.swapped for each in beside]
     if any(swap is None for swap in swaps):
         return Total(why="what replacing one person loses in a release beside it is not known")
     composed = composition.crowd_blending_with_differential(
-        one.step(promise),
+        joint,
         composition.differential(*steps) if len(steps) > 1 else steps[0],
-        exact_crowds=one.charge.exact_crowds,
+        exact_crowds=all(each.charge.exact_crowds for each in leading),
         swapped=(
             total(swap.epsilon for swap in swaps if swap is not None),
             total_delta(swap.delta for swap in swaps if swap is not None),
         ),
     )
     return _total(composed)
+
+
+def on_one_partition(*releases: Entered) -> bool:
+    """Whether people blend in each release with those of their bin alone, and the bins are the same in all of them.
+
+    Guarantee: true only where :func:`hubbub.guarantees.composition.crowd_blending_same_partition` applies. A partition
+    is named by its bins and by what the table holds, or by a word of its own where that is not known.
+    """
+    partitions = {each.charge.partition for each in releases}
+    return len(partitions) == 1 and None not in partitions and all(each.charge.exact_crowds for each in releases)
 
 
 def _outlier(releases: Sequence[Entered]) -> Total:
@@ -460,7 +477,8 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
     `earlier` may be stand-ins (:mod:`hubbub.ledger.running_total`) for `count` releases.
 
     Guarantee: a release passes only if some theorem still makes a promise to everybody about all releases of the
-    dataset together; a second crowd-blending release of the same people never does (Proposition 7).
+    dataset together; a second crowd-blending release of the same people does only on the bins of the first
+    (Proposition 7).
     """
     _one_unit(earlier, new, dataset)
     totals_after = totals([*earlier, new])
@@ -542,7 +560,8 @@ def _second(first: Entered, new: Entered, dataset: str) -> str:
         ways = (ways[0], *ways[2:])
     return (
         f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
-        "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "
+        "shows exact numbers of crowds of the same people, by other bins or of a table that may have changed, is refused: "
+        "one can be subtracted from the other, and people "
         f"who are hidden in both come to light (Proposition 7). {'Three' if len(ways) == 3 else 'Four'} ways out:\n"
         + "".join(f"  - {way}\n" for way in ways)
         + "If these are other people, give them a name of their own with `dataset=NAME`."

@@ -120,10 +120,9 @@ class Charge:
             return None
         total = gaussian_total(noise.swapped() for noise in self.noises)
         epsilon = total.epsilon_at(own.delta)
-        return Derivation(
-            conclusion=DifferentialPrivacy(epsilon=epsilon, delta=own.delta, neighbours=Neighbours.REPLACE),
-            theorem=SWAPPED,
-            premises=(leaf(own),),
+        return leaf(own).then(
+            SWAPPED,
+            DifferentialPrivacy(epsilon=epsilon, delta=own.delta, neighbours=Neighbours.REPLACE),
             numbers=texts(rho=total.rho, moved=total.moved, epsilon_out=epsilon, delta_out=own.delta),
         )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hubbub.errors import Refused
 from hubbub.ledger import sources
-from hubbub.ledger.admission import Entered, Totals, admit
+from hubbub.ledger.admission import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.ledger import Ledger, dataset_name
+from hubbub.ledger.ledger import Ledger, dataset_name, period_name
+from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import Account
 from hubbub.serialization.canonical import digest
@@ -27,35 +29,67 @@ class Trial:
     before: Totals | None = None
     after: Totals | None = None
     refusal: Refused | None = None
+    capped_before: Totals | None = None  # of the releases that count towards the caps: all, or those of one window
+    capped_after: Totals | None = None
 
     @property
     def left_before(self) -> dict[str, str]:
         """What each cap leaves now."""
-        return left(self.policy, self.before)
+        return left(self.policy, self.capped_before)
 
     @property
     def left_after(self) -> dict[str, str]:
         """What each cap would leave."""
-        return {} if self.after is None else left(self.policy, self.after)
+        return {} if self.capped_after is None else left(self.policy, self.capped_after)
 
 
-def trial(ledger: Ledger, dataset: str, charge: Charge, *, source: Identity = sources.NONE) -> Trial:
-    """What would hold for a dataset with this release too.
+def trial(
+    ledger: Ledger, dataset: str, charge: Charge, *, source: Identity = sources.NONE, disjoint: str | None = None
+) -> Trial:
+    """What would hold for a dataset with this release too, or for a period of it with people of its own.
 
     Guarantee: nothing is entered. If it refuses, so would :meth:`hubbub.ledger.ledger.Ledger.reserve`, as long as
     `source` is the table and nothing is entered meanwhile; that may refuse more, because here nobody looks whether the
     same people are known under another name.
     """
-    name = dataset_name(dataset)
-    account = ledger.accounts().get(name) or Account(dataset=name)
-    if charge.partition is not None:
-        charge = replace(charge, partition=digest([charge.partition, source.content() if source.is_known else _UNSEEN]))
-    spent = account.spent
-    new = Entered(number=len(account.records) + 1, charge=charge)
-    known = {"dataset": name, "releases": len(spent), "policy": account.policy, "before": account.totals}
-    try:
-        after = admit(spent, new, name)
-        account.policy.check(after, name)
-    except Refused as refusal:
-        return Trial(**known, refusal=refusal)  # type: ignore[arg-type]
-    return Trial(**known, after=after)  # type: ignore[arg-type]
+    return trials(ledger, dataset, [charge], source=source, disjoint=disjoint)[0]
+
+
+def trials(
+    ledger: Ledger,
+    dataset: str,
+    charges: Sequence[Charge],
+    *,
+    source: Identity = sources.NONE,
+    disjoint: str | None = None,
+    more: Policy | None = None,
+) -> tuple[Trial, ...]:
+    """What would hold for a dataset with these releases too, one after the other, up to the first that is refused;
+    `more` are caps to be kept beside those of the ledger.
+
+    Guarantee: that of :func:`trial`, for each as if those before it had been entered.
+    """
+    name, accounts = dataset_name(dataset), ledger.accounts()
+    policy = accounts[name].policy if name in accounts else Policy()
+    name = name if disjoint is None else period_name(name, disjoint)
+    account = accounts.get(name) or Account(dataset=name, policy=policy)
+    now = moment(max((record.entry.time for record in account.records), default=""))
+    spent, counting = account.spent, account.counting(now)
+    before, capped, found = account.totals, account.capped_totals, list[Trial]()
+    for number, charge in enumerate(charges, len(account.records) + 1):
+        if charge.partition is not None:
+            content = source.content() if source.is_known else _UNSEEN
+            charge = replace(charge, partition=digest([charge.partition, content]))
+        new = Entered(number=number, charge=charge)
+        made = Trial(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
+        try:
+            after = admit(spent, new, name)
+            counted = after if account.policy.per is None else totals([*counting, new])
+            account.policy.check(counted, name)
+            if more is not None:
+                more.check(after, name)
+        except Refused as refusal:
+            return (*found, replace(made, refusal=refusal))
+        found.append(replace(made, after=after, capped_after=counted))
+        spent, counting, before, capped = [*spent, new], [*counting, new], after, counted
+    return tuple(found)

@@ -17,7 +17,7 @@ UNFINISHED: Final = ".part"
 
 
 def write(path: Path, data: bytes) -> None:
-    """Put the bytes at a place, for the owner's eyes only: written beside it, made durable, moved.
+    """Write a file atomically and durably, readable by its owner only: a temporary file, fsync, rename.
 
     Guarantee: at every moment, a power cut included, the place holds what it held before or all of the bytes; when
     this returns, it holds them and keeps them.
@@ -44,7 +44,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def make_folder(folder: Path, mode: int = 0o700) -> None:
-    """Make a folder, and those above it, so that none is lost with the power."""
+    """Make a folder and its missing parents, each of them durable."""
     if folder.is_dir():
         return
     make_folder(folder.parent, mode)

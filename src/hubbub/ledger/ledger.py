@@ -15,19 +15,19 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
-from hubbub.ledger.admission import Entered, admit
+from hubbub.ledger.admission import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CREATED, Entry, Page
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, KEY, PEOPLE, POLICY, RESERVED, fold
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, KEY, PART_OF, PEOPLE, PERIOD, POLICY, RESERVED, fold
 from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
 from hubbub.ledger.running import Running, check_totals
@@ -38,6 +38,9 @@ from hubbub.serialization.canonical import digest, read
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.identity import Identity
 from hubbub.tables.sketch import Chosen, IdObserver
+
+CLOSED: Final = "closed"
+"""In the place of a digest: a series that does not go on."""
 
 
 def default_path() -> Path:
@@ -58,29 +61,51 @@ class Ledger:
 
     # --- releases -------------------------------------------------------------------------------------------------
 
-    def reserve(self, dataset: str, charge: Charge, *, source: Identity = sources.NONE) -> Reservation:
-        """A place for a release, or a refusal; nothing has been read yet.
+    def reserve(
+        self,
+        dataset: str,
+        charge: Charge,
+        *,
+        source: Identity = sources.NONE,
+        series: Mapping[str, Any] | None = None,
+        disjoint: str | None = None,
+    ) -> Reservation:
+        """Charge a release before any data is read, or refuse it.
 
         Guarantee: the reservation is on the disk when this returns; under the ledger's lock the promises of all
         releases of the dataset that count as spent, this one included, are covered by a theorem and within the
         policy. `source` is what the table is: the same under two names is refused. It depends on the table and stays
         in the ledger; since the certificate has the hash of the entry, a secret word stands beside it, without which
-        nobody can try guesses of the table against the hash.
+        nobody can try guesses of the table against the hash. `series` is the declaration of a series that is charged as a
+        whole; a second one of its name is refused. `disjoint` is a period of the dataset whose people are declared to be in
+        no other: it is a dataset of its own, under the caps of the whole, so that a person loses what their own period
+        loses. That they are others is checked by :meth:`observer`; the dataset has no other releases then.
         """
         name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
+        parent, name = (None, name) if disjoint is None else (name, period_name(name, disjoint))
         if charge.partition is not None:  # a column of one name may hold another thing in another table, or tomorrow
             content = source.content() if source.is_known else nonce  # of a frame nothing tells whether it changed
             charge = replace(charge, partition=digest([charge.partition, content]))
         with self._store.adding(self._founding) as page:
-            _one_spelling(page, name)
+            for each in (name, parent):
+                _one_spelling(page, each or name)
+            _check_parts(page, name, parent)
+            if series is not None and page.marked(f"series:{series['name']}"):
+                raise Refused(
+                    f"the ledger has a series {series['name']!r} already, and what was promised for it stays; choose another "
+                    "name"
+                )
             sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
             before = Running(page, name)
             new = Entered(number=before.total.reserved + 1, charge=charge)
             totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
-            _policy(page, name).check(totals_after, name)
+            policy = _policy(page, name, parent)
+            policy.check(totals_after if policy.per is None else _in_window(page, name, new, policy), name)
             self._known_key(page)  # what cannot be signed is not drawn
             body = {"nonce": nonce, "charge": plain(charge), "source": sources.written(source), "secret": secret}
-            entry = before.add(RESERVED, body, before.total.followed_by(new))
+            declared: dict[str, Any] = {} if series is None else {"series": dict(series)}
+            declared |= {} if parent is None else {PART_OF: parent}
+            entry = before.add(RESERVED, {**body, **declared}, before.total.followed_by(new))
             identity = _identity(page)
         return Reservation(
             ledger=self.path,
@@ -93,22 +118,90 @@ class Ledger:
             composed_loss=totals_after.smallest_loss if before.total.spent else None,
         )
 
+    def series(self, name: str) -> tuple[Reservation, Record]:
+        """The place of a series, and what the ledger knows of it; one sentence if there is none of that name."""
+        for account in self.accounts().values():
+            for record in account.records:
+                if record.series == name:
+                    entry = record.entry
+                    reservation = Reservation(
+                        ledger=self.path,
+                        identity=self.entries()[0].body["ledger"],
+                        dataset=account.dataset,
+                        number=entry.number,
+                        release=record.release.number,
+                        nonce=record.nonce,
+                        hash=entry.hash,
+                    )
+                    return reservation, record
+        raise WrongUse(f"the ledger has no series {name[:100]!r}; start it with hubbub series start, or name another")
+
+    def is_series(self, nonce: str) -> bool:
+        """Whether a place in the ledger is that of a series, which is charged as a whole."""
+        return any(record.nonce == nonce for record in self.all_series())
+
+    def all_series(self) -> list[Record]:
+        """Every series."""
+        accounts = self.accounts().values()
+        return [record for account in accounts for record in account.records if record.series is not None]
+
+    def draw_period(
+        self,
+        reservation: Reservation,
+        period: int,
+        *,
+        before: str,
+        keep: Callable[[], str],
+        source: Identity = sources.NONE,
+    ) -> None:
+        """Enter that a period of a series was drawn, with the digest of what the series then keeps in secret.
+
+        Guarantee: under the ledger's lock, a period is entered once, and after every earlier one; `before` is the digest
+        that the last period left, so that two who draw at once never both enter. `keep` puts what the series then keeps
+        on the disk and returns its digest; it is asked under the lock, and only by the one who enters. The entry is on
+        the disk when this returns, before any file of the period has its name. `source` is what the table is: the same
+        under two names is refused.
+        """
+        with self._store.adding(self._founding) as page:
+            record = _record(page, reservation)
+            last: Mapping[str, Any] = record.periods[-1].body if record.periods else {"period": -1, "state": ""}
+            if period <= last["period"] or before != last["state"]:
+                raise Refused(
+                    "this period of the series, or a later one, was drawn meanwhile, and a period is drawn once; ask for it "
+                    "again to get what was drawn"
+                )
+            name = reservation.dataset
+            sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
+            secret = SystemSource().words(2).tobytes().hex()
+            body = {"nonce": reservation.nonce, "period": period, "state": keep()}
+            page.add(PERIOD, name, {**body, "source": sources.written(source), "secret": secret})
+
     def observer(
-        self, reservation: Reservation, *, columns: Sequence[str] = (), other_people: bool = False
+        self,
+        reservation: Reservation,
+        *,
+        columns: Sequence[str] = (),
+        other_people: bool = False,
+        ids_of: str | None = None,
     ) -> IdObserver:
         """What an engine tells before it counts by a person column: who is in the table, which has these columns.
 
         Guarantee: `on_chosen` refuses if these people are known under another name (:func:`hubbub.ledger.overlap.check_overlap`),
         and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
-        the place can be given up at no cost.
+        the place can be given up at no cost. `ids_of` names the register that the ids are of, where somebody says it.
         """
+        if ids_of is not None:
+            dataset_name(ids_of, "ids_of")
         with self._store.adding(self._founding) as page:
             secret = overlap.secret(page)
 
         def on_chosen(chosen: Chosen) -> None:
-            known = sketch.sketch(chosen, secret, columns)
+            known = sketch.sketch(chosen, secret, columns, ids_of)
             with self._store.adding(self._founding) as page:
-                share = _policy(page, reservation.dataset).overlap
+                parts = dict(page.marked(PART_OF))
+                parent = parts.get(reservation.dataset)
+                share = _policy(page, reservation.dataset, parent).overlap
+                others = {name for name, whole in parts.items() if whole == parent} - {reservation.dataset}
                 overlap.check_overlap(
                     page,
                     reservation.dataset,
@@ -116,6 +209,7 @@ class Ledger:
                     known,
                     share=sketch.SHARE if share is None else share,
                     other_people=other_people,
+                    disjoint_from=frozenset() if parent is None else frozenset(others),
                 )
 
         turn = int.from_bytes(hashlib.blake2b(b"rank", key=secret, digest_size=8).digest(), "big")
@@ -136,7 +230,7 @@ class Ledger:
         """Nothing of this release came out; it is free only if no noise was drawn for it."""
         with self._store.adding(self._founding) as page:
             record = _record(page, reservation)
-            if record.state == RESERVED:
+            if record.state == RESERVED and record.series is None:  # a series is charged whole, and stays
                 before = Running(page, reservation.dataset)
                 after = before.total if drawn else before.without(record.entry)
                 before.add(ABANDONED, {"nonce": reservation.nonce, "drawn": drawn}, after)
@@ -217,7 +311,8 @@ class Ledger:
         """Use a ledger that was moved or restored here. Whoever adopts a copy spends the same budget twice.
 
         Returns the first and last entry that this machine remembers and the ledger does not have, if there are any:
-        what they say was spent is forgotten.
+        what they say was spent is forgotten. Then nobody knows which periods of a series were drawn since, and none of its
+        series goes on.
         """
         if not self.path.exists():
             raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with `ledger`")
@@ -229,9 +324,30 @@ class Ledger:
                 anchor.forget(way)
             return missing
 
-        with self._store.adding(self._founding, adopt=note):
-            pass
+        with self._store.adding(self._founding, adopt=note) as page:
+            for name, account in fold(page.entries).items() if missing else ():
+                for record in account.records:
+                    if record.series is not None:
+                        last = int(record.periods[-1].body["period"]) if record.periods else -1
+                        body = {"nonce": record.nonce, "period": last, "state": CLOSED, "source": "", "secret": ""}
+                        page.add(PERIOD, name, body)
         return (missing[0], missing[1]) if missing else None
+
+    def copied_to(self, target: Path) -> dict[str, bytes]:
+        """Copy the ledger's own file, whole; returns what lies beside it, by the end of its name.
+
+        Guarantee: all of it is read while nobody else may add an entry.
+        """
+        with self._store.adding(self._founding):
+            self._store.copy(target)
+            beside = [each for each in paths.files_of(self.path) if each.exists() and not each.samefile(self.path)]
+            kept = (each for each in beside if not each.name.endswith(("-wal", "-shm", "-journal")))
+            return {each.name.removeprefix(self.path.name): each.read_bytes() for each in kept}
+
+    @staticmethod
+    def entries_of(file: Path) -> list[Entry]:
+        """The entries of a copy that is not in use, each with its seal checked."""
+        return Store.of_copy(file)
 
     def new(self) -> None:
         """Begin a new ledger where one is gone, giving up what that knew."""
@@ -283,12 +399,12 @@ def released(body: Mapping[str, Any]) -> dict[str, str]:
     return {first: named.pop(first), **named}
 
 
-def dataset_name(text: str) -> str:
+def dataset_name(text: str, what: str = "dataset") -> str:
     """A name for a dataset: letters, digits and a few signs, so that it reads the same everywhere."""
     if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
         raise WrongUse(
-            f"a dataset is named with letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; "
-            "choose one with `dataset`"
+            f"`{what}` is a name of letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; choose such a "
+            "name"
         )
     return text
 
@@ -308,19 +424,56 @@ def _missing(entries: Sequence[Entry]) -> list[int]:
     return [] if entries[known.number - 1].hash == known.hash else [known.number, known.number]
 
 
-def _policy(page: Page, name: str) -> Policy:
-    entry = page.latest(name, POLICY)
+def period_name(dataset: str, period: str) -> str:
+    """What a period of a dataset is called, whose people are declared to be in no other."""
+    return dataset_name(f"{dataset_name(dataset)}.{period}", "disjoint")
+
+
+def _check_parts(page: Page, name: str, parent: str | None) -> None:
+    """Refuse to mix releases about a whole dataset with those about its periods: whoever is in both loses both."""
+    parts, whole = dict(page.marked(PART_OF)), parent or name
+    other = next((each for each in parts.values() if each != whole and _folded(each) == _folded(whole)), None)
+    if other is not None:
+        raise Refused(_two_spellings(other, whole))
+    if name in parts and parts[name] != parent:
+        raise Refused(
+            f"{name} is a period of {parts[name]}, whose people are declared to be in no other; use `dataset={parts[name]}` "
+            "and `disjoint`, or another name"
+        )
+    has_parts = any(whole == name and Running(page, part).total.spent for part, whole in parts.items())
+    has_own = parent is not None and (
+        Running(page, parent).total.spent or (name not in parts and Running(page, name).total.spent)
+    )
+    if has_parts or has_own:
+        raise Refused(
+            f"{whole} has releases about all of its people and this is about a period of it, or the other way round: whoever "
+            "is in both loses both; use another name with `dataset`"
+        )
+
+
+def _policy(page: Page, name: str, parent: str | None = None) -> Policy:
+    entry = page.latest(name, POLICY) or (None if parent is None else page.latest(parent, POLICY))
     return Policy() if entry is None else restored(Policy, entry.body["policy"])
+
+
+def _in_window(page: Page, name: str, new: Entered, policy: Policy) -> Totals:
+    """What the releases of this month, quarter or year promise together, with a new one."""
+    account = fold(page.entries, name).get(name) or Account(dataset=name)
+    return totals([*replace(account, policy=policy).counting(page.moment), new])
 
 
 def _one_spelling(page: Page, name: str) -> None:
     """Refuse a name that differs from one in use only in how it is written: who reads both takes them for one."""
     other = next((dataset for dataset, _ in page.marked(f"name:{_folded(name)}") if dataset != name), None)
     if other is not None:
-        raise Refused(
-            f"the ledger has a dataset {other!r}, whose name differs from {name!r} only in capitals or the form of its "
-            f"letters; use `dataset={other}` for the same people, and another name for others"
-        )
+        raise Refused(_two_spellings(other, name))
+
+
+def _two_spellings(known: str, given: str) -> str:
+    return (
+        f"the ledger has a dataset {known!r}, whose name differs from {given!r} only in capitals or the form of its letters; use "
+        f"`dataset={known}` for the same people, and another name for others"
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -329,15 +482,19 @@ def _folded(name: str) -> str:
 
 
 def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
-    """By what an entry is found again."""
+    """The search keys of an entry."""
     if entry.dataset:
         yield f"name:{_folded(entry.dataset)}", ""
     if "nonce" in entry.body:
         yield f"nonce:{entry.body['nonce']}", str(entry.number)
     if entry.kind == PEOPLE:
         yield overlap.MARK, ""
-    if entry.kind == RESERVED:
+    if entry.kind in (RESERVED, PERIOD):
         yield from sources.marks(entry.body["source"])
+    if PART_OF in entry.body:
+        yield PART_OF, str(entry.body[PART_OF])
+    if "series" in entry.body:
+        yield f"series:{entry.body['series']['name']}", ""
 
 
 def _record(page: Page, reservation: Reservation) -> Record:

@@ -70,6 +70,11 @@ def seal(number: int, kind: str, dataset: str, when: str, body: bytes, previous:
     return hashlib.sha256(head.encode("ascii") + b"\n" + body).hexdigest()
 
 
+def moment(last: str = "") -> str:
+    """Now in UTC, or the last moment that is known if the clock went back."""
+    return max(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), last)
+
+
 def _entry(row: tuple[Any, ...]) -> Entry:
     if seal(*row[:6]) != row[6]:
         raise CheckFailed(f"entry {row[0]} of the ledger has been changed; restore it from a backup")
@@ -137,11 +142,14 @@ class Page:
         found = (self._one("WHERE number = ?", number) for number in sorted(numbers))
         return [entry for entry in found if entry is not None]
 
+    @property
+    def moment(self) -> str:
+        """When the next entry is: now, and never before the last one, whatever the clock says."""
+        return moment("" if self.last is None else self.last.time)
+
     def add(self, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
         """One more entry."""
-        last = self.last
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        when = now if last is None else max(now, last.time)
+        last, when = self.last, self.moment
         number, previous, written = (last.number if last else 0) + 1, last.hash if last else START, canonical(body)
         row = (number, kind, dataset, when, written, previous, seal(number, kind, dataset, when, written, previous))
         self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)

@@ -9,7 +9,7 @@ lock sees the first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -21,6 +21,11 @@ from hubbub.ledger.sketch import Overlap, Sketch, can_compare, overlap, read
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import to_text
 
+_NOT_DISJOINT: Final = (
+    "people of this table may be in another period of the dataset, and `disjoint` declares that they are in none; leave it out, "
+    "and use another name with `dataset`: what they are promised then adds up"
+)
+"""Reads the same for every such table. For the steward alone: it tells something about the data."""
 MARK: Final = "people"  # of every entry that says who is in a dataset
 
 
@@ -42,23 +47,45 @@ def _known(entry: Entry | None) -> _Known | None:
     return None if entry is None else _Known(read(entry.body["people"]), entry.body["apart"])
 
 
-def check_overlap(page: Page, dataset: str, nonce: str, new: Sketch, *, share: Fraction, other_people: bool) -> None:
+def check_overlap(
+    page: Page,
+    dataset: str,
+    nonce: str,
+    new: Sketch,
+    *,
+    share: Fraction,
+    other_people: bool,
+    disjoint_from: frozenset[str] = frozenset(),
+) -> None:
     """Note who is in a dataset, or refuse because they are in another one too.
 
     Guarantee: returns only if under no other name with a release that counts more than `share` of the people compared
     are the same (:class:`hubbub.ledger.sketch.Overlap` has the error, :mod:`hubbub.ledger.sketch` says which ids are
-    compared), or somebody declared for the pair of names that
-    these are other people, which is then entered.
+    compared), or somebody declared for the pair of names that these are other people, which is then entered. A register
+    that was once said stays said of its dataset. With those of `disjoint_from` nobody who was compared is in common, whatever
+    the ids look like and whatever was declared.
     """
+    _check_disjoint(page, new, disjoint_from)
     own = _known(page.latest(dataset, PEOPLE))
+    if own is not None and not new.registers:
+        new = replace(new, registers=own.people.registers)
     apart = dict(own.apart) if own else {}
-    found = {name: how for name, how in _met(page, dataset, new, share).items() if name not in apart}
+    met = _met(page, dataset, new, share)
+    found = {name: how for name, how in met.items() if name not in apart and name not in disjoint_from}
     if found and not other_people:
         raise Refused(_sentence(sorted(found, key=lambda name: (found[name] is None, name)), found, share))
     apart |= {name: _overlap_json(how) for name, how in found.items()}
     people = new if own is None else own.people | new
     if own is None or not people.same(own.people) or apart.keys() != own.apart.keys():
         page.add(PEOPLE, dataset, {"nonce": nonce, "people": people.written(), "apart": apart})
+
+
+def _check_disjoint(page: Page, new: Sketch, others: frozenset[str]) -> None:
+    for other in others:
+        known = _known(page.latest(other, PEOPLE))
+        both = None if known is None else overlap(known.people, new)
+        if (both is None or both.common) and Running(page, other).total.spent:
+            raise Refused(_NOT_DISJOINT)
 
 
 def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Overlap | None]:
@@ -92,5 +119,6 @@ def _sentence(names: list[str], found: Mapping[str, Overlap | None], share: Frac
         f"more than {to_text(100 * share)} % of the ids of this table, or of {listed}, are in both, and the same "
         "people under a second name would be promised everything twice; find out whether they are the same "
         "people, and add `other_people` if these are others whose ids happen to be the same, which is entered in "
-        f"the ledger, or `dataset={first}` if they are the same, which cannot be undone"
+        f"the ledger (or say with `ids_of` whose ids they are, in both), or `dataset={first}` if they are the same, which "
+        "cannot be undone"
     )

@@ -40,7 +40,17 @@ def ways(path: str | os.PathLike[str]) -> tuple[Path, ...]:
 
 
 def files_of(ledger: Path) -> tuple[Path, ...]:
-    """A ledger's file, and those that SQLite and its keys have beside it."""
-    return tuple(
-        ledger.with_name(f"{ledger.name}{end}") for end in ("", "-wal", "-shm", "-journal", ".key", ".key.old")
-    )
+    """A ledger's file, and those that SQLite, its keys and its series have beside it."""
+    named = (ledger.with_name(f"{ledger.name}{end}") for end in ("", "-wal", "-shm", "-journal", ".key", ".key.old"))
+    return (*named, *series_files(ledger))
+
+
+def series_files(ledger: Path, which: str = "") -> tuple[Path, ...]:
+    """What series keep in secret beside a ledger: one file for each, named after the beginning of its nonce."""
+    name = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in ledger.name)
+    return tuple(sorted(ledger.parent.glob(f"{name}.series-{which}*"))) if ledger.parent.is_dir() else ()
+
+
+def series_file(ledger: Path, which: str) -> Path:
+    """One of these."""
+    return ledger.with_name(f"{ledger.name}.series-{which}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.aggregates import robust
@@ -21,13 +22,24 @@ from hubbub.numeric.exact import Infinite, Loss, to_text
 from hubbub.numeric.format import short
 from hubbub.serialization.exact_json import UNSAID
 
+WINDOWS: Final = ("month", "quarter", "year")
+
+
+def _window(per: str, moment: str) -> tuple[int, int]:
+    """The part of the calendar that a moment is in: its year, and which month or quarter of it."""
+    year, month = int(moment[:4]), int(moment[5:7])
+    return year, {"month": month, "quarter": (month - 1) // 3, "year": 0}[per]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Caps; None where there is none. A notion with a cap must hold: a release that would end it is refused.
 
     With `planned`, somebody declares that which releases there are and how much noise each has was fixed before any of
-    them was seen: their losses are then added up by the exact law, at the delta of the policy.
+    them was seen: their losses are then added up by the exact law, at the delta of the policy. With `per`, the caps are on
+    what is reserved in one month, quarter or year of the calendar (UTC), and count afresh in the next: a promise for each
+    of them by itself. A series counts in every one from its start to the end of its last period. Over a lifetime they
+    add up, and no cap bounds that.
     """
 
     differential_epsilon: Fraction | None = None
@@ -37,6 +49,7 @@ class Policy:
     crowd: int | None = None  # the smallest k
     overlap: Fraction | None = None  # the largest share of its people who may be in a dataset of another name
     planned: bool = field(default=False, metadata=UNSAID)
+    per: str | None = field(default=None, metadata=UNSAID)  # month, quarter or year: caps count afresh in each
 
     def __post_init__(self) -> None:
         for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta", "overlap"):
@@ -48,11 +61,19 @@ class Policy:
             if value is not None and value > 1:
                 raise WrongUse(f"{name.replace('_', '-')} is a share, so at most 1; choose one like {like}")
 
+        if self.per is not None and self.per not in WINDOWS:
+            raise WrongUse(f"caps are renewed per {', '.join(WINDOWS)}, not {self.per[:40]!r}; choose one of these")
         if self.planned and not self.delta:
             raise WrongUse("a plan is added up at a delta; cap that too, like 1e-6")
 
     def __bool__(self) -> bool:
         return self.planned or any(getattr(self, name) is not None for name in self.__slots__ if name != "planned")
+
+    def counts_at(self, moment: str, first: str, last: str) -> bool:
+        """Whether what goes on from one moment to another counts at this one; always, where caps are not renewed."""
+        if self.per is None:
+            return True
+        return _window(self.per, first) <= _window(self.per, moment) <= _window(self.per, last)
 
     def check(self, totals: Totals, dataset: str) -> None:
         """Refuse what goes beyond a cap.

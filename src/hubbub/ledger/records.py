@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
+from hubbub.kinds.series.calendar import Calendar
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.log import Entry
+from hubbub.ledger.log import Entry, moment
 from hubbub.ledger.policy import Policy
 from hubbub.serialization.exact_json import restored
 
@@ -22,6 +23,8 @@ DERIVED: Final = "derived"
 POLICY: Final = "policy"
 KEY: Final = "key"
 PEOPLE: Final = "people"  # who is in a dataset
+PERIOD: Final = "period"  # a period of a series was drawn
+PART_OF: Final = "part_of"  # of a reservation: the dataset of which it is a period, with people of its own
 SECRET: Final = "secret"  # the key of the words by which people are known
 
 
@@ -36,6 +39,21 @@ class Record:
     drawn: bool = True
     files: dict[str, str] = field(default_factory=dict)  # digest of a release file -> that of its certificate
     derived: list[dict[str, Any]] = field(default_factory=list)
+    periods: list[Entry] = field(default_factory=list)  # of a series: those that were drawn, in order
+
+    @property
+    def series(self) -> str | None:
+        """The name of the series that it charges for as a whole, if it is one."""
+        declared = self.entry.body.get("series")
+        return None if declared is None else str(declared["name"])
+
+    @property
+    def last_moment(self) -> str:
+        """When it is over: at once, or with the last period of a series."""
+        if self.series is None:
+            return self.entry.time
+        calendar: Calendar = restored(Calendar, self.entry.body["series"]["declared"]["calendar"])
+        return max(self.entry.time, calendar.last_day)
 
     @property
     def spent(self) -> bool:
@@ -50,10 +68,23 @@ class Account:
     policy: Policy = field(default_factory=Policy)
     records: list[Record] = field(default_factory=list)
     apart: tuple[str, ...] = ()  # datasets declared to hold other people, though their ids are the same
+    part_of: str | None = None  # the dataset of which it is a period, whose people are in no other
 
     @property
     def spent(self) -> list[Entered]:
         return [record.release for record in self.records if record.spent]
+
+    def counting(self, moment: str) -> list[Entered]:
+        """The releases that count towards the caps at a moment: all that are spent, or those of the same window."""
+        found = [record for record in self.records if record.spent]
+        return [each.release for each in found if self.policy.counts_at(moment, each.entry.time, each.last_moment)]
+
+    @property
+    def capped_totals(self) -> Totals | None:
+        """What the releases that count towards the caps now promise together."""
+        now = moment(max((record.entry.time for record in self.records), default=""))
+        counting = self.counting(now)
+        return totals(counting) if counting else None
 
     def record(self, nonce: str) -> Record:
         """The release with that nonce, or KeyError."""
@@ -84,28 +115,37 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
     """What the entries say, dataset by dataset; about `only` one of them, if it is named."""
     accounts: dict[str, Account] = {}
     known: dict[str, Record] = {}  # by nonce
+    policies: dict[str, Policy] = {}
     for entry in entries:
+        if entry.kind == POLICY:
+            policies[entry.dataset] = restored(Policy, entry.body["policy"])
         if not entry.dataset or (only is not None and entry.dataset != only):
             continue
         account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))
         body = entry.body
         if entry.kind == POLICY:
-            account.policy = restored(Policy, body["policy"])
+            account.policy = policies[entry.dataset]
         elif entry.kind == PEOPLE:
             account.apart = tuple(sorted(body["apart"]))
         elif entry.kind == RESERVED:
             release = Entered(number=len(account.records) + 1, charge=charge_of(entry.written))
             known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
             account.records.append(known[body["nonce"]])
+            account.part_of = body.get(PART_OF)
         else:
             record = known.get(body.get("nonce", ""))
-            if record is None or entry.kind not in (COMMITTED, ABANDONED, DERIVED):
+            if record is None or entry.kind not in (COMMITTED, ABANDONED, DERIVED, PERIOD):
                 raise CheckFailed(f"entry {entry.number} of the ledger is of a kind that is not known; update Hubbub")
             if entry.kind == COMMITTED:
                 record.state = COMMITTED
                 record.files[body["release"]] = body["certificate"]
             elif entry.kind == ABANDONED:
                 record.state, record.drawn = ABANDONED, body["drawn"]
+            elif entry.kind == PERIOD:
+                record.periods.append(entry)
             else:
                 record.derived.append(dict(body))
+    for account in accounts.values():
+        if account.part_of in policies and account.dataset not in policies:
+            account.policy = policies[account.part_of]
     return accounts

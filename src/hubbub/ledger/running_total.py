@@ -27,7 +27,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.indistinguishability import total, total_delta
 from hubbub.guarantees.neighbours import one_relation
-from hubbub.ledger.admission import Entered
+from hubbub.ledger.admission import Entered, on_one_partition
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
 from hubbub.serialization.canonical import canonical, read
@@ -40,14 +40,14 @@ _ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningTotal:
-    """Where a dataset stands."""
+    """The composed charges of all releases of a dataset: what its next release is admitted by."""
 
     reserved: int = 0  # how many releases were ever reserved, those given up included
     spent: int = 0  # how many of them count
     stand_ins: tuple[Entered, ...] = ()  # stand-ins for those, each with the number of its first
 
     def followed_by(self, new: Entered) -> RunningTotal:
-        """With one more release.
+        """The total with one more release.
 
         Guarantee: for every further release, what :func:`hubbub.ledger.admission.totals` promises of these stand-ins
         and it is what it promises of all releases and it, or less: where a long number was rounded, and in the delta
@@ -58,12 +58,12 @@ class RunningTotal:
         )
 
     def given_up(self, before: RunningTotal) -> RunningTotal:
-        """As it was before the last release was reserved; its number is not given again."""
+        """The total without the last reservation, whose number is not used again."""
         return replace(before, reserved=self.reserved)
 
 
 def running_total_of(releases: Iterable[Entered], reserved: int) -> RunningTotal:
-    """Of all releases that count, from the first."""
+    """The total of all releases that count, added up from the first."""
     found = RunningTotal()
     for each in releases:
         found = found.followed_by(each)
@@ -71,12 +71,12 @@ def running_total_of(releases: Iterable[Entered], reserved: int) -> RunningTotal
 
 
 def written(value: RunningTotal) -> bytes:
-    """As it is kept and sealed."""
+    """The canonical bytes of a total, which are stored and hashed into the chain."""
     return canonical(plain(value))
 
 
 def recalled(data: bytes) -> RunningTotal:
-    """The total that was written so."""
+    """The total that these bytes stand for."""
     return restored(RunningTotal, read(data, "the running total"))  # type: ignore[no-any-return]
 
 
@@ -97,22 +97,31 @@ def _merged(releases: list[Entered]) -> tuple[Entered, ...]:
 
 def _partitions(releases: list[Entered]) -> list[Entered]:
     """Once there are several partitions, which one a release is on matters only where it promises nothing to large
-    crowds, and there only whether there are two of them."""
+    crowds, or nothing but crowds, and there only whether there are two of them."""
     partitions = {each.charge.partition for each in releases}
     if len(partitions) == 1 and None not in partitions:
         return releases
     endless: list[str] = []
+    leading: list[str] = []
     found = []
     for each in releases:
-        name = None
-        if _is_endless(each.charge):
-            name = each.charge.partition or f"release {each.number}"
-            if name not in endless and len(endless) == _ENDLESS:
-                name = endless[-1]
-            if name not in endless:
-                endless.append(name)
-        found.append(replace(each, charge=replace(each.charge, partition=name)))
+        charge = each.charge
+        known = endless if _is_endless(charge) else leading if _leads(charge) else None
+        if known is None:
+            found.append(replace(each, charge=replace(charge, partition=None)))
+            continue
+        name = charge.partition or f"release {each.number}"
+        if name not in known and len(known) == _ENDLESS:  # no longer known to be a partition of its own
+            name, charge = known[-1], replace(charge, exact_crowds=False)
+        if name not in known:
+            known.append(name)
+        found.append(replace(each, charge=replace(charge, partition=name)))
     return found
+
+
+def _leads(charge: Charge) -> bool:
+    """Whether it is crowd-blending with exact crowds, and may not stand beside other crowds."""
+    return charge.exact_crowds and charge.crowd_blending is not None and charge.beside_crowds is None
 
 
 def _is_endless(charge: Charge) -> bool:
@@ -163,7 +172,7 @@ def _sum(first: Entered, second: Entered) -> Entered:
             promises=tuple(dict.fromkeys(promise for promise in promises if promise is not None)),
             at_delta=min(one.at_delta, two.at_delta),
             noises=(),  # they are in the pairs
-            exact_crowds=False,  # what crowds lose by an exchange and by a removal is one number in a stand-in
+            exact_crowds=_crowds_add_up(first, second),  # else what an exchange loses is in the one number as well
         ),
         grown=tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
         if one.differential is not None
@@ -208,8 +217,13 @@ def _rho(first: Entered, second: Entered) -> Fraction | None:
 
 
 def _crowds(first: Entered, second: Entered) -> Guarantee | None:
-    """The first leads, and what is beside it is differentially private; of two that are not, nothing is left."""
-    one, swap = first.charge.crowd_blending, second.swapped
+    """The first leads, and what is beside it is differentially private, or on the same partition; of other two nothing
+    is left."""
+    one, two, swap = first.charge.crowd_blending, second.charge.crowd_blending, second.swapped
+    if one is not None and two is not None and _crowds_add_up(first, second):
+        both = composition.crowd_blending_same_partition(first.step(one), second.step(two)).conclusion
+        assert isinstance(both, CrowdBlending)
+        return replace(both, epsilon=_short(both.epsilon), delta=min(_shortened(both.delta), Fraction(1)))
     if one is None or first.charge.kept_rows or swap is None:  # of kept rows nothing is promised beside others
         return None
     own = second.charge.beside_crowds
@@ -218,6 +232,12 @@ def _crowds(first: Entered, second: Entered) -> Guarantee | None:
     return CrowdBlending(
         k=one.k, epsilon=_short(one.epsilon + epsilon), delta=_shortened(total_delta((one.delta, delta)))
     )
+
+
+def _crowds_add_up(first: Entered, second: Entered) -> bool:
+    """Whether two crowd-blending releases, neither of them differentially private, are on one partition."""
+    neither = all(each.charge.beside_crowds is None and not each.charge.kept_rows for each in (first, second))
+    return neither and on_one_partition(first, second)
 
 
 def _curves(one: Charge, two: Charge) -> Guarantee | None:

@@ -18,6 +18,9 @@ What that misses: unlike tables of the same people by running numbers (a registe
 and a copy by running numbers with a column more or less. What it takes for a copy: tables of one form about unlike
 people, both numbered from the start; for these there is `other_people`. Numbers with a prefix (P001) count as meaning
 somebody.
+
+**Whose ids they are** may be said: a register that both tables name decides, whatever the ids look like, and ids of two
+registers that are named are never compared.
 """
 
 from __future__ import annotations
@@ -51,7 +54,8 @@ class Sketch:
     """The words of everybody whose rank, by its first 24 bits, is below `limit`; in order, each once.
 
     `running` says that the ids are running numbers; `forms` are keyed hashes of the names of the columns beside them,
-    one for each form that the table had, none where it was not noted.
+    one for each form that the table had, none where it was not noted; `registers` are those that somebody said the ids
+    are of.
     """
 
     way: str
@@ -59,10 +63,11 @@ class Sketch:
     limit: int = _ALL
     running: bool = False
     forms: frozenset[str] = frozenset()
+    registers: frozenset[str] = frozenset()
 
     def same(self, other: Sketch) -> bool:
-        known = (self.way, self.limit, self.running, self.forms)
-        return known == (other.way, other.limit, other.running, other.forms) and np.array_equal(self.words, other.words)
+        one, two = ((each.way, each.limit, each.running, each.forms, each.registers) for each in (self, other))
+        return one == two and np.array_equal(self.words, other.words)
 
     def __or__(self, other: Sketch) -> Sketch:
         """Of the people of both. Ranks that were made in another way are given up for the new ones."""
@@ -70,27 +75,35 @@ class Sketch:
             return other
         limit = min(self.limit, other.limit)
         both = _lowest(self.way, np.union1d(_below(self.words, limit), _below(other.words, limit)), limit)
-        return replace(both, running=self.running or other.running, forms=self.forms | other.forms)
+        return replace(
+            both,
+            running=self.running or other.running,
+            forms=self.forms | other.forms,
+            registers=self.registers | other.registers,
+        )
 
     def written(self) -> dict[str, Any]:
-        """As it stands in an entry."""
+        """The sketch as JSON, for an entry of the ledger."""
         words = base64.b64encode(self.words.astype("<u8").tobytes()).decode("ascii")
-        more = {"running": self.running, "forms": sorted(self.forms)}
+        more: dict[str, Any] = {"running": self.running, "forms": sorted(self.forms)}
+        if self.registers:
+            more["registers"] = sorted(self.registers)
         return {"way": self.way, "limit": self.limit, "words": words, **more}
 
 
 def read(written: Mapping[str, Any]) -> Sketch:
-    """The sketch in an entry."""
+    """The sketch that an entry of the ledger holds."""
     try:
         words = np.frombuffer(base64.b64decode(written["words"], validate=True), "<u8").astype(np.uint64)
         forms = frozenset(map(str, written.get("forms", ())))  # earlier entries have none
-        return Sketch(str(written["way"]), words, int(written["limit"]), bool(written.get("running")), forms)
+        registers = frozenset(map(str, written.get("registers", ())))
+        return Sketch(str(written["way"]), words, int(written["limit"]), bool(written.get("running")), forms, registers)
     except (KeyError, TypeError, ValueError):
         raise CheckFailed("the ledger has people noted in a way that this version cannot read; update Hubbub") from None
 
 
-def sketch(chosen: Chosen, key: bytes, columns: Sequence[str] = ()) -> Sketch:
-    """The words of those that an engine chose, of a table with these columns.
+def sketch(chosen: Chosen, key: bytes, columns: Sequence[str] = (), register: str | None = None) -> Sketch:
+    """The words of those that an engine chose, of a table with these columns, whose ids are of that register.
 
     Guarantee: the words are a function of the ids and the key alone, so the same for every table of the same people;
     without the key the 40 hashed bits of a word tell nothing about the id (BLAKE2b being a keyed hash).
@@ -98,7 +111,12 @@ def sketch(chosen: Chosen, key: bytes, columns: Sequence[str] = ()) -> Sketch:
     words = np.fromiter((_word(*each, key) for each in zip(chosen.ids, chosen.ranks, strict=True)), np.uint64)
     limit = chosen.limit >> _HASHED
     found = _lowest(chosen.way, np.unique(_below(words, limit)), limit)
-    return replace(found, running=_are_running(chosen), forms=frozenset([_form(columns, key)] if columns else []))
+    return replace(
+        found,
+        running=_are_running(chosen),
+        forms=frozenset([_form(columns, key)] if columns else []),
+        registers=frozenset([] if register is None else [register]),
+    )
 
 
 def _are_running(chosen: Chosen) -> bool:
@@ -178,10 +196,13 @@ def _distance(t: float, s: float) -> float:
 
 
 def can_compare(one: Sketch, two: Sketch) -> bool:
-    """Whether ids in common are people in common: unless either table has running numbers and they are unlike in form.
+    """Whether ids in common are people in common: unless either table has running numbers and they are unlike in form, or
+    both are said to be of a register: then whether it is one.
 
     Of an earlier entry the form is not known, and its ids are taken to mean somebody.
     """
+    if one.registers and two.registers:
+        return bool(one.registers & two.registers)
     running, noted = one.running or two.running, one.forms and two.forms
     return not running or not noted or bool(one.forms & two.forms)
 

@@ -15,20 +15,19 @@ NONE = Identity()
 
 
 def written(source: Identity) -> Any:
-    """As it stands in an entry."""
+    """The identity of a table as JSON, for an entry of the ledger."""
     return plain(source) if source.parts else ""
 
 
 def marks(source: Any) -> Iterator[tuple[str, str]]:
-    """The words by which what stands in an entry is known again, each with a path that leads there; none of what
-    is known by its name alone."""
+    """The marks of the tables in an entry, each with its path; none for a table that has no identity but its name."""
     for part in restored(Identity, source).parts if source else ():
         for mark in Identity(parts=(part,)).marks():
             yield mark, part.path
 
 
 def content(source: Any) -> tuple[str, ...]:
-    """What stands in an entry as content: the same for two entries only if nothing was touched in between."""
+    """A fingerprint of the files in an entry: equal for two entries only if no file changed in between."""
     return tuple(restored(Identity, source).content())
 
 

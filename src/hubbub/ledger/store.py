@@ -67,6 +67,28 @@ class Store:
             assert page.last is not None
             self._remember(page.last.number, page.last.hash, identity, anchor.check_anchor(self.path))
 
+    def copy(self, target: Path) -> None:
+        """Write all that is committed to another file, durably and for the owner's eyes only."""
+        durable.make_folder(target.parent)
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(self.path, timeout=_PATIENCE)) as base, closing(sqlite3.connect(target)) as copy:
+            base.backup(copy)
+        with open(target, "rb") as written:
+            durable.settle(written.fileno())
+        durable.settle_folder(target.parent)
+
+    @staticmethod
+    def of_copy(file: Path) -> list[Entry]:
+        """The entries of a file that no ledger uses."""
+        try:
+            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as base:
+                found = chain(base)
+        except sqlite3.DatabaseError:
+            found = []
+        if not found:
+            raise CheckFailed(f"{str(file)!r} is no ledger, or damaged; use another backup")
+        return found
+
     def _opened(
         self,
         base: sqlite3.Connection,

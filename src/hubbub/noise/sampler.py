@@ -91,7 +91,7 @@ def bernoulli_certified(probability: Callable[[], arb], size: int, source: Sourc
 
 
 def _bernoulli_draws(table: CertifiedTable, size: int, source: Source) -> NDArray[np.bool_]:
-    """True where the cell is 0, that is U < c_1."""
+    """Draws of a two-cell table: True where the cell is 0, that is U < c_1."""
     out = np.empty(_size(size), dtype=np.bool_)
     for part in slices(size):
         np.equal(table.sample(part.stop - part.start, source), 0, out=out[part])

@@ -151,9 +151,8 @@ def _enclosures(boundaries: Callable[[], Sequence[arb]]) -> tuple[list[int], lis
     while True:
         with precision(bits):
             unit = arb(_END)
-            scaled = [c * unit for c in boundaries()]
-            lows = [_floor(c.lower()) if c.is_finite() else 0 for c in scaled]
-            highs = [-_floor(-c.upper()) if c.is_finite() else _END for c in scaled]
+            ends = [_ends(c * unit) for c in boundaries()]
+        lows, highs = [low for low, _ in ends], [high for _, high in ends]
         # What a ball touches is at most two words wide once the ball is narrow.
         if bits >= _MOST_BITS or all(high - low <= 2 for low, high in zip(lows, highs, strict=True)):
             break
@@ -174,7 +173,26 @@ def _running_count(entries: Words, size: int) -> NDArray[np.intp]:
     return np.bincount(entries.astype(np.intp), minlength=size)[:size].cumsum()
 
 
-def _floor(end: arb) -> int:
-    """The floor of an exact ball, in integers: flint's own rounds to a precision that another thread may change."""
-    mantissa, exponent = (int(part) for part in end.man_exp())
-    return mantissa << exponent if exponent >= 0 else mantissa >> -exponent
+def _shifted(number: int, by: int) -> int:
+    """The floor of a number times a power of two."""
+    return number << by if by >= 0 else number >> -by
+
+
+def _ends(c: arb) -> tuple[int, int]:
+    """The floor of the lower end and the ceiling of the upper end of a ball, in integers: flint's own rounds to a precision
+    that another thread may change."""
+    if not c.is_finite():
+        return 0, _END
+    middle, exponent = map(int, c.mid().man_exp())
+    radius, other = map(int, c.rad().man_exp())
+    if min(exponent, other) < -_MOST_BITS - _WORD:  # too fine to be written out: a unit of so many bits holds its ends
+        unit = _MOST_BITS + _WORD
+        low, high = _shifted(middle, exponent + unit), _shifted(middle, exponent + unit) + 1
+        wide = _shifted(radius, other + unit) + 1
+        return low - wide >> unit, -(-(high + wide) >> unit)
+    if exponent > other:
+        middle, exponent = middle << exponent - other, other
+    else:
+        radius <<= other - exponent
+    low, high = middle - radius, middle + radius
+    return (low << exponent, high << exponent) if exponent >= 0 else (low >> -exponent, -(-high >> -exponent))

@@ -59,7 +59,7 @@ def _signs(rate: Fraction) -> CertifiedTable:
 @lru_cache(maxsize=64)
 def _rest(rate: Fraction) -> CertifiedTable:
     def boundaries() -> list[arb]:
-        whole = 1 - exp(-_BASE * rate)
-        return [(1 - exp(-i * rate)) / whole for i in range(1, _BASE)]
+        normalizer = 1 - exp(-_BASE * rate)
+        return [(1 - exp(-i * rate)) / normalizer for i in range(1, _BASE)]
 
     return CertifiedTable(boundaries)

@@ -119,6 +119,14 @@ def loss(value: Exact | Infinite, what: str = "a loss") -> Loss:
     return number
 
 
+def finite_loss(value: Exact | Infinite, what: str = "epsilon") -> Fraction:
+    """A rational at least 0, for a theorem that starts from a finite loss."""
+    found = loss(value, what)
+    if isinstance(found, Infinite):
+        raise WrongUse(f"{what} must be finite, because nothing follows from an infinite one; give a number")
+    return found
+
+
 def integer(value: Exact, what: str, *, least: int = 0) -> int:
     """`value` as an integer at least `least`."""
     number = rational(value, what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Final
 
@@ -70,6 +71,25 @@ def short(value: Loss | int | float | None, digits: int = 4, *, up: bool = True)
     return f"{to_float(rounded(exact, up=up, digits=digits), round_up=up):.{digits}g}" if exact else "0"
 
 
+def readable(value: Fraction, *, up: bool | None = None) -> str:
+    """A number as tables have it: six digits or all of its whole ones, from 1 on with two decimals at most.
+
+    Rounded to the nearest, or to the one side that is named, as the ends of an interval are.
+
+    >>> readable(Fraction(3661234, 10**4)), readable(Fraction(22602299, 100), up=False), readable(Fraction(1, 46))
+    ('366.12', '226,022', '0.0217391')
+    """
+    if not value:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    decimals = max(0, min(5 - size, 2) if size >= 0 else 5 - size)
+    scaled = value * 10**decimals
+    scaled_integer = round(scaled) if up is None else math.ceil(scaled) if up else math.floor(scaled)
+    sign, digits = "-" if scaled_integer < 0 else "", f"{abs(scaled_integer):0{decimals + 1}}"
+    start, rest = (digits[:-decimals], digits[-decimals:].rstrip("0")) if decimals else (digits, "")
+    return f"{sign}{int(start):,}{'.' if rest else ''}{rest}"
+
+
 _NAMED: Final = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
 
 
@@ -81,9 +101,9 @@ def chance(value: Fraction) -> str:
     """
     if value >= Fraction(1, 20):
         return f"{short(100 * value, 3)} %"
-    whole = int(1 / value)
-    digits = len(str(whole))
-    kept = whole if digits <= 3 else whole // 10 ** (digits - 3) * 10 ** (digits - 3)
+    odds = int(1 / value)
+    digits = len(str(odds))
+    kept = odds if digits <= 3 else odds // 10 ** (digits - 3) * 10 ** (digits - 3)
     for size, word in _NAMED:
         if size <= kept < 1000 * size:
             return f"1 in {short(Fraction(kept, size), 3, up=False)} {word}"

@@ -10,13 +10,22 @@ Each sum goes on until what is left out is below the current precision, and a bo
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from functools import lru_cache
+from typing import Final
 
 from flint import arb, ctx
 
-from hubbub.numeric.exact import ball, exp
+from hubbub.numeric.bisection import first_from
+from hubbub.numeric.exact import ball, exp, precision, upper
 
-_HALF = Fraction(1, 2)
+_HALF: Final = Fraction(1, 2)
+SMOOTHING: Final = Fraction(9, 4)
+"""k2 of Lemma I."""
+LEAST_SMOOTHED: Final = 9
+"""Of each s2: what Lemma I asks for."""
+_EDGE: Final = Fraction(1, 1000)  # of what an interval may miss, for the smoothing
 
 
 def normalizer(s2: Fraction) -> arb:
@@ -56,9 +65,9 @@ def mass(x: int, s2: Fraction) -> arb:
 
 def masses(reach: int, s2: Fraction) -> list[arb]:
     """Balls around P(X = 0), ..., P(X = reach)."""
-    step, whole = exp(-1 / s2), 1 / normalizer(s2)
+    step, first = exp(-1 / s2), 1 / normalizer(s2)
     fall = exp(-1 / (2 * s2))  # e^(-(2x + 1)/(2 s2)), from one mass to the next
-    found = [whole]
+    found = [first]
     for _ in range(reach):
         found.append(found[-1] * fall)
         fall = fall * step
@@ -85,3 +94,46 @@ def gaussian_delta(epsilon: arb, mu: arb) -> arb:
     Guarantee: the largest P(Y) - e^epsilon Q(Y) of two unit normal laws at distance mu.
     """
     return normal(mu / 2 - epsilon / mu) - epsilon.exp() * normal(-mu / 2 - epsilon / mu)
+
+
+# --- how far it reaches ------------------------------------------------------------------------------------------
+
+
+def reach_of_sum(variance: Fraction, squares: Fraction, terms: int, miss: Fraction) -> arb:
+    """How far up W = sum a_i X_i goes but for a chance of `miss`, the variance being sum a_i^2 s2_i and `squares` that of
+    a_i^2, over so many terms of which every s2_i is at least 9.
+
+    Guarantee (Lemma I): with G_i ~ N(0, k2), k2 = 9/4, W + sum a_i G_i is N(0, Var + Vk), Vk = k2 sum a_i^2, up to a
+    factor (1 + r)/(1 - r) for each term (Poisson summation), so that P(W > h) <= Phi(-(h - g)/sqrt(Var + Vk)) +
+    Phi(-g/sqrt(Vk)) for any g, up to these factors. It goes down as far.
+    """
+    r = ripple(SMOOTHING)
+    factor = upper((2 * terms * ((1 + r) / (1 - r)).log()).exp())
+    smooth = ball(SMOOTHING) * ball(squares)
+    edge = ball(normal_quantile(miss * _EDGE)) * smooth.sqrt()
+    return edge + ball(normal_quantile(miss * (1 - _EDGE) / factor)) * (ball(variance) + smooth).sqrt()
+
+
+@lru_cache(maxsize=1024)
+def reach_of_equals(s2: Fraction, terms: int, miss: Fraction) -> int:
+    """A whole number that the sum of so many independent N_Z(s2) exceeds with a chance of at most `miss`.
+
+    Guarantee: the law of X + Y, X ~ N_Z(a) and Y ~ N_Z(b), is at s the sum over x of e^(-(x - s a/(a+b))^2/(2c)), with
+    c = a b/(a+b), times e^(-s^2/(2(a+b)))/(Z(a) Z(b)). That sum is at most sqrt(2 pi c)(1 + r(c)), and Z(a) is at least
+    sqrt(2 pi a): so each mass of n of them is at most e^(-s^2/(2 n s2))/sqrt(2 pi n s2) times (1 + r(s2/2))^(n-1), as
+    every c is at least s2/2. Beyond h these add up to at most the integral from h on.
+    """
+    with precision():
+        factor = upper((1 + ripple(s2 / 2)) ** (terms - 1))
+        return math.ceil(upper(ball(normal_quantile(miss / factor)) * ball(terms * s2).sqrt()))
+
+
+@lru_cache(maxsize=256)
+def normal_quantile(chance: Fraction) -> Fraction:
+    """A z of at least 0, in thousandths, with Phi(-z) <= chance."""
+
+    def enough(thousandths: int) -> bool:
+        with precision():
+            return bool(normal(-ball(Fraction(thousandths, 1000))) <= ball(chance))
+
+    return Fraction(first_from(enough, 0), 1000)

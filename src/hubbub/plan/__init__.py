@@ -1,8 +1,8 @@
 """Target in, parameters out: which designs reach a promise, and how exact they are for data of a stated shape.
 
 :func:`release` plans a whole release, :func:`ask` works out one number, :func:`noises` compares both noises,
-:func:`refinements` says which parts of a cube survive and :func:`coarsenings` which records do; ``hubbub plan`` prints
-them. ``shape`` says how many people each bin
+:func:`sums` says how far a total will be off, :func:`refinements` says which parts of a cube survive and :func:`coarsenings` which records do; ``hubbub plan`` prints
+them, and ``hubbub series plan`` what :func:`series` compares. ``shape`` says how many people each bin
 holds, ``error`` how far a published number lies from the truth, ``targets`` which crowds, rates and losses reach a
 promise, and ``designs`` puts them together. Nothing is read but public counts and tables that the user supplies.
 
@@ -25,3 +25,7 @@ from hubbub.plan.planned import release as release
 from hubbub.plan.refinements import Refinement as Refinement
 from hubbub.plan.refinements import Refinements as Refinements
 from hubbub.plan.refinements import refinements as refinements
+from hubbub.plan.series import SeriesPlan as SeriesPlan
+from hubbub.plan.series import series as series
+from hubbub.plan.sums import PlannedSums as PlannedSums
+from hubbub.plan.sums import sums as sums

@@ -92,7 +92,8 @@ def _option(flag: str, value: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The feasible designs, the smallest error first, and why others were left out."""
+    """The feasible designs, the smallest error first (of equal ones that with the plainer words), and why others were
+    left out."""
 
     designs: tuple[Design, ...]
     left_out: tuple[str, ...]
@@ -114,7 +115,9 @@ def plan(request: Request) -> Plan:
     if not found:
         reasons = "; ".join(left_out) or "no rate was given"
         raise Refused(f"nothing reaches this promise: {reasons}")
-    found.sort(key=lambda design: (design.expected.error, design.expected.hidden_people))
+    found.sort(
+        key=lambda design: (round(design.expected.error, 6), design.expected.hidden_people, "outlier" in design.options)
+    )
     return Plan(designs=tuple(found), left_out=tuple(left_out))
 
 

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED, Block
 from hubbub.channels.protocol import Channel
+from hubbub.numeric.exact import to_float
 from hubbub.plan.shape import Shape
+from hubbub.protocol.spec import Spec
 
 Floats = NDArray[np.float64]
 
@@ -139,3 +141,15 @@ def _values(block: Block) -> tuple[Floats, Floats]:
     away = np.arange(int(length), dtype=np.float64)
     top = float(block.weight.value.mid()) * math.exp(block.intercept + block.slope * start)
     return start + (-away if rises else away), top * np.exp(-fall * away)
+
+
+EXAMPLE_PEOPLE: Final = 1000
+"""Of the bin whose error is stated before anything is published."""
+
+
+def expected_error(spec: Spec) -> float | None:
+    """The mean absolute error of one number of so many people, where counts go through a channel."""
+    channel, rate = getattr(spec, "channel", None), getattr(spec, "sample", None)
+    if channel is None or not getattr(spec, "axes", None) or getattr(spec, "weighted_by", None) is not None:
+        return None
+    return one_bin(channel, None if rate is None else to_float(rate, round_up=False), EXAMPLE_PEOPLE)[0]

@@ -210,10 +210,10 @@ def warned(design: Design) -> str | None:
     """What has to be confirmed because it promises little; and what does not add up with it: exact crowds of everybody,
     or of a sample that is there once and for all."""
     weak = weaknesses(design.spec)
-    said = [f"{weak_sentence(weak)}; the release asks you to confirm it"] if weak else []
+    warnings = [f"{weak_sentence(weak)}; the release asks you to confirm it"] if weak else []
     if design.rate is None and isinstance(loss_curve(checkable(design.spec.channel.claim)).limit, Infinite):
-        said.append(_ONCE)
-    return "; ".join(said) or None
+        warnings.append(_ONCE)
+    return "; ".join(warnings) or None
 
 
 _ONCE: Final = (

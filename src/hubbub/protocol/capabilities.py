@@ -4,6 +4,7 @@ the capability. No member has a default that says that nothing is wrong."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -11,6 +12,8 @@ from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result, Write
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.published_files import Files
 
 if TYPE_CHECKING:
     from hubbub.serialization.manifest import Part
@@ -49,7 +52,7 @@ class MaybeDistributed(Protocol):
 
     @property
     def is_distributed(self) -> bool:
-        """Whether they do."""
+        """Whether the machines of a cluster carry this one out."""
         ...
 
     def prepare(self, data: Any, source: Source) -> Deferred:
@@ -82,3 +85,28 @@ class Deferred(Protocol):
 def is_deferred(result: object) -> bool:
     """Whether others have yet to write its rows."""
     return isinstance(result, Deferred) and result.is_deferred
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesPart:
+    """Which part of a series a release is: the description of the whole, its own period and the earlier ones."""
+
+    series: Plain
+    period: str
+    index: int
+    earlier: tuple[str, ...]
+    missed: tuple[str, ...]
+
+
+@runtime_checkable
+class PartOfSeries(Protocol):
+    """A spec of which several make one release: the periods of a series."""
+
+    @property
+    def part(self) -> SeriesPart:
+        """Which part it is."""
+        ...
+
+    def drawn_digests(self, files: Files) -> tuple[str, ...]:
+        """A digest of what was drawn in each period so far, from the published files."""
+        ...

@@ -20,7 +20,7 @@ def laws(channel: Channel) -> Iterator[Check]:
     Guarantee: a check that passed means that the channel has the privacy it claims, proved, with its exact laws
     compared where they change and are not too wide.
     """
-    what = f"the channel {channel.name} has what it claims"
+    what = f"the way the numbers are drawn ({channel.name}) is as private as it claims"
     claim = checkable(channel.claim)
     try:
         rows = profile(channel, critical(channel), claim)

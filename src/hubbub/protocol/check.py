@@ -1,4 +1,4 @@
-"""One thing that was looked at, and whether it is right."""
+"""One check, and whether it passed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, whether it is right, and what was found."""
+    """What was checked, whether it passed, and what was found."""
 
     what: str
     passed: bool

@@ -34,6 +34,7 @@ class Option:
     first: bool = False  # on the command line it stands by itself, without its name
     group: str = WHAT  # under which heading help shows it
     advanced: bool = False  # few need it: --help-all shows it
+    other_names: tuple[tuple[str, str], ...] = ()  # what others call a choice, and the choice
 
     @property
     def annotation(self) -> str:

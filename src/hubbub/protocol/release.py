@@ -36,6 +36,9 @@ MISSING: Final = "missing"
 JOIN: Final = "join"
 """The column by which rows of a second table were joined with one row each of a first."""
 
+UNNAMED_PERSON: Final = "unnamed_person"
+"""A column that may say who a row is about, where each row was declared to be another person all the same."""
+
 FEW: int = 12  # rows that are shown where somebody only glances
 
 
@@ -84,6 +87,7 @@ class Release:
     drawn: bool = True  # whether randomness went into it
     publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
     reading: Mapping[str, Plain] = field(default_factory=dict)  # how the table was read, as declared
+    labels: tuple[tuple[str, str], ...] = ()  # what its columns are called, as declared
 
     @property
     def sheet(self) -> Sheet:

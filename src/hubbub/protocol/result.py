@@ -44,6 +44,12 @@ class DisplayTable:
     notes: tuple[str, ...] = ()
     ranges: tuple[bool, ...] = ()  # which keys are ranges of numbers, written [a,b)
     total: int | None = None  # how many rows there are, if not as many as the release has
+    folded: bool = False  # whether nobody reads rows one by one, so that none is in sight
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The notes that keep a reader from taking some rows of a person for all of them."""
+        return tuple(note for note in self.notes if note.startswith("Whoever has "))
 
     def without_repetition(self) -> DisplayTable:
         """Without a column of estimates that says in every row what the column before it says."""
@@ -134,10 +140,6 @@ class Result(Protocol):
     def drawing(self) -> Drawing | None:
         """A picture of it, as a value; None if there is nothing to see."""
         return None
-
-
-def _cell_text(value: object) -> str:
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value}"
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -52,8 +52,17 @@ class Description:
     sampling: str  # who sampled whom
     counts: str  # whom or what the published numbers count
     intervals: str = ""  # what an interval means
+    headline: str = ""  # `published` in everyday words, for the top of a report, if that needs others
+    interval_headline: str = ""  # the same of `intervals`
     public: tuple[tuple[str, str], ...] = ()  # (column, by which rule it is cut)
     remarks: tuple[str, ...] = ()
+    each: str = ""  # what a published number is, where it counts nothing: the mean of pay of the people in the table
+    columns: tuple[tuple[str, str], ...] = ()  # (column of the file, what its numbers are), where a name needs words
+
+    @property
+    def what_numbers_are(self) -> str:
+        """What a published number is, as a sentence without its stop."""
+        return f"Each number is {self.each}" if self.each else f"The numbers count {self.counts}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,11 @@ class Spec(Protocol):
     @property
     def lowered_to(self) -> Curve | None:
         """The curve in the place of one that falls somewhere; None where the curve is the one that was asked for."""
+        return None
+
+    @property
+    def shows_nothing(self) -> str | None:
+        """Why, by what is public, hardly anything will be shown; None where something will, or nobody can say."""
         return None
 
     def bind(self, schema: Any) -> Self:

@@ -18,10 +18,11 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.people import Whose
+from hubbub.guarantees.people import ROW, People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.numeric.format import short
@@ -32,17 +33,21 @@ LARGEST_DELTA: Final = Fraction(1, 10**5)  # and one over the number of people, 
 SMALLEST_CROWD: Final = 5
 _ODDS: Final = 148  # e^5, rounded down
 _DIGITS: Final = 3
+_EACH_ROW: Final = "each row counts as another person, though the column"
+_HIDDEN: Final = "hardly anything will be shown, because"
 _LONGEST_CURVE: Final = 60  # signs
 
 
-def weaknesses(spec: Spec) -> tuple[str, ...]:
-    """What is weak about the promises of a release, a clause each; nothing where nothing is.
+def weaknesses(spec: Spec, unnamed_person: str | None = None) -> tuple[str, ...]:
+    """What is weak about the promises of a release, a clause each; nothing where nothing is. `unnamed_person` is a column
+    of the table that may say who a row is about.
 
     Epsilon and delta are those of the promise that was asked for (:func:`requested_first`), and of the one to a population
     of which the table was declared to be a sample. A loss that grows with the
     crowd is judged where fewer than five people are alike: larger crowds are meant to be seen.
 
-    Guarantee: it depends on the spec alone, so that it can be said before data is read, and tells nothing about them.
+    Guarantee: it depends on the spec and a column's name alone, so that it can be said before data is read, and tells
+    nothing about them.
     """
     promises = spec.promises()
     if not promises:
@@ -50,11 +55,15 @@ def weaknesses(spec: Spec) -> tuple[str, ...]:
     own, first = promises[0].conclusion, requested_first(promises)[0].conclusion
     found = [*_of_loss(first), *_of_delta(first, spec.enforced_number)]
     for drawn in (step.conclusion for step in promises if _is_to_population(step)):
-        found += [f"for those the table was drawn from, {said}" for said in (*_of_loss(drawn), *_of_delta(drawn, None))]
+        found += [
+            f"for those the table was drawn from, {sentence}"
+            for sentence in (*_of_loss(drawn), *_of_delta(drawn, None))
+        ]
     if isinstance(own, CrowdBlending):
         found += _of_crowd(own.k, spec.enforced_number)
     if spec.people.whose is Whose.KEYS:
         found.append("columns are published untouched, and no promise covers them")
+    found += weak_unit(spec.people, unnamed_person)
     if spec.lowered_to is not None:
         curve = str(spec.lowered_to)
         to = f" to {curve}" if len(curve) <= _LONGEST_CURVE else ""
@@ -62,19 +71,44 @@ def weaknesses(spec: Spec) -> tuple[str, ...]:
             f"the curve falls somewhere and is flattened{to}, since a small crowd is owed the smallest loss of any "
             "larger one"
         )
+    if spec.shows_nothing is not None:
+        found.append(f"{_HIDDEN} {spec.shows_nothing}")
     return tuple(found)
 
 
-def check_accepted(spec: Spec, accept_weak: bool) -> None:
+def weak_unit(people: People, unnamed_person: str | None) -> tuple[str, ...]:
+    """The clause that rows may not be people, where the name of a column says so."""
+    if unnamed_person is None or people.unit != ROW:
+        return ()
+    return (f"{_EACH_ROW} {unnamed_person!r} may say who a row is about, and whoever has several rows gets less",)
+
+
+def check_accepted(spec: Spec, accept_weak: bool, unnamed_person: str | None = None) -> None:
     """Refuse a weak promise that nobody confirmed."""
-    found = () if accept_weak else weaknesses(spec)
+    check_confirmed(() if accept_weak else weaknesses(spec, unnamed_person))
+
+
+def check_confirmed(found: tuple[str, ...], how: str = "`accept_weak=True`") -> None:
+    """Refuse where something is weak."""
     if found:
-        raise WrongUse(f"{sentence(found)}; choose a stronger promise, or confirm this one with `accept_weak=True`")
+        raise WrongUse(f"{sentence(found)}; {remedy(found)}, or confirm this one with {how}")
 
 
 def sentence(found: tuple[str, ...]) -> str:
     """All of it as the beginning of a sentence."""
-    return f"this promises little: {'; '.join(found)}"
+    little = "is of little use" if all(clause.startswith(_HIDDEN) for clause in found) else "promises little"
+    return f"this {little}: {'; '.join(found)}"
+
+
+def remedy(found: tuple[str, ...]) -> str:
+    """What to do about it."""
+    begin = {
+        _EACH_ROW: "name that column with `person`",
+        _HIDDEN: "choose a smaller `k`, or publish the official record alone",
+    }
+    steps = [next((step for start, step in begin.items() if clause.startswith(start)), "") for clause in found]
+    known = [step for step in begin.values() if step in steps]
+    return " and ".join([*known, *(["choose a stronger promise"] if "" in steps else [])])
 
 
 def _is_to_population(step: Derivation) -> bool:
@@ -86,7 +120,7 @@ def _is_to_population(step: Derivation) -> bool:
 def _of_loss(guarantee: Guarantee) -> Iterator[str]:
     if isinstance(guarantee, SimpleOutlier | StaircaseOutlier):
         guarantee = guarantee.as_outlier()
-    if isinstance(guarantee, OutlierPrivacy):
+    if isinstance(guarantee, OutlierPrivacy | TailoredPrivacy):
         rare = SMALLEST_CROWD - 1
         loss = guarantee.curve.at(rare)
         if loss > LARGEST_EPSILON:

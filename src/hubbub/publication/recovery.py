@@ -31,7 +31,8 @@ def finish(hidden: Path) -> dict[str, str]:
     Guarantee: only bytes for a reservation that the ledger knows come out, signed by the ledger's own key, or signed
     now if they wait in a folder that nobody but the owner of the ledger could write to. Removed is only what has
     neither a certificate nor the draft of one, and what the ledger has not committed; its reservation counts as spent;
-    and what is left of a release whose files all have their names.
+    and what is left of a release whose files all have their names. Of a period of a series the files that were not whole
+    go: whoever asks for it again gets the same.
     """
     handle = held(hidden)
     if handle is None:
@@ -55,7 +56,7 @@ def finish(hidden: Path) -> dict[str, str]:
 
 
 def _exists(file: Path) -> bool:
-    """Whether there is such a file; not being able to look is no answer."""
+    """Whether there is such a file. Other errors than its absence are raised."""
     try:
         file.lstat()
     except FileNotFoundError:
@@ -74,6 +75,12 @@ def _cleared(hidden: Path) -> dict[str, str]:
     ledger, nonce = _ledger_of(hidden), hidden.name.removeprefix(PREFIX)
     files = ledger.committed(nonce) if ledger is not None else {}
     out = hidden.parent / CERTIFICATE
+    if ledger is not None and ledger.is_series(nonce) and not (out.exists() and sha256(out) in files.values()):
+        shutil.rmtree(hidden)
+        raise Refused(
+            "the period was cut short before its files were whole, and they were removed; ask for it again: what was drawn "
+            "is kept, and a period that was not drawn yet is drawn then"
+        )
     if files:
         if not out.exists() or sha256(out) not in files.values():
             raise _stays(hidden, "the ledger has committed it, and its certificate is missing")

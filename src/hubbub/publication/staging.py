@@ -242,7 +242,7 @@ def opened(folder: Path, reservation: Reservation) -> Iterator[Staged]:
     except BaseException as error:
         if staged is not None and staged.complete:
             staged.close()
-            raise _kept(error, folder) from None
+            raise _with_recovery_note(error, folder) from None
         if staged is not None:
             staged.discard()
         _take_away(new)
@@ -252,8 +252,8 @@ def opened(folder: Path, reservation: Reservation) -> Iterator[Staged]:
         raise
 
 
-def _kept(error: BaseException, folder: Path) -> BaseException:
-    """The same error, and that nothing is lost."""
+def _with_recovery_note(error: BaseException, folder: Path) -> BaseException:
+    """The error with a note that the release is ready, and how to finish it."""
     more = f"the release is ready and paid for: when this is put right, run hubbub ledger finish {folder}"
     if isinstance(error, HubbubError):
         return type(error)(f"{error.marked}; {more}")
@@ -375,7 +375,7 @@ def _umask() -> int:
 
 
 def _role(name: str) -> str:
-    known = {CERTIFICATE: "certificate", REPORT: "report", manifest.FOLDER: "folder"}
+    known = {CERTIFICATE: "certificate", REPORT: "report", "datapackage.json": "dictionary", manifest.FOLDER: "folder"}
     return known.get(name, name.partition(".")[0])
 
 

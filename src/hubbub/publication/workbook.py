@@ -21,6 +21,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
 
+from hubbub.engines.column_names import column_letters
 from hubbub.protocol.result import Sheet
 from hubbub.serialization.csv_safety import safe
 
@@ -141,7 +142,7 @@ def about_rows(about: Iterable[tuple[str, str]]) -> Iterator[bytes]:
 
 
 def _row(number: int, cells: Sequence[str]) -> bytes:
-    filled = "".join(f'<c r="{_letters(i)}{number}"{cell}' for i, cell in enumerate(cells, 1) if cell)
+    filled = "".join(f'<c r="{column_letters(i)}{number}"{cell}' for i, cell in enumerate(cells, 1) if cell)
     return f'<row r="{number}">{filled}</row>'.encode()
 
 
@@ -169,15 +170,6 @@ def _text(text: str, style: int = 0) -> str:
     look = _ACTING[style] if safe([text]) != [text] else style
     shown = escape(_SIGN.sub(lambda sign: f"_x{ord(sign[0]):04X}_", text[:LONGEST]))
     return f'{f" s={chr(34)}{look}{chr(34)}" if look else ""} t="inlineStr"><is><t xml:space="preserve">{shown}</t></is></c>'
-
-
-def _letters(number: int) -> str:
-    """What a column is called: A is 1."""
-    letters = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
 
 
 def difference(package: IO[bytes], sheets: Sequence[Sheet]) -> str | None:

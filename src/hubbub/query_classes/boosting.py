@@ -100,8 +100,8 @@ class Boosting:
             return listing
         if too_many(setting.cells, self.size, _listed(setting).number):
             return f"it lists every database of {self.size:,} rows, and there are too many of them"
-        if self.bound(setting) >= setting.rows:
-            return f"what is proved about it says nothing about {setting.rows:,} people"
+        if self.bound(setting) >= setting.public_rows:
+            return f"what is proved about it says nothing about {setting.public_rows:,} people"
         return too_wide(min(self.rate(setting), self.tilt(setting)))
 
     def spends(self, setting: Setting) -> Fraction:
@@ -113,17 +113,17 @@ class Boosting:
     def bound(self, setting: Setting) -> Fraction:
         """Guarantee: but with probability `doubt` every answer is off by less than within + ramp (the theorem above),
         if its two conditions hold, worked out in balls; else everybody, which says nothing."""
-        assert setting.rows is not None
-        most = Fraction(setting.rows)
+        most = Fraction(setting.public_rows)
         if self.within < self.needed(setting) or not self.boosts(setting):
             return most
         return min(most, Fraction(self.within + self.ramp))
 
     def needed(self, setting: Setting) -> int:
         """floor(2 v + a n): how far off a database may be that fits the measurements of a round."""
-        assert setting.rows is not None
         noises = min(self.draws * self.rounds, _listed(setting).number)
-        return floor(2 * _reach(self.rate(setting), noises, setting.doubt) + setting.rows * radius(setting, self.size))
+        return floor(
+            2 * _reach(self.rate(setting), noises, setting.doubt) + setting.public_rows * radius(setting, self.size)
+        )
 
     def boosts(self, setting: Setting) -> bool:
         """Whether |Q| (1 - w + w x)^T < x^((T + 1)/2), for certain."""
@@ -146,7 +146,6 @@ class Boosting:
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact draws by whole weights and by exact noise alone, so what :meth:`spends`
         says is lost and no more."""
-        assert setting.rows is not None
         queries = _listed(setting)
         truth = cells.answers(queries)
         measured: dict[int, int] = {}
@@ -169,16 +168,14 @@ class Boosting:
 
         Guarantee: one person moves each c_q by at most 1, and so each of these.
         """
-        assert setting.rows is not None
         inside = database[: cells_of(setting.shape)].astype(np.int64).reshape(setting.shape)
-        off = np.abs(self.size * truth - setting.rows * _listed(setting).answers(inside)) // self.size
+        off = np.abs(self.size * truth - setting.public_rows * _listed(setting).answers(inside)) // self.size
         clipped: NDArray[np.int64] = np.clip(off - self.within, 0, self.ramp)
         return clipped
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
-        assert setting.rows is not None
         answers = sorted(int(counted(query, each)) for each in databases_in(setting, drawn.numbers, self.rounds))
-        return Fraction(setting.rows * answers[self.rounds // 2], self.size)
+        return Fraction(setting.public_rows * answers[self.rounds // 2], self.size)
 
 
 def _listed(setting: Setting) -> Listed:
@@ -197,11 +194,10 @@ def nearest(setting: Setting, size: int, measured: dict[int, int]) -> NDArray[np
 
     It sees published numbers alone.
     """
-    assert setting.rows is not None
     listed = databases_of(setting.cells, size)
     every = of_cells(_listed(setting))[:, list(measured)]
     answers = np.array(list(measured.values()), dtype=np.int64)
-    found: NDArray[np.int32] = listed[int(farthest_off(listed, every, answers, setting.rows, size).argmin())]
+    found: NDArray[np.int32] = listed[int(farthest_off(listed, every, answers, setting.public_rows, size).argmin())]
     return found
 
 
@@ -233,7 +229,7 @@ def best(setting: Setting) -> Boosting:
     number, least = _listed(setting).number, float("inf")
     log_noises = log(2 * number / float(setting.doubt))
     for size in _sizes(setting):
-        near, log_databases = setting.rows * float(radius(setting, size)), log(candidates(setting.cells, size))
+        near, log_databases = setting.public_rows * float(radius(setting, size)), log(candidates(setting.cells, size))
         for rounds in ROUNDS:
             passing = log(2 * rounds / float(setting.doubt)) + log_databases
             for heavy, grown in _grown(rounds, number):
@@ -244,7 +240,7 @@ def best(setting: Setting) -> Boosting:
                 reached = ramp * _TILTING * float(setting.any_row) / (draws * rounds * (rounds - 1))
                 if off < least and draws <= MOST_DRAWS and _short(reached, heavy, rounds, number) < 0:
                     least, found = off, Boosting(rounds, draws, size, 0, ramp)
-    if least >= 2 * setting.rows:
+    if least >= 2 * setting.public_rows:
         return found
     return Boosting(found.rounds, found.draws, found.size, found.needed(setting), found.ramp)
 

@@ -1,4 +1,8 @@
-"""The method with the smallest proved error, chosen from public numbers alone, and what the others would have done."""
+"""The method with the least error, chosen from public numbers alone, and what the others would have done.
+
+Of unbiased answers to the cells of tables and to intervals the mean square is known beforehand, and the method with the least of it is taken. Of other classes, and where a method that looks at the data has the smallest
+bound, the bound decides.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from fractions import Fraction
 from typing import Any, Final, cast
 
 from hubbub.errors import WrongUse
-from hubbub.query_classes import boosting, residual, small_databases, tree, weights
+from hubbub.query_classes import boosting, residual, small_databases, square_root, tree, weights
 from hubbub.query_classes.classes import MOST_TABLES
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.per_query import PerQuery
-from hubbub.query_classes.setting import Method, Setting, checked
+from hubbub.query_classes.setting import Method, Setting, checked, mean_square
 from hubbub.query_classes.split_tables import SplitTables
 
 MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
@@ -24,6 +28,7 @@ MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "boosting": boosting.best,
     "residual": residual.best,
     "split-tables": lambda setting: SplitTables(),
+    "square-root": square_root.best,
 }
 """Every method by its name, with the parameters that have the smallest bound."""
 
@@ -36,6 +41,7 @@ class Offer:
     method: Method | None = None
     bound: Fraction | None = None
     why_not: str = ""
+    mean_square: float | None = None  # of its answers, where that is known beforehand
 
 
 def offers(setting: Setting) -> tuple[Offer, ...]:
@@ -44,12 +50,19 @@ def offers(setting: Setting) -> tuple[Offer, ...]:
     for name, make in MAKERS.items():
         method = make(setting)
         why = method.why_not(setting)
-        found.append(Offer(name, why_not=why) if why else Offer(name, method, method.bound(setting)))
-    return tuple(sorted(found, key=lambda each: (each.bound is None, each.bound or 0)))
+        if why:
+            found.append(Offer(name, why_not=why))
+            continue
+        square = mean_square(method, setting)
+        found.append(Offer(name, method, method.bound(setting), mean_square=square))
+    found.sort(key=lambda each: (each.bound is None, each.bound or 0))
+    if found[0].mean_square is not None:
+        found.sort(key=lambda each: (each.mean_square is None, each.mean_square or 0))  # the others stay in their order
+    return tuple(found)
 
 
 def chosen(setting: Setting, name: str | None = None) -> Method:
-    """The method of that name, or the one with the smallest bound."""
+    """The method of that name, or the one with the least error."""
     if name is not None:
         if name not in MAKERS:
             raise WrongUse(f"there is no method {name[:40]!r}; there are {', '.join(MAKERS)}")
@@ -81,8 +94,11 @@ def restored(given: Mapping[str, Any]) -> Method:
             return SplitTables()
         case {"name": "histogram", **rest} if not rest:
             return Flat()
-        case {"name": "tree", "branching": int(b), **rest} if not rest and 2 <= b <= 1024:
-            return tree.Tree(b)
+        case {"name": "tree", "branching": int(b), "shares": [*parts], **rest} if not rest and 2 <= b <= 1024:
+            if len(parts) <= 64 and all(type(each) is int and 0 < each <= tree.MOST_SHARE for each in parts):
+                return tree.Tree(b, tuple(parts))
+        case {"name": "square-root", "delta": str(delta), "variance": str(variance), **rest} if not rest:
+            return square_root.SquareRoot(delta, variance)
         case {"name": "mwem", "rounds": int(t), **rest} if not rest and 1 <= t <= 10_000:
             return weights.Weights(t)
         case {"name": "small-database", "size": int(m), **rest} if not rest and 1 <= m <= 10**6:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +13,8 @@ from numpy.typing import NDArray
 
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Query, cells_of, counted, width
+from hubbub.query_classes.classes import ColumnCells, Query, cells_of, counted, width
+from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide
 from hubbub.query_classes.tails import farthest
 from hubbub.sampling.sanitize import Blank
@@ -57,6 +60,20 @@ class Flat:
             return Fraction(0)
         several = setting.queries.log_number if log_sums is None else log_sums
         return Fraction(farthest(terms, setting.half_way, several, setting.doubt))
+
+    def table_variances(self, setting: Setting) -> Mapping[tuple[int, ...], float]:
+        """Of a cell of each table: of the noises that are added up for it."""
+        if not isinstance(setting.queries, ColumnCells):
+            return {}
+        one, found = geometric_variance(setting.half_way), {}
+        for each in setting.queries.sets:
+            terms = prod(size for i, size in enumerate(setting.shape) if i not in each)
+            found[each] = one * (terms if setting.rows is None else min(terms, setting.cells - terms))
+        return found
+
+    def interval_mean_square(self, setting: Setting) -> float | None:
+        """An interval of n bins has (n + 2)/3 of them on average."""
+        return geometric_variance(setting.half_way) * (setting.shape[0] + 2) / 3
 
     def seconds(self, setting: Setting) -> float:
         return 0.1 + 1e-7 * setting.cells

@@ -5,6 +5,7 @@ For marginals that is one cell of each table, and not every query: the noise gro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.query_classes.classes import ColumnCells, Halfspace, Halfspaces, Query
+from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
 from hubbub.query_classes.tails import farthest
 from hubbub.sampling.sanitize import Blank
@@ -55,6 +57,16 @@ class PerQuery:
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: the exact tail of one noise."""
         return Fraction(farthest(1, self.rate(setting), Fraction(0), setting.doubt))
+
+    def table_variances(self, setting: Setting) -> Mapping[tuple[int, ...], float]:
+        """Of a cell of each table: that of its one noise."""
+        if not isinstance(setting.queries, ColumnCells):
+            return {}
+        return dict.fromkeys(setting.queries.sets, geometric_variance(self.rate(setting)))
+
+    def interval_mean_square(self, setting: Setting) -> float | None:
+        """That of one noise."""
+        return geometric_variance(self.rate(setting))
 
     def seconds(self, setting: Setting) -> float:
         assert not isinstance(setting.queries, Halfspaces)

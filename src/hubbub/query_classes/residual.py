@@ -6,8 +6,8 @@ The mechanism and its reconstruction are in :mod:`hubbub.query_classes.marginals
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -30,21 +30,27 @@ OBJECTIVES: Final = ("mean", "largest")
 
 
 @lru_cache(maxsize=32)
-def tables_of(queries: ColumnCells, replaced: bool = False, outside: bool = True) -> Tables:
+def tables_of(
+    queries: ColumnCells, replaced: bool = False, outside: bool = True, rows: int = 1, squares: int = 1
+) -> Tables:
     """The tables of a class. In the mean every cell of marginals counts alike, and of conjunctions every table, with the
     grand total, so that the small ones are good as well."""
     sizes = range(queries.ways + 1) if queries.at_most else (queries.ways,)
     workload = tuple(each for size in sizes for each in combinations(range(len(queries.shape)), size))
-    plain = Tables(queries.shape, workload, (1,) * len(workload), replaced, outside)
-    if queries.at_most:
-        return plain
-    return Tables(queries.shape, workload, tuple(map(plain.cells, workload)), replaced, outside)
+    plain = Tables(queries.shape, workload, (1,) * len(workload), replaced, outside, rows, squares)
+    return plain if queries.at_most else replace(plain, weights=tuple(map(plain.cells, workload)))
 
 
 def of_setting(setting: Setting) -> Tables:
     """The tables of a setting: where the number of people is public, neighbours have one person replaced."""
     assert isinstance(setting.queries, ColumnCells)
-    return tables_of(setting.queries, setting.rows is not None, setting.outside)
+    replaced = setting.rows is not None
+    return tables_of(setting.queries, replaced, setting.outside, setting.moved, setting.moved_squared)
+
+
+def loss_of_person(setting: Setting) -> Fraction:
+    """What one person may lose, with all of their rows."""
+    return setting.half_way * setting.moved
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ class Residual:
 
     def spent_delta(self, setting: Setting) -> Fraction:
         """Guarantee: the delta of all tables together at the epsilon that may be lost, by Lemma C, rounded up."""
-        return self.plan(setting).delta(setting.half_way)
+        return self.plan(setting).delta(loss_of_person(setting))
 
     def above_least(self, setting: Setting) -> Fraction:
         """The variance that the plan makes least, over what is proved to be the least for its rho.
@@ -105,7 +111,8 @@ class Residual:
         return self.plan(setting).why_not()
 
     def spends(self, setting: Setting) -> Fraction:
-        """Guarantee: epsilon, where the delta that follows is at most the one that may be lost; else more than that."""
+        """Guarantee: epsilon, where the delta that follows is at most the one that may be lost; else more than that. Of
+        several rows of a person, their part of it."""
         return setting.half_way * (1 if self.spent_delta(setting) <= rational(self.delta, "delta") else 2)
 
     def bound(self, setting: Setting) -> Fraction:
@@ -124,6 +131,11 @@ class Residual:
     def answers_box(self, setting: Setting, query: Box) -> bool:
         """Whether the box leaves bins out of columns of one table alone."""
         return tuple(sorted(_wide(setting, query))) in of_setting(setting).closure
+
+    def table_variances(self, setting: Setting) -> Mapping[Columns, float]:
+        """Of a cell of each table."""
+        assert isinstance(setting.queries, ColumnCells)
+        return {each: float(self.plan(setting).variance(each)) for each in setting.queries.sets}
 
     def seconds(self, setting: Setting) -> float:
         return 0.5 + 2e-6 * of_setting(setting).number
@@ -189,5 +201,5 @@ def best(setting: Setting) -> Residual:
     if tables.number > 4 * MOST_QUERIES:
         return nothing
     weights = largest_weights(tables) if setting.least == OBJECTIVES[1] else ()
-    found = planned(tables, weights or tuple(map(Fraction, tables.weights)), setting.half_way, setting.delta)
+    found = planned(tables, weights or tuple(map(Fraction, tables.weights)), loss_of_person(setting), setting.delta)
     return Residual(to_text(setting.delta), tuple(map(to_text, found.s2)), tuple(map(to_text, weights)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Box, Class, ColumnCells, Halfspaces, Query, Shape, cells_of
+from hubbub.query_classes.classes import Box, Boxes, Class, ColumnCells, Halfspaces, Query, Shape, cells_of
 from hubbub.sampling.sanitize import Blank
 
 MOST_CELLS: Final = 10**7
@@ -32,6 +34,9 @@ class Setting:
     all, or those of a sample. With `outside`, some of them may be in no cell. But with probability `doubt`, every
     answer is within the bound. `delta` is what a method may fail with beside what is lost; most have no use for it. A
     plan of Gaussian noise makes the mean of the variances `least`, or the largest of them.
+
+    Where several rows of a person count, `half_way` and `any_row` are about one row, and one person moves the counts of
+    all cells by `moved` at most, with squares that sum up to `moved_squared`.
     """
 
     queries: Class
@@ -42,10 +47,18 @@ class Setting:
     outside: bool = True
     delta: Fraction = Fraction(0)
     least: str = "mean"
+    moved: int = 1
+    moved_squared: int = 1
 
     @property
     def shape(self) -> Shape:
         return self.queries.shape
+
+    @property
+    def public_rows(self) -> int:
+        """The number of people, for a method that needs it to be public."""
+        assert self.rows is not None, "the number of people is not public"
+        return self.rows
 
     @property
     def cells(self) -> int:
@@ -141,6 +154,38 @@ class HasOwnBound(Protocol):
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """How far the answer to a query is from the truth but with probability `doubt`, whatever the others do."""
         ...
+
+
+@runtime_checkable
+class HasVariances(Protocol):
+    """A method whose answers to the cells of tables are unbiased, with a variance that is the same for all of a table."""
+
+    def table_variances(self, setting: Setting) -> Mapping[tuple[int, ...], float]:
+        """Of a cell of each table of the class; nothing where it answers no tables."""
+        ...
+
+
+@runtime_checkable
+class HasIntervals(Protocol):
+    """A method whose answers to the intervals of one column are unbiased."""
+
+    def interval_mean_square(self, setting: Setting) -> float | None:
+        """The mean of the variances of all intervals; None where that would take too long."""
+        ...
+
+
+def mean_square(method: object, setting: Setting) -> float | None:
+    """The mean of the variances of all answers, or of tables the largest, as the setting says; None where it is not known
+    beforehand, and of intervals where the number of people is public."""
+    if isinstance(setting.queries, Boxes) and len(setting.shape) == 1 and setting.rows is None:
+        return method.interval_mean_square(setting) if isinstance(method, HasIntervals) else None
+    found = method.table_variances(setting) if isinstance(method, HasVariances) else {}
+    if not found or not isinstance(setting.queries, ColumnCells):
+        return None
+    if setting.least == "largest":
+        return max(found.values())
+    cells = {each: prod(setting.shape[i] for i in each) for each in found}
+    return sum(cells[each] * variance for each, variance in found.items()) / sum(cells.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

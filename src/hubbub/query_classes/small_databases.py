@@ -57,9 +57,8 @@ class SmallDatabase:
     def bound(self, setting: Setting) -> Fraction:
         """Guarantee: some candidate is within the radius of the net, the one drawn misses the best by what
         :func:`hubbub.query_classes.tails.selected` says, and one person is for whole losses."""
-        assert setting.rows is not None
         return rounded(
-            setting.rows * radius(setting, self.size)
+            setting.public_rows * radius(setting, self.size)
             + selected(setting.any_row / 2, log_candidates(setting.cells, self.size), setting.doubt)
             + 1,
             up=True,
@@ -75,15 +74,14 @@ class SmallDatabase:
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: one draw of the exact exponential mechanism, so what :meth:`spends` says is lost and no more."""
-        assert setting.rows is not None and not isinstance(setting.queries, Halfspaces)
+        assert not isinstance(setting.queries, Halfspaces)
         databases = databases_of(setting.cells, self.size)
-        losses = _losses(databases, setting.queries, cells.answers(setting.queries), setting.rows, self.size)
+        losses = _losses(databases, setting.queries, cells.answers(setting.queries), setting.public_rows, self.size)
         return Drawn(databases[exponential(losses, setting.any_row / 2, source)].astype(np.int64))
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
-        assert setting.rows is not None
         inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)
-        return Fraction(setting.rows * int(counted(query, inside)), self.size)
+        return Fraction(setting.public_rows * int(counted(query, inside)), self.size)
 
 
 def candidates(cells: int, size: int) -> int:

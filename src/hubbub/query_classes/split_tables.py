@@ -6,7 +6,7 @@ Shares ~ N_A^(1/3) have the least mean square over cells, before the fit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -56,7 +56,7 @@ class SplitTables:
         return sum(self.noise(setting).rates, Fraction(0))
 
     def bound(self, setting: Setting) -> Fraction:
-        """Guarantee: Chernoff, for every cell of the class at once: each may miss its share of `doubt`."""
+        """Guarantee: for every cell of the class at once: each may miss its share of `doubt`."""
         assert isinstance(setting.queries, ColumnCells)
         return max(self._at_once(setting, each) for each in setting.queries.sets)
 
@@ -65,13 +65,18 @@ class SplitTables:
         return self._at_once(setting, table_of(setting.queries, query))
 
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
-        """Guarantee: Chernoff for this cell alone."""
+        """Guarantee: :meth:`GeometricTables.reach` for this cell alone."""
         assert isinstance(setting.queries, ColumnCells) and not isinstance(query, Halfspace)
         return self.noise(setting).reach(table_of(setting.queries, query), setting.doubt)
 
     def _at_once(self, setting: Setting, columns: tuple[int, ...]) -> Fraction:
         assert isinstance(setting.queries, ColumnCells)
         return self.noise(setting).reach(columns, setting.doubt / setting.queries.number)
+
+    def table_variances(self, setting: Setting) -> Mapping[tuple[int, ...], float]:
+        """Of a cell of each table after the fit."""
+        assert isinstance(setting.queries, ColumnCells)
+        return {each: self.noise(setting).variance(each) for each in setting.queries.sets}
 
     def seconds(self, setting: Setting) -> float:
         assert isinstance(setting.queries, ColumnCells)

@@ -62,9 +62,8 @@ class Weights:
         """Guarantee: sqrt(ln|X|/(2T) + nu^2) + s of theory A5, times the number of people, with the exact tails of
         whole noise: nu for the measurements at half the doubt, s for the choices at the other half, and one person
         for rounding what the weights say."""
-        assert setting.rows is not None
         return _bound(
-            self.rounds, setting.any_row, setting.rows, setting.cells, setting.queries.log_number, setting.doubt
+            self.rounds, setting.any_row, setting.public_rows, setting.cells, setting.queries.log_number, setting.doubt
         )
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
@@ -78,12 +77,12 @@ class Weights:
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact choices and exact noise alone, so what :meth:`spends` says is lost."""
-        assert setting.rows is not None and not isinstance(setting.queries, Halfspaces)
+        assert not isinstance(setting.queries, Halfspaces)
         truth = cells.answers(setting.queries)
         found = _Average(setting)
         measured: list[tuple[Query, int]] = []
         for _ in range(self.rounds):
-            answers = np.rint(setting.rows * setting.queries.answers(found.weights)).astype(np.int64)
+            answers = np.rint(setting.public_rows * setting.queries.answers(found.weights)).astype(np.int64)
             chosen = exponential(-np.abs(truth - answers), self.rate(setting) / 2, source)
             query = setting.queries.at(chosen)
             noisy = int(truth[chosen]) + int(two_sided_geometric(self.rate(setting), 1, source)[0])
@@ -92,9 +91,8 @@ class Weights:
         return Drawn(found.average(), tuple(measured))
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
-        assert setting.rows is not None
         inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)
-        return setting.rows * Fraction(float(counted(query, inside)))
+        return setting.public_rows * Fraction(float(counted(query, inside)))
 
 
 class _Average:

@@ -38,6 +38,13 @@ def report(
         return _report(release, files, digest, heading)
 
 
+def excerpt(release: Release, dataset: str) -> str:
+    """What a reader looks for, to stand in another page: the three lines on top, the picture, the numbers."""
+    hidden = " ".join(map(sentence, release.result.sentences()))
+    numbers = f"{f'<p>{hidden}</p>' if hidden else ''}\n{table(release)}"
+    return f'{summary(release, dataset)}\n{_picture(release, NO_HEADING)}\n<div id="numbers">{numbers}</div>'
+
+
 def _report(release: Release, files: Mapping[str, str] | None, digest: str | None, heading: Heading) -> str:
     title = heading.title or release.spec.describe().title
     software = f"hubbub {hubbub.__version__}"
@@ -53,7 +60,7 @@ def _report(release: Release, files: Mapping[str, str] | None, digest: str | Non
         title=isolated(visible(title, _TITLE)),
         subtitle=f'<p class="lead">{isolated(visible(heading.subtitle, _TITLE))}</p>\n' if heading.subtitle else "",
         facts=content.facts(release, files, heading),
-        summary=summary(release),
+        summary=summary(release, None if release.reservation is None else release.reservation.dataset),
         picture=_picture(release, heading),
         hidden=kept_english(" ".join(map(sentence, release.result.sentences()))) or say("Nothing is hidden."),
         table=table(release, dict(heading.labels)),

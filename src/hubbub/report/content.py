@@ -17,6 +17,7 @@ from hubbub.protocol.release import Release
 from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 
+_FOUND: Final = "the rule that makes the bins is public"
 _NOTES: Final = 2000  # signs
 
 
@@ -79,9 +80,16 @@ def assumptions(release: Release) -> str:
     known = {
         description.person,
         "the bins are a public partition",
+        _FOUND,
         *(f"{column}: {text}" for column, text in description.public),
     }
-    rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
+    texts = dict.fromkeys(text for step in release.promises for text in step.all_assumptions())
+    rest = [text for text in texts if text not in known]
+    made = (
+        say("The bins were found in the data by these rules, which are public:")
+        if _FOUND in texts
+        else say("The bins are a public partition, made by these rules:")
+    )
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in description.public)
     granted = [*rest, *reading_rules(release.reading), *description.remarks]
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
@@ -91,9 +99,7 @@ def assumptions(release: Release) -> str:
             description.person, begins_with_a_name=description.person.startswith(f"{person} ")
         ),
         say("Who sampled whom"): sentence(description.sampling),
-        say("What is public"): f"{say('The bins are a public partition, made by these rules:')}{public}"
-        if description.public
-        else "",
+        say("What is public"): f"{made}{public}" if description.public else "",
         say("What must look alike"): items(map(sentence, neighbours)),
         say("Also taken for granted"): items(map(sentence, granted)) if granted else say("Nothing."),
     }

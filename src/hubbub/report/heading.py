@@ -23,7 +23,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,6 +67,13 @@ class Heading:
             raise WrongUse(f"a report has at most {_MOST_NOTES} notes and {_MOST_LABELS} labels; shorten them")
         if self.link and not self.link.startswith(_SCHEMES):
             raise WrongUse(f"the link must begin with {' or '.join(_SCHEMES)}, not {self.link[:40]!r}")
+
+    def with_labels(self, declared: Sequence[tuple[str, str]]) -> Heading:
+        """With what a data dictionary calls columns that have no label here; what is too long to be one is left out."""
+        own = dict(self.labels)
+        more = [(name, words) for name, words in declared if name not in own and len(words) <= _LONGEST]
+        more = [each for each in more if each[1].isprintable()][: max(0, _MOST_LABELS - len(own))]
+        return replace(self, labels=(*self.labels, *more)) if more else self
 
 
 NO_HEADING: Final = Heading()

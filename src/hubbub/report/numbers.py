@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -20,7 +20,7 @@ FEW_MORE: Final = 8  # rows that are not worth a fold
 PRINTED: Final = 40  # rows that paper has too, though the page folds them
 COLUMNS: Final = 7  # beside one another; of more, each row is a card
 WIDE: Final = ' class="cards"'
-RANGES: Final = "70–79 is from 70 up to, and not including, 80"
+RANGES: Final = "{range} is from {low} up to, and not including, {high}."
 NO_LABELS: Final[Mapping[str, str]] = {}
 _DECIMALS: Final = 2  # to which numbers of a column are filled up with zeros
 _IN_TEXT: Final = re.compile(r"\d(?:[\d,]*\d)?(\.\d+)?(?![\d.])", re.ASCII)
@@ -57,16 +57,16 @@ def padded(texts: Sequence[str]) -> list[str]:
 
 def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     """The first rows with their numbers, as HTML: a few in sight, the others folded. `labels` are given to columns."""
-    grid = release.result.display(LISTED)
+    grid, raised = _at_least_zero(release.result.display(LISTED))
     total = len(release) if grid.total is None else grid.total
     summed = sum_of(release, LISTED)
     first = len(grid.rows)
-    whole = first == total
-    order = _natural([keys for keys, *_ in grid.rows]) if whole else list(range(first))
+    complete = first == total
+    order = _natural([keys for keys, *_ in grid.rows]) if complete else list(range(first))
     names = [labels.get(key, key) for key in grid.keys]
     left_out = _repeated(grid)
     titles = [word(title) for i, title in enumerate(grid.numbers) if i not in left_out]
-    titles = titles if summed is None else [*titles[:1], say("share"), *titles[1:]]
+    titles = titles if summed is None else [*titles[:1], say("share of total"), *titles[1:]]
     columns = [
         padded([numbers[j] for _, numbers, _ in grid.rows]) for j in range(len(grid.numbers)) if j not in left_out
     ]
@@ -79,35 +79,52 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     heads = [f'<th scope="col">{name(key)}</th>' for key in names]
     heads += [f'<th scope="col" class="number">{escaped(title)}</th>' for title in titles]
     start = f"<table{WIDE if len(heads) > COLUMNS else ''}>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n"
-    parts = [f"{start}{chr(10).join(rows[:FOLDED])}\n</tbody>\n</table>"]
-    if len(rows) > FOLDED + FEW_MORE:
+    in_sight = 0 if grid.folded else FOLDED
+    parts = [f"{start}{chr(10).join(rows[:FOLDED])}\n</tbody>\n</table>"] if in_sight else []
+    if len(rows) > in_sight + FEW_MORE or (grid.folded and rows):
         listed = (
             say("Show all {total} rows", total=f"{total:,}")
-            if whole
+            if complete
             else say("Show the first {first} of {total} rows", first=f"{first:,}", total=f"{total:,}")
         )
-        shown = "These are the first {shown} of {total} rows; the file of the release has all."
-        body = f"{start}{chr(10).join(rows[FOLDED:])}\n</tbody>\n</table>"
-        look = "rows short" if len(rows) <= PRINTED else "rows"
-        parts.append(
-            f'<details class="{look}"><summary>{listed}</summary>\n{body}\n</details>\n'
-            f'<p class="{look} printed">{say(shown, shown=FOLDED, total=f"{total:,}")}</p>'
-        )
+        shown = "On paper these are the first {shown} of {total} rows; the file of the release has all."
+        body = f"{start}{chr(10).join(rows[in_sight:])}\n</tbody>\n</table>"
+        look = "rows short" if len(rows) <= PRINTED and in_sight else "rows"
+        parts.append(f'<details class="{look}"><summary>{listed}</summary>\n{body}\n</details>')
+        if in_sight:
+            parts.append(f'<p class="{look} printed">{say(shown, shown=in_sight, total=f"{total:,}")}</p>')
     else:
         parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
-    if not whole and grid.rows:
+    if not complete and grid.rows:
         parts.append(f"<p>{say('The file of the release has all rows.')}</p>")
     added = "The numbers that are shown add up to {total}; shares are of that."
     sums = [] if summed is None else [say(added, total=f"{summed.total:,}")]
-    read = [_read(note) for note in grid.notes if not (left_out and note.startswith("Noise can push a number below 0"))]
-    short = [*sums, *(sentence(word(note)) for note in read if note == RANGES)]
+    sums += [say("Numbers that noise pushed below 0 are shown as 0.")] if raised else []
+    common = ("[a,b) is from a up to", *(("Noise can push a number below 0",) if left_out or raised else ()))
+    short = [*sums, *_how_ranges_are_read(grid)]
     parts += [f'<p class="notes">{" ".join(short)}</p>'] if short else []
-    rest = [sentence(note) for note in read if note != RANGES]
+    rest = [sentence(note) for note in grid.notes if not note.startswith(common)]
     if rest:
         parts.append(
             f'<details><summary>{say("About these numbers")}</summary>\n<p class="notes">{kept_english(" ".join(rest))}</p>\n</details>'
         )
     return "\n".join(parts)
+
+
+def _at_least_zero(grid: DisplayTable) -> tuple[DisplayTable, bool]:
+    """With estimates in place of the numbers that were drawn, where these differ by being below 0 and in nothing else."""
+    at = next((i for i, title in enumerate(grid.numbers) if i and title == "estimate"), None)
+    if at is None:
+        return grid, False
+    pairs = {(numbers[at - 1], numbers[at]) for _, numbers, _ in grid.rows}
+    raised = {drawn for drawn, estimate in pairs if drawn != estimate and estimate == "0" and drawn.startswith("-")}
+    if not raised or any(drawn not in raised and estimate not in ("", drawn) for drawn, estimate in pairs):
+        return grid, False
+    rows = tuple(
+        (keys, (*numbers[: at - 1], "0" if numbers[at - 1] in raised else numbers[at - 1], *numbers[at + 1 :]), pale)
+        for keys, numbers, pale in grid.rows
+    )
+    return replace(grid, numbers=(*grid.numbers[:at], *grid.numbers[at + 1 :]), rows=rows), True
 
 
 def _cell(text: str) -> str:
@@ -157,8 +174,15 @@ def _repeated(grid: DisplayTable) -> set[int]:
     }
 
 
-def _read(note: str) -> str:
-    return RANGES if note.startswith("[a,b) is from a up to") else note
+def _how_ranges_are_read(grid: DisplayTable) -> list[str]:
+    """How the first range of whole numbers of a table is meant, where it has any."""
+    for keys, _, _ in grid.rows:
+        for key, is_range in zip(keys, grid.ranges or (), strict=False):
+            words = range_in_words(key) if is_range and key else ""
+            if key and "–" in words:
+                low, high = (f"{int(end):,}" for end in key[1:-1].split(","))
+                return [say(RANGES, range=words, low=low, high=high)]
+    return []
 
 
 # What the published numbers add up to, and the share of each: from the release alone.

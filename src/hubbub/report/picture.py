@@ -21,8 +21,11 @@ from hubbub.report.numbers import NO_LABELS, padded
 from hubbub.report.text import sentence, visible
 
 NOT_DRAWN: Final = "There is no chart, because it could not be drawn when this page was made."
+_TOO_NARROW: Final = "Here they are too narrow to be seen."
+_SEEN: Final = 100  # the part of an axis that an interval takes, to be seen
 _OURS: Final = ("(missing)", "(empty text)")  # where a bin has no label
-_BARS: Final = {Mark.BAR: "bar", Mark.LINE: "series", Mark.POINT: "point", Mark.RANGE: "bar"}
+_BARS: Final = {Mark.BAR: "bar", Mark.LINE: "series", Mark.POINT: "point", Mark.RANGE: "tick"}
+_LINES: Final = {Mark.BAR: "line", Mark.LINE: "band", Mark.POINT: "line", Mark.RANGE: "bar"}
 
 
 def picture(drawing: Drawing | None, labels: Mapping[str, str] = NO_LABELS) -> str:
@@ -132,8 +135,8 @@ def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
     texts = padded(["" if bar.value is None else number(bar.value, percent=drawing.percent) for bar in drawing.bars])
     for bar, words in zip(drawing.bars, texts, strict=True):
-        said = say("not known") if bar.unknown else localized(words)
-        mark = Bar(visible(_label(bar.label)), bar.value, bar.low, bar.high, said, bar.apart)
+        note = say("not known") if bar.unknown else localized(words)
+        mark = Bar(visible(_label(bar.label)), bar.value, bar.low, bar.high, note, bar.apart)
         panels.setdefault(visible(bar.panel), []).append(mark)
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
@@ -154,6 +157,16 @@ def _words(text: str) -> str:
     return kept_english(sentence(text))
 
 
+def _too_narrow(drawing: Bars) -> bool:
+    """Whether no interval is wide enough to be seen beside its mark."""
+    shown = [bar for bar in drawing.bars if bar.value is not None]
+    if drawing.own_scale or any(bar.high is None for bar in shown):
+        return False
+    ends = [end for bar in shown for end in (bar.low, bar.high or bar.low)]
+    first, last = drawing.span or (min(ends) if drawing.mark is Mark.POINT else min(0, *ends), max(ends))
+    return all((bar.high or bar.low) - bar.low < (last - first) / _SEEN for bar in shown)
+
+
 def _caption(drawing: Drawing) -> list[str]:
     """What the marks mean, a line of HTML for each."""
     if isinstance(drawing, Flow | Map):
@@ -167,10 +180,8 @@ def _caption(drawing: Drawing) -> list[str]:
     shown = [bar for bar in drawing.bars if bar.value is not None]
     keys = [f'<i class="{_BARS[drawing.mark]}"></i> {_words(drawing.bar)}']
     if any(bar.low != bar.high for bar in shown):
-        kind = "band" if drawing.mark is Mark.LINE else "line"
-        keys.append(
-            f'<i class="{kind}"></i> {_words(drawing.line)}' if drawing.mark is not Mark.RANGE else _words(drawing.line)
-        )
+        small = f" {say(_TOO_NARROW)}" if _too_narrow(drawing) else ""
+        keys.append(f'<i class="{_LINES[drawing.mark]}"></i> {_words(drawing.line)}{small}')
     if any(bar.value is None and not bar.unknown for bar in drawing.bars):
         keys.append(f'<i class="gap"></i> {say("Hidden: the pale bar is where the number may lie.")}')
     if any(bar.unknown for bar in drawing.bars):

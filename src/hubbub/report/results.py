@@ -5,7 +5,7 @@ One file that opens without a network, runs no code, fits telephones and desks, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import Any, Final
@@ -17,10 +17,11 @@ from hubbub.protocol.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLi
 from hubbub.report.picture import picture
 from hubbub.report.style import STYLE
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
-from hubbub.voting.count.counted import Counted, draws_json
+from hubbub.voting.count.counted import Counted, draw_sentence, draws_json
 from hubbub.voting.count.flow import Column, flow
 from hubbub.voting.count.stv_flow import seats_flow
-from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.formats.ballot_file import HAND_OUT, RANKS, BallotFile
+from hubbub.voting.formats.reading import MET
 from hubbub.voting.guarantees.strategyproofness import Promised
 from hubbub.voting.result import Result
 from hubbub.voting.rules.pairwise import Pairwise
@@ -31,8 +32,9 @@ _MOST_DRAWN: Final = 12  # of those that a lot was among
 _TITLE: Final = 400  # signs
 _MOST_ROUNDS: Final = 9  # that are all open
 _LAST_ROUNDS: Final = 6
+_OF_THEORY: Final = 2  # sentences at the end of a count's, about what was found of the winner
 
-_STYLE: Final = """
+ROUNDS_STYLE: Final = """
 main, footer { max-width: 68rem; }
 header, section > p, section > ul, section > dl { max-width: 46rem; }
 figure { max-width: 58rem; }
@@ -48,6 +50,10 @@ details { margin: 1.2rem 0; }
 @media print { .rounds { grid-template-columns: repeat(2, 1fr); } .rounds div { break-inside: avoid; } }
 """
 
+_EXHAUSTED: Final = (
+    "<p>An exhausted ballot ranks nobody who is still in; a blank one ranks nobody, and is among them.</p>"
+)
+
 _BODY: Final = Template(
     """<main>
 <header>
@@ -55,7 +61,7 @@ _BODY: Final = Template(
 $lead
 <nav aria-label="On this page"><a href="#rounds">The rounds</a> <a href="#pairs">Pair by pair</a>
 <a href="#draws">What was drawn</a> <a href="#promised">What is promised</a>
-<a href="#repeat">How to repeat it</a></nav>
+<a href="#repeat">How to check it</a></nav>
 </header>
 $picture
 <section id="rounds">
@@ -75,7 +81,7 @@ $draws
 $promised
 </section>
 <section id="repeat">
-<h2>How to repeat it</h2>
+<h2>How to check it</h2>
 $repeat
 </section>
 </main>
@@ -96,20 +102,24 @@ class Repeating:
 def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repeating: Repeating) -> str:
     """The page of a count for one winner. It tells what the terminal tells, and nothing else."""
     result = answer.result
-    lead = [] if answer.struck_nobody is None else [answer.struck_nobody]
-    lead.append(f"{result.winner_name} wins{_score(result)}.")
-    lead.append(f"{result.voters:,} ballots, {len(result.candidates)} candidates, counted by {result.rule.name}.")
+    lead = [f"{result.winner_name} wins{_score(result)}."]
+    if answer.beside_winner is not None:
+        lead.append(answer.beside_winner)
+    lead.append(f"{read.counted()}, {len(result.candidates)} candidates, counted by {result.rule.name}.")
     sentences = answer.sentences()[1 if answer.struck_nobody is None else 2 :]
     if result.draws:
-        lead.append("Lots were drawn on the way; they are below.")
+        by_hand = any(draw.by_hand for draw in result.draws)
+        lead.append(f"{'Ties were broken by hand' if by_hand else 'Lots were drawn'} on the way; they are below.")
     return _page(
         read,
         lead=lead,
         drawing=_drawing(result),
-        rounds=_some([_round(number, result) for number in range(len(result.rounds))], "rounds"),
+        rounds=some([_round(number, result) for number in range(len(result.rounds))], "rounds"),
         pairs=_pairs(pairs, _lasting(result)),
         drawn=answer.drawn(_MOST_DRAWN),
+        source=_source(result),
         promised=_promised(sentences, answer),
+        exhausted=any(counted.exhausted for counted in result.rounds),
         repeating=repeating,
     )
 
@@ -117,7 +127,7 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
 def seats_page(result: Seats, read: BallotFile, repeating: Repeating) -> str:
     """The page of a count for several seats."""
     drawn = [
-        f"Drawn from {lot['source']}, {lot['why']}: {lot['chosen']} (of {', '.join(lot['among'])})."
+        draw_sentence(lot, ", ".join(lot["among"]))
         for lot in draws_json(result.draws, secure=result.secure, dice=repeating.dice)
     ]
     stages = result.as_json()["stages"]
@@ -136,10 +146,12 @@ def seats_page(result: Seats, read: BallotFile, repeating: Repeating) -> str:
             description=f"{', '.join(names)} are elected after {len(columns)} stages. The tables below have the numbers.",
             note="Votes from stage to stage; point at a band for its number.",
         ),
-        rounds=_some([_stage(number, each) for number, each in enumerate(stages, 1)], "stages"),
+        rounds=some([_stage(number, each) for number, each in enumerate(stages, 1)], "stages"),
         pairs="<p>Several seats are filled, so pairs do not decide.</p>",
         drawn=drawn,
+        source=_source(result),
         promised="<p>Nothing is promised about lies in a count for several seats.</p>",
+        exhausted=any(rational(each["exhausted"]) for each in stages),
         repeating=repeating,
     )
 
@@ -152,7 +164,9 @@ def _page(
     rounds: str,
     pairs: str,
     drawn: Sequence[str],
+    source: str | None,
     promised: str,
+    exhausted: bool,
     repeating: Repeating,
 ) -> str:
     title = read.title or "The result of the election"
@@ -163,16 +177,16 @@ def _page(
         title=isolated(visible(title, _TITLE)),
         lead="\n".join(f'<p class="lead">{sentence(text, begins_with_a_name=True)}</p>' for text in lead),
         picture=picture(drawing),
-        rounds=rounds,
+        rounds=f"{_EXHAUSTED}\n{rounds}" if exhausted else rounds,
         pairs=pairs,
         draws=chance,
         promised=promised,
-        repeat=_repeat(read, repeating, bool(drawn)),
+        repeat=_repeat(read, repeating, source),
     )
-    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE + _STYLE, generator=software)
+    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE + ROUNDS_STYLE, generator=software)
 
 
-def _some(cards: Sequence[str], what: str) -> str:
+def some(cards: Sequence[str], what: str) -> str:
     """All rounds; of many the first and the last ones, and the others where somebody asks for them."""
     if len(cards) <= _MOST_ROUNDS:
         return _grid(cards)
@@ -231,10 +245,10 @@ def _round(at: int, result: Result) -> str:
     for candidate, count in sorted(counted.counts, key=lambda pair: (-pair[1], pair[0])):
         wins = at + 1 == len(result.rounds) and candidate == result.winner
         fate = "wins" if wins else "out" if candidate in counted.eliminated else ""
-        rows.append(_row(result.candidates[candidate], f"{count:,}", fate))
+        rows.append(table_row(result.candidates[candidate], f"{count:,}", fate))
     if counted.exhausted:
-        rows.append(_row("(exhausted)", f"{counted.exhausted:,}", ""))
-    return _card(f"Round {at + 1}", f"{counted.what}{margin}", rows)
+        rows.append(table_row("(exhausted)", f"{counted.exhausted:,}", ""))
+    return card(f"Round {at + 1}", f"{counted.what}{margin}", rows)
 
 
 def _stage(number: int, stage: dict[str, Any]) -> str:
@@ -244,25 +258,25 @@ def _stage(number: int, stage: dict[str, Any]) -> str:
     for who, text in stage["votes"].items():
         if rational(text) or who in out:
             fate = "wins" if who in stage["elected"] else "out" if who in out else ""
-            rows.append(_row(who, _votes(text), fate, "elected" if fate == "wins" else None))
+            rows.append(table_row(who, votes_text(text), fate, "elected" if fate == "wins" else None))
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
-            rows.append(_row(label, _votes(stage[key]), ""))
-    return _card(f"Stage {number}", done, rows)
+            rows.append(table_row(label, votes_text(stage[key]), ""))
+    return card(f"Stage {number}", done, rows)
 
 
-def _votes(text: str) -> str:
+def votes_text(text: str) -> str:
     """All digits."""
     digits, point, decimals = text.partition(".")
     return f"{int(digits):,}{point}{decimals}"
 
 
-def _row(who: str, number: str, fate: str, note: str | None = None) -> str:
+def table_row(who: str, number: str, fate: str, note: str | None = None) -> str:
     start = f'<tr class="{fate}">' if fate else "<tr>"
     return f'{start}<th scope="row">{name(who)}</th><td>{escaped(number)}</td><td>{note or fate}</td></tr>'
 
 
-def _card(title: str, what: str, rows: Sequence[str]) -> str:
+def card(title: str, what: str, rows: Sequence[str]) -> str:
     return (
         f"<div><h3>{escaped(title)} <small>{escaped(what, 400)}</small></h3>\n"
         f"<table><tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
@@ -304,30 +318,57 @@ def _pairs(pairs: Pairwise | None, order: Sequence[int]) -> str:
 
 
 def _promised(sentences: Sequence[str], answer: Counted) -> str:
-    paragraphs = "".join(f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in sentences)
+    paragraphs = [f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in sentences]
+    about_lies, theory = "".join(paragraphs[:-_OF_THEORY]), "".join(paragraphs[-_OF_THEORY:])
+    folded = f"<details><summary>For those who know the theory</summary>\n{theory}</details>"
     if not isinstance(answer.honesty, Promised):
-        return paragraphs
+        return f"{about_lies}{folded}"
     whom = items(map(sentence, answer.honesty.assumptions))
-    return f"{paragraphs}<p>It is promised to every voter for whom this is so:</p>\n{whom}"
+    return f"{about_lies}<p>It is promised to every voter for whom this is so:</p>\n{whom}\n{folded}"
 
 
-def _repeat(read: BallotFile, repeating: Repeating, drawn: bool) -> str:
-    rules = ", ".join(f"{what} {how}" for what, how in read.reading.rules().items())
-    sentences = [
-        f"The ballots have the digest {repeating.digest}, in whatever order and file they come.",
-        f"Marks became rankings by these rules: {rules}.",
-    ]
-    changed = [f"{what} changed {count:,}" for what, count in sorted(read.changed.items()) if count]
+def _source(result: Result | Seats) -> str | None:
+    """Where draws came from that follow from no public words; None where nothing was drawn."""
+    if not result.draws:
+        return None
+    if any(draw.by_hand for draw in result.draws):
+        return "Ties were broken by hand. Anybody can check that the result follows from the answers, and nobody why they are so."
+    return (
+        "The draws came from the operating system. Anybody can check that the result follows from them, and nobody where "
+        "they came from."
+    )
+
+
+def _to_check(repeating: Repeating) -> Iterator[str]:
+    """What somebody needs who wants to check the result."""
+    if repeating.key is None:
+        yield "To check the result you need the file of ballots and the program hubbub; the command below counts it again."
+        return
+    yield (
+        "To check the result, get the file of ballots and the record from whoever counted, and the program hubbub. The "
+        "last command below counts the ballots again and compares every number."
+    )
+    yield f"The record is signed with the key {repeating.key}. Get this key another way too, and give it with --key."
+
+
+def _repeat(read: BallotFile, repeating: Repeating, source: str | None) -> str:
+    sentences = [*_to_check(repeating)]
+    if read.format.startswith(("csv", "xlsx")):
+        sentences.append(f"{HAND_OUT} The check does not need them, and rows may stand in any order.")
+    sentences.append(f"The {read.ballots.voters:,} ballots, in whatever order, have the digest {repeating.digest}.")
+    if read.ballots.blank:
+        sentences.append(
+            "Rows of empty cells are left out when a file is read, so blank ballots may be missing from it; the check "
+            "then says how many."
+        )
+    if read.marks == RANKS:
+        sentences.append(f"Marks were read by these rules: {read.reading.describe()}.")
+    changed = [f"{MET.get(what, what)}: {count:,}" for what, count in sorted(read.changed.items()) if count]
     if changed:
-        sentences.append(f"Of the ballots {'; '.join(changed)}.")
+        sentences.append(f"Ballots {'; '.join(changed)}.")
     if repeating.dice is not None:
         sentences.append(f"Every draw follows from the public words: {repeating.dice}.")
-    elif drawn:
-        sentences.append(
-            "The draws came from the operating system. Anybody can check that the result follows from them, and nobody "
-            "where they came from."
-        )
-    if repeating.key is not None:
-        sentences.append(f"The result is signed with the key {repeating.key}.")
+    elif source is not None:
+        sentences.append(source)
     commands = f"<pre>{lines(chr(10).join(repeating.commands))}</pre>" if repeating.commands else ""
     return f"{''.join(f'<p>{sentence(text)}</p>' for text in sentences)}\n{commands}"

@@ -39,6 +39,7 @@ i.bar { background: var(--bar); }
 i.point { background: var(--series-0); border-radius: 50%; width: .7rem; height: .7rem; }
 i.series { background: var(--series-0); height: 3px; vertical-align: middle; }
 i.band { background: var(--bar); opacity: .35; }
+i.tick { background: var(--ink); width: 2px; height: .9rem; margin: 0 .5rem 0 .3rem; vertical-align: middle; }
 i.line { background: var(--ink); height: 2px; vertical-align: middle; }
 i.arrow { background: var(--ink); width: .6rem; clip-path: polygon(0 0, 100% 50%, 0 100%); }
 i.gap { background: var(--gap); border: 1px dashed var(--quiet); }
@@ -50,6 +51,7 @@ td, thead th.number { min-width: 0; }
 td { white-space: nowrap; }
 thead th { font-weight: 600; border-bottom: 1px solid var(--rule); vertical-align: bottom; }
 thead th.number { text-align: right; }
+thead th:not(.number) { min-width: 6em; }
 tr.hidden td { color: var(--quiet); }
 article { border-left: 4px solid var(--bar); padding: .1rem 0 .1rem 1rem; margin: 1.2rem 0; }
 .claim { font-size: .85rem; color: var(--soft); }
@@ -69,11 +71,13 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
 @media screen and (max-width: 640px) {
   h1 { font-size: 1.6rem; margin-top: 1.4rem; }
   #numbers thead { position: absolute; clip-path: inset(50%); }
-  #numbers tr { display: flex; flex-wrap: wrap; gap: .1rem 1rem; padding: .5rem 0; border-bottom: 1px solid var(--grid); }
+  #numbers tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--grid); }
   #numbers th, #numbers td { border: 0; padding: 0; text-align: left; white-space: normal; }
-  #numbers tbody th { font-weight: 600; }
-  #numbers tbody th:last-of-type { flex-basis: 40%; flex-grow: 1; }
-  #numbers td::before { content: attr(data-label) " "; color: var(--quiet); }
+  #numbers tbody th { display: inline; font-weight: 600; }
+  #numbers tbody th + th::before { content: " · "; font-weight: 400; color: var(--quiet); }
+  #numbers td { display: flex; justify-content: space-between; gap: 1rem; text-align: right; }
+  #numbers td:empty { display: none; }
+  #numbers td::before { content: attr(data-label) " "; color: var(--quiet); text-align: left; }
 }
 .printed { display: none; }
 @media print {
@@ -81,7 +85,11 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
   body { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   main, footer { max-width: none; }
   h1 { margin-top: 0; font-size: 20pt; }
-  h2 { margin: 1.2rem 0 .4rem; }
+  h2 { margin: 1rem 0 .3rem; }
+  figure, article { margin: .8rem 0; }
+  .top { margin: .8rem 0; }
+  th, td { padding-top: .16rem; padding-bottom: .16rem; }
+  footer { break-before: avoid; margin-top: 0; padding-bottom: 0; }
   #more { display: none; }
   figure, tr, .claim, li, .top div { break-inside: avoid; }
   h2, h3, dt { break-after: avoid; }

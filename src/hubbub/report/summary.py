@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import ceil, floor, log10
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
+from hubbub.certificate.for_a_person import OTHERS, guess
 from hubbub.charts.language import kept_english, say, spoken
-from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.indistinguishability import capped
-from hubbub.guarantees.people import Whose
 from hubbub.guarantees.promise_order import requested_first
-from hubbub.numeric.exact import Infinite, Loss, ball, precision
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.release import Release
 from hubbub.report.text import sentence
 
 _MOST: Final = 100_000  # rows that are looked at
-_WIDEST: Final = 99  # times in 100 that a guess may be right, for it to say something
-_GUESS: Final = "and knows everything about everybody else, is right at most {times} times in 100"
-_TOSS: Final = "where the toss of a coin is right 50 times"
-_REPLACED: Final = f"Whoever guesses from all of this which of two things your data says, {_GUESS}, {_TOSS}"
-_PRESENT: Final = f"Whoever guesses from all of this whether you are in the table, {_GUESS}, {_TOSS}"
-_ROW: Final = f"Whoever guesses from all of this whether your row is in the table, {_GUESS}, {_TOSS}"
-OWN_STARTS: Final = {"de": ("Die Hälfte", "Wer aus alledem")}  # of sentences that are translated here
+OWN_STARTS: Final = {
+    "de": ("Die Hälfte", "Wer allein aus", "Andere Veröffentlichungen", "Sie gehen in einer Menge", "Was sich hieraus")
+}  # of sentences that are translated here
+_NAME: Final = "{dataset}"  # as it is in every language
 _VALUES: Final = ("estimate", "count", "value")
 
 
-def summary(release: Release) -> str:
-    """As HTML: three terms and their sentences."""
+def summary(release: Release, dataset: str | None) -> str:
+    """As HTML: three terms and their sentences. The dataset is where the ledger has it."""
+    words = release.spec.describe()
     lines = {
-        say("What this shows"): kept_english(sentence(release.spec.describe().published)),
+        say("What this shows"): kept_english(sentence(words.headline or words.published)),
         say("How exact it is"): " ".join(map(_sentence, exactness(release))),
-        say("What it means for you, if you are in it"): _sentence(for_a_person(requested_first(release.promises)[0])),
+        say("What it means for you, if you are in it"): " ".join(
+            map(_sentence, (for_a_person(requested_first(release.promises)[0]), *_others(dataset)))
+        ),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in lines.items() if text)
     return f'<dl class="top">{rows}</dl>'
+
+
+def _others(dataset: str | None) -> tuple[str, ...]:
+    """That this is about one release only, and where the others are."""
+    return () if dataset is None else (say(OTHERS, dataset=_NAME).replace(_NAME, dataset),)
 
 
 def _sentence(text: str) -> str:
@@ -52,14 +53,16 @@ def exactness(release: Release) -> tuple[str, ...]:
     if own := release.result.exactness():
         return own
     widths = [] if is_deferred(release.result) else _widths(release)
-    meant = (words.intervals,) if words.intervals else ()
+    meant = (words.interval_headline or words.intervals,) if words.intervals else ()
     if not widths:
         return meant
     if all(width == 0 for width in widths):
-        return (f"Every number that is shown counts {words.counts} exactly",)
+        exact = f"is exact: {words.each}" if words.each else f"counts {words.counts} exactly"
+        return (f"Every number that is shown {exact}",)
     if len(widths) == 1 and len(release) == 1:
-        _, (value, interval, *_), _ = release.result.display(1).rows[0]
-        return f"The number is {value}, and its interval goes from {interval}", *meant
+        grid = release.result.display(1)
+        _, (value, interval, *_), _ = grid.rows[0]
+        return f"The {grid.numbers[0]} is {value}, and its interval goes from {interval}", *meant
     known = sorted(width for width in widths if width is not None)
     if release.result.unlike_rows() or 2 * len(known) <= len(widths):
         return meant
@@ -100,29 +103,5 @@ def _widths(release: Release) -> list[float | None]:
 
 
 def for_a_person(step: Derivation) -> str:
-    """What the promise that was asked for means, to somebody who never heard of epsilon.
-
-    Guarantee: of an (epsilon, delta)-differentially private release, whoever had even odds before and sees it is right
-    with a chance of at most (e^epsilon + delta)/(1 + e^epsilon), which is rounded up.
-    """
-    promise, people = step.conclusion, step.people
-    if isinstance(promise, DifferentialPrivacy) and promise.group == 1 and people is not None:
-        times = right_at_most(promise.epsilon, promise.delta)
-        if times <= _WIDEST and people.whose is Whose.TABLE:
-            if promise.neighbours is Neighbours.REPLACE:
-                return say(_REPLACED, times=times)
-            return say(_PRESENT if people.person is not None else _ROW, times=times)
-    return meaning(promise, people).promised
-
-
-def right_at_most(epsilon: Loss, delta: Fraction) -> int:
-    """How often in 100 times a guess between two equally likely tables is right, at most.
-
-    >>> right_at_most(Fraction(0), Fraction(0)), right_at_most(Fraction(1), Fraction(0))
-    (50, 74)
-    """
-    if isinstance(epsilon, Infinite):
-        return 100
-    with precision():
-        odds = ball(epsilon).exp()
-        return ceil(100 * capped((odds + ball(delta)) / (1 + odds)))
+    """What the promise that was asked for means, to somebody who never heard of epsilon."""
+    return guess(step, say) or meaning(step.conclusion, step.people).promised

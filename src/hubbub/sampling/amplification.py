@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import Exact, Infinite, integer, loss, rational, to_text
+from hubbub.numeric.exact import Exact, finite_loss, integer, rational, to_text
 from hubbub.sampling.amplified import Amplified as Amplified
 from hubbub.sampling.amplified import Setting as Setting
 from hubbub.sampling.amplified import delta_at as delta_at
@@ -49,7 +49,7 @@ def crowd_blending(k: Exact, epsilon: Exact, rate: Exact) -> Setting:
     Guarantee: what follows from this setting holds for every such mechanism, and at every epsilon one of them reaches
     it (Theorem A).
     """
-    p, close = _rate(rate), _finite(epsilon)
+    p, close = _rate(rate), finite_loss(epsilon)
     return Setting(theorem=THEOREM_A, cases=(_case(p, p, _crowd(k), close, close),))
 
 
@@ -71,7 +71,7 @@ def noisy_below(k: Exact, epsilon: Exact, rate: Exact) -> Setting:
     suppression, and the exact one where noisy counts are marked as such; below that, and unmarked, an upper bound.
     """
     p = _rate(rate)
-    return Setting(theorem=BINS, cases=(_case(p, p, _crowd(k), _finite(epsilon), _EXACT),))
+    return Setting(theorem=BINS, cases=(_case(p, p, _crowd(k), finite_loss(epsilon), _EXACT),))
 
 
 def robust(
@@ -83,7 +83,7 @@ def robust(
     exempt are, sampled with at most `rate_max` (Theorem 16 without its factor and without its lower limit: by convexity
     the worst rates are 0 and `rate_high`). With `bins`, the mechanism is a table of counts, whose people blend exactly.
     """
-    p, crowd, close = _rate(rate_high), _crowd(k), _finite(epsilon)
+    p, crowd, close = _rate(rate_high), _crowd(k), finite_loss(epsilon)
     few = integer(exempt, "the number of exempt people")
     most = p if rate_max is None else _rate(rate_max)
     if most < p:
@@ -105,8 +105,10 @@ def distributional(k: Exact, epsilon: Exact, rate_high: Exact, exempt: Exact = 0
     `rate_high` but for `exempt` people (Theorem 22 without its factor; exact for epsilon = blend = 0).
     """
     crowd = integer(k, "k", least=1)
-    removal = _finite(epsilon) / crowd
-    case = _case(_rate(rate_high), Fraction(1), crowd + 1 - integer(exempt, "exempt"), removal, _finite(blend, "blend"))
+    removal = finite_loss(epsilon) / crowd
+    case = _case(
+        _rate(rate_high), Fraction(1), crowd + 1 - integer(exempt, "exempt"), removal, finite_loss(blend, "blend")
+    )
     return Setting(theorem=DISTRIBUTIONAL, cases=(case,))
 
 
@@ -118,7 +120,7 @@ def distributional_crowd(
     Guarantee: as :func:`distributional`, with losses of epsilon for whoever has a crowd below k, and for blending
     unless `bins`.
     """
-    close = _finite(epsilon)
+    close = finite_loss(epsilon)
     crowd = _crowd(k) - integer(exempt, "exempt")
     case = _case(_rate(rate_high), Fraction(1), crowd, close, _EXACT if bins else close)
     return Setting(theorem=DISTRIBUTIONAL, cases=(case,))
@@ -137,10 +139,3 @@ def _rate(value: Exact) -> Fraction:
     if not 0 <= rate <= 1:
         raise WrongUse(f"a sampling rate must lie between 0 and 1, not {to_text(rate)}; choose one that does")
     return rate
-
-
-def _finite(value: Exact, what: str = "epsilon") -> Fraction:
-    found = loss(value, what)
-    if isinstance(found, Infinite):
-        raise WrongUse(f"{what} must be finite, because nothing follows from an infinite one; give a number")
-    return found

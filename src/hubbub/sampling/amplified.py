@@ -108,7 +108,7 @@ def _worst(setting: Setting, epsilon: Fraction) -> Worst:
 
 
 def _at_most(delta: Delta, target: Fraction) -> bool:
-    """Whether it is proved."""
+    """Whether the upper end of a delta is proved to be at most the target."""
     return delta <= target if isinstance(delta, Fraction) else bool(delta <= ball(target))
 
 
@@ -161,7 +161,7 @@ def _search(setting: Setting, target: Fraction) -> Fraction:
 
 
 def _exact(x: float) -> Fraction:
-    """e^x, about."""
+    """A short exact decimal near e^x."""
     return Fraction(f"{math.exp(x):.14e}")
 
 

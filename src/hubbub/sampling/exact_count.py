@@ -42,7 +42,7 @@ def scale_for(rows: Exact, of: Exact, epsilon: Exact) -> Fraction:
 
 
 def enough(rows: Exact, of: Exact, scale: Exact, epsilon: Exact) -> bool:
-    """Whether noise of this scale is enough.
+    """Whether noise of this scale keeps the privacy loss at or below epsilon.
 
     Guarantee: True only if the exact count with it is epsilon-zero-knowledge private with respect to RS(rows) (Theorem
     A3, in whole numbers). It is True of what :func:`scale_for` gives.

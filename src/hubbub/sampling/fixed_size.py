@@ -42,7 +42,7 @@ def fixed_size_delta(s2: Fraction, moved: int, rate: Fraction, epsilon: Fraction
         raise WrongUse("so wide a law is not summed over all overlaps; lower the variance or the numbers of a person")
     with precision():
         found = [
-            _one(s2, moved, shared, apart, rate, epsilon)
+            _larger_direction(s2, moved, shared, apart, rate, epsilon)
             for shared in range(moved + 1)
             for apart in range(moved - shared + 1)
         ]
@@ -75,8 +75,8 @@ def _convolved(first: Sequence[arb], second: Sequence[arb]) -> list[arb]:
     return found
 
 
-def _one(s2: Fraction, moved: int, shared: int, apart: int, rate: Fraction, epsilon: Fraction) -> Fraction:
-    """Both directions for everybody else of one kind, under N(0) as the law that outcomes are weighed by."""
+def _larger_direction(s2: Fraction, moved: int, shared: int, apart: int, rate: Fraction, epsilon: Fraction) -> Fraction:
+    """The hockey-stick divergence in both directions if all other people are of one kind, summed under N(0)."""
     p, grow = ball(rate), exp(epsilon)
     up, down, left = arb(0), arb(0), arb(0)
     for count, weight, missing in _outcomes(s2, moved, shared, apart):

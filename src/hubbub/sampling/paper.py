@@ -28,7 +28,7 @@ _DIGITS: Final = 6
 
 def crowd_epsilon_zk(epsilon: Exact, rate: Exact) -> Fraction:
     """The paper's epsilon_zk = ln(p (2 - p)/(1 - p) e^epsilon + 1 - p), rounded up."""
-    e, p = _loss(epsilon), _rate(rate)
+    e, p = finite_epsilon(epsilon), _rate(rate)
     with precision():
         return rounded((ball(p * (2 - p) / (1 - p)) * exp(e) + ball(1 - p)).log(), up=True)
 
@@ -49,7 +49,7 @@ def crowd_delta(
 
     With `give_up`, only whether it is above that is worked out: the answer lies on the same side of it.
     """
-    crowd, e, p, at = integer(k, "k", least=2), _loss(epsilon), _rate(rate), _loss(at_epsilon)
+    crowd, e, p, at = integer(k, "k", least=2), finite_epsilon(epsilon), _rate(rate), finite_epsilon(at_epsilon)
     with precision():
         odds = (ball(at).expm1() + ball(p)) / (ball(p) * exp(e))  # e^s
         if not exp(at) * ball(1 - p) >= 1 or not odds > 1:
@@ -97,7 +97,7 @@ def crowd_epsilon(k: Exact, epsilon: Exact, rate: Exact, delta: Exact) -> Loss:
 
 def robust_epsilon_zk(epsilon: Exact, low: Exact, high: Exact, highest: Exact) -> Fraction:
     """Theorem 16: ln(p_max R e^epsilon (2 - p)/(1 - p') + 1 - p_max), R = p'(1 - p)/(p (1 - p')), rounded up."""
-    e, p, q, most = _loss(epsilon), _rate(low), _rate(high), rational(highest, "the highest rate")
+    e, p, q, most = finite_epsilon(epsilon), _rate(low), _rate(high), rational(highest, "the highest rate")
     factor = q * (1 - p) / (p * (1 - q)) * (2 - p) / (1 - q)
     with precision():
         return rounded((ball(most * factor) * exp(e) + ball(1 - most)).log(), up=True)
@@ -119,7 +119,8 @@ def _rate(value: Exact) -> Fraction:
     return rate
 
 
-def _loss(value: Exact) -> Fraction:
+def finite_epsilon(value: Exact) -> Fraction:
+    """What the papers' theorems start from."""
     found = loss(value, "epsilon")
     if not isinstance(found, Fraction):
         raise WrongUse("the papers' theorems start from a finite epsilon; give a number")

@@ -17,13 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, integer, loss, precision, rational, rounded, to_text
+from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, integer, precision, rational, rounded, to_text
+from hubbub.sampling.paper import finite_epsilon
 
 _Delta: TypeAlias = Callable[..., Fraction]  # (epsilon', give_up) -> delta
 
@@ -39,49 +41,42 @@ _FAR: Final = Fraction(200)
 _DEVIATIONS: Final = 40  # a tail is summed so far out
 
 
-def robust_delta_at(
-    k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact, at_epsilon: Exact
-) -> Fraction:
-    """The delta of Theorem 16 at an epsilon'; 1 where the theorem says nothing."""
-    return _robust(k, epsilon, low, high, highest, exempt)(_finite(at_epsilon))
+@dataclass(frozen=True, slots=True)
+class UnevenTradeoff:
+    """A theorem about a sample of uneven rates, as a trade-off between epsilon' and delta."""
+
+    exactly: _Delta
+
+    def delta_at(self, at_epsilon: Exact) -> Fraction:
+        """The delta at an epsilon'; 1 where the theorem says nothing."""
+        return self.exactly(finite_epsilon(at_epsilon))
+
+    def epsilon_at(self, delta: Exact) -> Loss:
+        """The smallest epsilon' with at most this delta, to about three digits; infinite if there is none."""
+        return _searched(self.exactly, delta)
 
 
-def robust_epsilon(
-    k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact, delta: Exact
-) -> Loss:
-    """The smallest epsilon' of Theorem 16 with at most this delta, to about three digits; infinite if there is none."""
-    return _searched(_robust(k, epsilon, low, high, highest, exempt), delta)
-
-
-def _robust(k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact) -> _Delta:
+def robust(k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact) -> UnevenTradeoff:
+    """Theorem 16."""
     p, q, most = _rates(low, high, highest)
-    others, e = _others(k, exempt), _finite(epsilon)
+    others, e = _others(k, exempt), finite_epsilon(epsilon)
 
     def delta_at(at: Fraction, give_up: Fraction | None = None) -> Fraction:
         with precision():
             band = (ball(at).expm1() + ball(most)) / (ball(most * _factor(p, q)) * exp(e))
         return _split(others, _grid(p, q), float(band), most, give_up)
 
-    return delta_at
+    return UnevenTradeoff(delta_at)
 
 
-def distributional_delta_at(
-    k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact, at_epsilon: Exact
-) -> Fraction:
-    """The delta of Theorem 22 at an epsilon'; 1 where the theorem says nothing."""
-    return _distributional(k, epsilon, low, high, exempt, blend)(_finite(at_epsilon))
-
-
-def distributional_epsilon(
-    k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact, delta: Exact
-) -> Loss:
-    """The smallest epsilon' of Theorem 22 with at most this delta, to about three digits; infinite if there is none."""
-    return _searched(_distributional(k, epsilon, low, high, exempt, blend), delta)
-
-
-def _distributional(k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact) -> _Delta:
+def distributional(k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact) -> UnevenTradeoff:
+    """Theorem 22."""
     p, q, _ = _rates(low, high, 1)
-    others, removal, close = _others(k, exempt), _finite(epsilon) / integer(k, "k", least=2), _finite(blend)
+    others, removal, close = (
+        _others(k, exempt),
+        finite_epsilon(epsilon) / integer(k, "k", least=2),
+        finite_epsilon(blend),
+    )
 
     def delta_at(at: Fraction, give_up: Fraction | None = None) -> Fraction:
         if at < removal:
@@ -90,7 +85,7 @@ def _distributional(k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: E
             band = exp(at - close) / ball(_factor(p, q))
         return _split(others, _grid(p, q), float(band), Fraction(1), give_up)
 
-    return delta_at
+    return UnevenTradeoff(delta_at)
 
 
 def _split(
@@ -178,10 +173,3 @@ def _rates(low: Exact, high: Exact, highest: Exact) -> tuple[Fraction, Fraction,
             f"{to_text(p)}, {to_text(q)} and {to_text(most)}; choose such rates"
         )
     return p, q, most
-
-
-def _finite(value: Exact) -> Fraction:
-    found = loss(value, "epsilon")
-    if not isinstance(found, Fraction):
-        raise WrongUse("the papers' theorems start from a finite epsilon; give a number")
-    return found

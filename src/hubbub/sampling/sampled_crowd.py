@@ -200,7 +200,7 @@ def _joining(case: Case, epsilon: Fraction) -> Worst:
 
 
 def _leaving(case: Case, epsilon: Fraction, joining: Worst) -> Worst | None:
-    """None where it is proved to be no more than joining.
+    """The divergence when the person leaves; None where it is proved to be at most that of joining.
 
     With beta = 0 < eta and J(R) = F(K - 1) - R F(K - 2), the function of n is S + max{0, J(g'), kappa J(g' e^-eta)},
     where S, the sum over m >= K, is L(g') - J(g') from the peak of L(g') on and 0 before. If the second is the

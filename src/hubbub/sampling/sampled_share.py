@@ -1,7 +1,7 @@
 """How many of n people have something, told by a noisy count of k of them: exact laws, inverted.
 
 S, the number among k people drawn without replacement, is hypergeometric; what is published is T = S + Z with
-P(Z = z) ~ e^(-rate |z|). T grows with the number M of those who have it (in law: one more of them among the n never
+P(Z = z) ~ e^(-rate |z|), or discrete Gaussian. T grows with the number M of those who have it (in law: one more of them among the n never
 lowers S), so the M that an outcome does not contradict are an interval, and its ends are found by halving.
 
 Probabilities are sums of floating-point numbers, all positive, made from ratios of neighbouring terms: each ratio has
@@ -50,50 +50,80 @@ def masses(n: int, have: int, k: int) -> tuple[int, Floats]:
     return low, terms / terms.sum()
 
 
-def at_least(n: int, have: int, k: int, rate: float, t: int) -> float:
+Tail = Callable[[NDArray[np.int64]], Floats]
+"""Pr[Z >= x] of the noise, which is symmetric: the same as Pr[Z <= -x]."""
+
+
+def at_least(n: int, have: int, k: int, noise: float | Tail, t: int) -> float:
     """Pr[T >= t]."""
     low, law = masses(n, have, k)
-    return float((law * _reaches(t - np.arange(low, low + law.size), rate)).sum())
+    return float((law * _reaches(t - np.arange(low, low + law.size), noise)).sum())
 
 
-def at_most(n: int, have: int, k: int, rate: float, t: int) -> float:
+def at_most(n: int, have: int, k: int, noise: float | Tail, t: int) -> float:
     """Pr[T <= t]."""
     low, law = masses(n, have, k)
-    return float((law * _reaches(np.arange(low, low + law.size) - t, rate)).sum())
+    return float((law * _reaches(np.arange(low, low + law.size) - t, noise)).sum())
 
 
-def _reaches(x: NDArray[np.int64], rate: float) -> Floats:
-    """Pr[Z >= x], the same as Pr[Z <= -x]."""
-    a = math.exp(-rate)
-    tail = np.exp(-rate * np.abs(np.where(x > 0, x, 1 - x))) / (1 + a)
+def _reaches(x: NDArray[np.int64], noise: float | Tail) -> Floats:
+    if callable(noise):
+        return noise(x)
+    a = math.exp(-noise)
+    tail = np.exp(-noise * np.abs(np.where(x > 0, x, 1 - x))) / (1 + a)
     found: Floats = np.where(x > 0, tail, 1 - tail)
     return found
 
 
+@lru_cache(maxsize=256)
+def gaussian_tail(variance: Fraction) -> Tail:
+    """Of discrete Gaussian noise: sums of its law, all terms above 0, up to 13 standard deviations; what is beyond weighs
+    less than 10^-36."""
+    far = 13 * (math.isqrt(math.ceil(variance)) + 1)
+    law = np.exp(-(np.arange(far + 1, dtype=np.float64) ** 2) / (2 * float(variance)))
+    beyond = np.append(np.cumsum(law[::-1])[::-1], 0.0)  # of x and more, for x = 0, 1, ...
+    beyond /= 2 * beyond[0] - 1  # the law at 0 is 1
+
+    def tail(x: NDArray[np.int64]) -> Floats:
+        above = beyond[np.minimum(np.where(x > 0, x, 1 - x), far + 1)]
+        found: Floats = np.where(x > 0, above, 1 - above)
+        return found
+
+    return tail
+
+
 @lru_cache(maxsize=65536)
-def interval(n: int, k: int, rate: Fraction, t: int, miss: Fraction) -> tuple[int, int]:
-    """The numbers of people, of n, that the published t does not contradict.
+def interval(
+    n: int, k: int, rate: Fraction | None, t: int, miss: Fraction, variance: Fraction | None = None
+) -> tuple[int, int]:
+    """The numbers of people, of n, that the published t does not contradict; with geometric noise of a rate, or Gaussian.
 
     Guarantee: whatever M is, the interval of T misses it with a probability of at most `miss`, half on either side.
     """
-    tail, slope = float(miss) / 2 * (1 - _SLACK) - _BEYOND, float(rate)
+    tail = float(miss) / 2 * (1 - _SLACK) - _BEYOND
+    noise: float | Tail
+    if variance is None:
+        assert rate is not None
+        noise, own = float(rate), 2 / (math.expm1(min(float(rate), 300)) * -math.expm1(-float(rate)))
+    else:
+        noise, own = gaussian_tail(variance), float(variance)
 
     def enough(have: int) -> bool:
-        return at_least(n, have, k, slope, t) > tail
+        return at_least(n, have, k, noise, t) > tail
 
     def too_many(have: int) -> bool:
-        return at_most(n, have, k, slope, t) <= tail
+        return at_most(n, have, k, noise, t) <= tail
 
-    least, most = _about(n, k, slope, t, float(miss))
+    least, most = _about(n, k, own, t, float(miss))
     low = first(enough, *_around(enough, least, n))
     high = first(too_many, *_around(too_many, most, n)) - 1 if too_many(n) else n
     return min(low, max(high, 0)), max(high, low, 0)
 
 
-def _about(n: int, k: int, rate: float, t: int, miss: float) -> tuple[int, int]:
-    """Where the ends lie, about, by the normal law."""
+def _about(n: int, k: int, own: float, t: int, miss: float) -> tuple[int, int]:
+    """A guess of the ends of the interval, by the normal approximation, with the noise's own variance."""
     share = min(max(t / k, 0.0), 1.0)
-    spread = share * (1 - share) * k * (n - k) / max(n - 1, 1) + 2 / (math.expm1(min(rate, 300)) * -math.expm1(-rate))
+    spread = share * (1 - share) * k * (n - k) / max(n - 1, 1) + own
     off = -NormalDist().inv_cdf(max(miss / 2, 1e-300)) * math.sqrt(spread) / k
     return int(n * (share - off)), int(n * (share + off)) + 1
 

@@ -19,7 +19,18 @@ from typing import Final
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.indistinguishability import capped, mixed
-from hubbub.numeric.exact import Exact, Infinite, Loss, ball, integer, loss, precision, rational, rounded, to_text
+from hubbub.numeric.exact import (
+    Exact,
+    Infinite,
+    Loss,
+    ball,
+    finite_loss,
+    integer,
+    precision,
+    rational,
+    rounded,
+    to_text,
+)
 
 DIGITS: Final = 20
 A1: Final = "Theorem A1 (sample and sanitize)"
@@ -57,7 +68,7 @@ def outside(rows: Exact, of: Exact, epsilon_dp: Exact, delta_dp: Exact = 0, blan
     (Theorem A1').
     """
     p, delta = _share(rows, of), _delta(delta_dp)
-    epsilon = _finite(epsilon_dp, "epsilon-dp")
+    epsilon = finite_loss(epsilon_dp, "epsilon-dp")
     return _answer(p, epsilon, delta, _through(p, epsilon, delta, blank), blank)
 
 
@@ -68,7 +79,7 @@ def inside(rows: Exact, of: Exact, epsilon_zk: Exact, delta_dp: Exact = 0, blank
     (Theorems A1 and A1', solved for epsilon).
     """
     p, delta = _share(rows, of), _delta(delta_dp)
-    z = _finite(epsilon_zk, "epsilon-zk")
+    z = finite_loss(epsilon_zk, "epsilon-zk")
     if z == 0:
         return _answer(p, z, delta, z, blank)
     with precision():
@@ -132,10 +143,3 @@ def _delta(value: Exact) -> Fraction:
     if not 0 <= delta < 1:
         raise WrongUse(f"delta-dp must be at least 0 and below 1, not {to_text(delta)}; choose one that is")
     return delta
-
-
-def _finite(value: Exact, what: str) -> Fraction:
-    found = loss(value, what)
-    if isinstance(found, Infinite):
-        raise WrongUse(f"{what} must be finite, because nothing follows from an infinite one; give a number")
-    return found

@@ -45,7 +45,9 @@ def read(data: bytes, what: str) -> Any:
     except _Twice:
         raise CheckFailed(f"{what} has a field twice, so it does not say one thing; ask for the original") from None
     except (ValueError, RecursionError):  # also: not ASCII, a float, an int of too many digits, brackets without end
-        raise CheckFailed(f"{what} is not JSON as Hubbub writes it; ask for the original") from None
+        raise CheckFailed(
+            f"{what} is not JSON as Hubbub writes it; give certificate.json itself, or ask for the original"
+        ) from None
     if not same:
         raise CheckFailed(f"{what} is not in canonical form (fields moved, spaces or signs changed); get the original")
     return value

@@ -47,8 +47,8 @@ def plain(value: object) -> Plain:
     if isinstance(value, tuple | list):
         return [part if type(part) is str else plain(part) for part in value]
     if is_dataclass(value):
-        told = {field.name: getattr(value, field.name) for field in fields(value) if not _is_unsaid(value, field)}
-        return {"is": type(value).__name__} | {name: plain(each) for name, each in told.items()}
+        given = {field.name: getattr(value, field.name) for field in fields(value) if not _is_unsaid(value, field)}
+        return {"is": type(value).__name__} | {name: plain(each) for name, each in given.items()}
     raise TypeError(f"{type(value).__name__} has no exact JSON")
 
 

@@ -73,6 +73,7 @@ _READ: Final = (
     ("/vote/ballots", "vote", "ballots"),
     ("/vote/map", "vote", "honest"),
     ("/ledger", "ledger", "ledger"),
+    ("/ledger/series", "series", "series"),
 )
 _SENT: Final = (
     ("/publish/example", "publish", "example"),
@@ -88,6 +89,7 @@ _SENT: Final = (
     ("/vote/release", "vote", "release"),
     ("/ledger/policy", "ledger", "policy"),
     ("/ledger/trust", "ledger", "trusted"),
+    ("/ledger/series/publish", "series", "publish"),
 )
 
 

@@ -14,7 +14,7 @@ from hubbub.errors import WrongUse
 from hubbub.ledger.paths import files_of
 
 TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".duckdb")
-BALLOTS: Final = (".soc", ".soi", ".toc", ".toi", ".cat", ".blt", ".abif", ".csv")
+BALLOTS: Final = (".soc", ".soi", ".toc", ".toi", ".cat", ".blt", ".abif", ".csv", ".xlsx", ".xml", ".zip")
 RECORD: Final = "result.json"  # of a count
 RESULTS: Final = "results.html"
 _MOST: Final = 200  # files in a list
@@ -92,10 +92,10 @@ class Folder:
         for path in self._walk():
             if path.parent not in out:
                 out[path.parent] = published(path.parent)
-            name = path.name.lower()
+            name = full_name = path.name.lower()
             for packed in _PACKED:
                 name = name.removesuffix(packed)
-            if name.endswith(endings) and path.name not in out[path.parent]:
+            if (name.endswith(endings) or full_name.endswith(endings)) and path.name not in out[path.parent]:
                 found.append(self.named(path))
         return sorted(found, key=lambda name: (name.count("/"), name.lower()))[:_MOST]
 

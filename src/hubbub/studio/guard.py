@@ -36,13 +36,13 @@ _SHARED: Final = "/static/studio.css"  # the one thing that a page of refusal ne
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 DOCUMENT: Final = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
-    "frame-ancestors 'self'; base-uri 'none'"
+    "frame-ancestors 'none'; base-uri 'none'"
 )
-"""For a report that is shown in a page: a file on the disk, so it gets no origin, no script and no way out."""
+"""For a report: a file on the disk, so it gets no origin, no script and no way out."""
 
 _HEADERS: Final = {
     "cache-control": "no-store",

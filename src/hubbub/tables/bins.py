@@ -39,7 +39,6 @@ from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
 from hubbub.tables.generalization import Coarser, parsed
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.values_file import values_in
 
 NULL, OTHER = "null", "other"
 MOST_BINS = 10**8
@@ -47,6 +46,8 @@ MOST_BINS = 10**8
 
 MOST_CODES = 2**63
 """A bin is numbered by 64 bits."""
+
+_MOST_BYTES = 1 << 28  # of a file with values
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +243,29 @@ def _values(column: str, text: str) -> Values:
 def _from_file(column: str, text: str) -> Values:
     """The values in a file, and after its name whether null and other are bins too."""
     path, null, other = _extras(text.removeprefix("@"))
-    listed = values_in(path.strip(), column)
+    listed = _values_in(path.strip(), column)
     if len(set(listed)) != len(listed):
         raise WrongUse(f"the file with the values of {column} has one of them twice; leave it there once")
     if other and OTHER in listed:
         raise WrongUse(f"{column} has two bins labelled other, the listed value and all the rest; leave one out")
     return Values(column, tuple(listed), null, other)
+
+
+def _values_in(path: str, column: str) -> list[str]:
+    """The values in a public file, one on each line, as in ``diag_1=@codes.txt``; blank lines are none."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError):
+        raise WrongUse(f"the values of {column} cannot be read from {path[:200]!r}; check the path") from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    listed = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
+    if len(raw) > _MOST_BYTES or "\0" in text or not listed:
+        raise WrongUse(f"a file with the values of {column} has one on each line, in UTF-8, up to 256 MiB; write it so")
+    return listed
 
 
 def _listed(column: str, text: str) -> tuple[list[str], bool, bool]:
@@ -321,6 +339,22 @@ def _reading(text: str, column: str) -> tuple[str, str]:
         text = match[1]
         parts.append(match[2].strip())
     return text.strip(), cell_format.numbers(parts, column)
+
+
+def with_reading(spec: str, reads: str) -> str:
+    """A SPEC of numbers or dates that also says how their cells are written; null and other stay last.
+
+    >>> with_reading("salary:0..100:10,null", "money")
+    'salary:0..100:10,money,null'
+    """
+    axis = parse(spec)
+    if axis.reads or isinstance(axis, Values) or (isinstance(axis, Discovered) and axis.unit is None):
+        return spec
+    body, ends = spec, ""
+    while body.endswith((",null", ",other")):
+        body, _, word = body.rpartition(",")
+        ends = f",{word}{ends}"
+    return f"{body},{reads}{ends}"
 
 
 def _range(column: str, text: str) -> Steps:

@@ -68,28 +68,28 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """There is nothing in the cell."""
+    """The cell is missing."""
 
     column: str
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The other way round."""
+    """A negation."""
 
     part: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """All of them."""
+    """A conjunction: every part holds."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of them, or more."""
+    """A disjunction: at least one part holds."""
 
     parts: tuple[Node, ...]
 
@@ -174,7 +174,10 @@ def parse(text: object) -> Condition:
     reader = _Reader(_tokens(text))
     node = reader.either(0)
     if reader.left:
-        raise WrongUse(f"{_RULE}; what comes after a whole condition is joined by and, or or; add one, or parentheses")
+        raise WrongUse(
+            f"{_RULE}; what comes after a whole condition is joined by and, or or; add one, or put a value of several "
+            "words in quotes, like town = 'New York'"
+        )
     found = Condition(node)
     if sum(len(leaf.values) if isinstance(leaf, OneOf) else 1 for leaf in found.leaves()) > MOST:
         raise WrongUse(f"a condition has at most {MOST} comparisons; declare bins instead")

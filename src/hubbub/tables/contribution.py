@@ -30,7 +30,7 @@ bound never exceeds what the bins make possible.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -39,6 +39,7 @@ from hubbub.numeric.exact import integer
 
 MOST_ROWS: Final = 1_000_000
 MOST_CAP: Final = 2**53
+MOST_LISTED: Final = 20
 NAMES: Final = ("rows_per_person", "distinct", "rows_per_bin", "cap_per_bin", "cap")
 _UNBOUNDED: Final = (
     "one person could move the numbers by any amount; say how many rows of a person count at most, with "
@@ -47,8 +48,7 @@ _UNBOUNDED: Final = (
 
 
 class Moved(NamedTuple):
-    """How far one person moves the vector of all published numbers, at most: the sum of absolute values, and the sum of
-    squares."""
+    """The sensitivity of all published numbers to one person: the L1 norm and the squared L2 norm, at most."""
 
     l1: int
     l2_squared: int
@@ -79,11 +79,6 @@ class ContributionBounds:
     def has_caps(self) -> bool:
         return self.cap_per_bin is not None or self.cap is not None
 
-    @property
-    def are_of_rows(self) -> bool:
-        """Whether they bound how many rows of a person count."""
-        return self.rows_per_person is not None or (self.distinct is not None and self.rows_per_bin is not None)
-
     def within(self, bins: int | None) -> ContributionBounds:
         """The same, each bound cut to what the others and so many bins make possible (None: they are not known).
 
@@ -98,7 +93,7 @@ class ContributionBounds:
     # --- sensitivities --------------------------------------------------------------------------------------------
 
     def people(self, bins: int | None, *, swap: bool = False) -> Moved:
-        """Of the numbers of people with a kept row in each bin.
+        """The sensitivity of the numbers of people with a kept row in each bin.
 
         Guarantee: the largest there are: of a person who comes or goes, or, with `swap`, is replaced by another.
         """
@@ -109,7 +104,7 @@ class ContributionBounds:
         return Moved(moved, moved)
 
     def rows(self, bins: int | None, *, swap: bool = False) -> Moved:
-        """Of the numbers of kept rows in each bin.
+        """The sensitivity of the numbers of kept rows in each bin.
 
         Guarantee: as :meth:`people`; min(m, B c), and q c^2 + (m - q c)^2 with q = min(B, m // c) full bins.
         """
@@ -123,7 +118,7 @@ class ContributionBounds:
         )
 
     def means(self, width: int, bins: int | None, *, swap: bool = False) -> Moved:
-        """Of the sums of x and of W - x of the kept rows of each bin, with x in 0..W and `width` W.
+        """The sensitivity of the sums of x and of W - x of the kept rows of each bin, with x in 0..W and `width` W.
 
         Guarantee: W and W^2 times :meth:`rows`, since x + (W - x) = W and x^2 + (W - x)^2 <= W^2; twice as much where
         one person is replaced by another.
@@ -132,7 +127,7 @@ class ContributionBounds:
         return Moved(times * width * moved.l1, times * width**2 * moved.l2_squared)
 
     def sums(self, low: int, high: int, bins: int | None, *, swap: bool = False) -> Moved:
-        """Of the sums of values from `low` to `high`, in steps, of the kept rows of each bin, after the caps.
+        """The sensitivity of the sums of values from `low` to `high`, in steps, of each bin's rows, after the caps.
 
         Guarantee: never below what is possible. The largest there is where no cap per bin is given or it is a multiple
         of the largest absolute value, and values of both signs are not replaced.
@@ -153,7 +148,7 @@ class ContributionBounds:
         return Moved(2 * moved.l1, min(self._signed_squares(largest, least, moved, bins)))
 
     def _sums(self, largest: int, bins: int | None) -> Moved:
-        """Of values up to `largest` in absolute value."""
+        """The sensitivity of sums of values up to `largest` in absolute value."""
         if not largest:
             return Moved(0, 0)
         most = self._bins(bins)
@@ -185,7 +180,7 @@ class ContributionBounds:
         return bounds
 
     def _replaced_in_one(self, low: int, high: int) -> Moved:
-        """Of one bin, where the sum goes from its lowest to its highest."""
+        """The sensitivity of one bin under replacement, where the sum goes from its lowest to its highest."""
         up, down = (self._sums(max(end, 0), 1).l1 for end in (high, -low))
         return Moved(up + down, (up + down) ** 2)
 
@@ -207,6 +202,19 @@ class ContributionBounds:
             raise WrongUse(_UNBOUNDED)
         return most * self.rows_per_bin, self.rows_per_bin, most
 
+    def people_by_rows(self, bins: int | None) -> Iterator[tuple[int, ...]]:
+        """Every person whom the bounds leave, by how many rows they have in their bins, the most first; of more than
+        20 rows only the one with as many as can be, in as few bins as can be.
+
+        They are listed without the formulas above: to hold these against.
+        """
+        total, each, most = self._resolved(bins)
+        if total > MOST_LISTED:
+            full, rest = divmod(total, each)
+            yield (*(each,) * full, *((rest,) if rest else ()))[:most]
+            return
+        yield from _falling(total, each, most)
+
     # --- JSON and words -------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, int | None]:
@@ -222,21 +230,29 @@ class ContributionBounds:
         """What is counted, as the numbers are told.
 
         >>> ContributionBounds(rows_per_person=5).describe("visits", "patient")
-        'visits, at most 5 of a patient'
+        'visits, at most 5 of each patient'
         >>> ContributionBounds(distinct=3, rows_per_bin=2).describe("visits", "patient")
-        'visits, of a patient in at most 3 bins, and at most 2 in each'
+        'visits, of each patient in at most 3 bins, and at most 2 in each'
         """
         most, each = self.rows_per_person, self.rows_per_bin
         if bins == 1:
             most, each = _least(most, each), None
-        told = [] if most is None else [f"at most {most:,} of a {person}"]
-        of = "" if told else f"of a {person} "
+        bounds = [] if most is None else [f"at most {most:,} of each {person}"]
+        of = "" if bounds else f"of each {person} "
         if self.distinct is not None and (bins is None or self.distinct < bins):
-            told.append(f"{of}in at most {self.distinct:,} bin{'s' if self.distinct > 1 else ''}")
+            bounds.append(f"{of}in at most {self.distinct:,} bin{'s' if self.distinct > 1 else ''}")
             of = ""
         if each is not None:
-            told.append(f"{'and ' if told else ''}{of}at most {each:,} in each{' bin' if of else ''}")
-        return ", ".join([rows, *told])
+            bounds.append(f"{'and ' if bounds else ''}{of}at most {each:,} in each{' bin' if of else ''}")
+        return ", ".join([rows, *bounds])
+
+
+def _falling(total: int, each: int, most: int) -> Iterator[tuple[int, ...]]:
+    """Numbers from `each` down, none above the one before, at most `most` of them and at most `total` in all."""
+    yield ()
+    for first in range(1, min(each, total) + 1) if most else ():
+        for rest in _falling(total - first, first, most - 1):
+            yield (first, *rest)
 
 
 def _least(*bounds: int | None) -> int | None:

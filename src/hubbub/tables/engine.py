@@ -167,9 +167,9 @@ class Joint:
 
 
 SEVERAL_ROWS: Final = (
-    "the table does not have exactly one row for each person; give one that has, or keep one row of each, chosen "
-    "secretly, where the release can (`one_row_per_person=True`); a histogram can also count each person once in at "
-    "most B bins (`distinct=B`)"
+    "the table does not have exactly one row for each person; count rows, at most M of each person "
+    "(`rows_per_person=M`), or keep one row of each, chosen secretly (`one_row_per_person=True`), where the release can; "
+    "a histogram can also count each person once in at most B bins (`distinct=B`)"
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
@@ -193,7 +193,8 @@ ONE_ROW_EACH: Final = (
 
 ONE_ROW_OF_SEVERAL: Final = (
     "the table does not have exactly one row for each person; make a table that has one, such as the sum or the latest "
-    "of each person's rows, and release that, or keep one row of each, chosen secretly (`one_row_per_person=True`)"
+    "of each person's rows, and release that, or keep one row of each, chosen secretly (`one_row_per_person=True`), or, where the "
+    "release can, at most M rows (`rows_per_person=M`)"
 )
 """The same where they can be."""
 
@@ -202,7 +203,7 @@ Choice: TypeAlias = Callable[[int], NDArray[np.int64]]
 
 
 class Engine(Protocol):
-    """A table of people, somewhere."""
+    """A table of people in a file, a frame or a database, which is counted where it is."""
 
     def columns(self) -> Schema:
         """The columns and what they hold. The schema is public."""

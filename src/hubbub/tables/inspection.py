@@ -31,7 +31,8 @@ class Cells:
 
     `shapes` say how unreadable cells look, letters and digits masked; `reads` is a way in which nearly all can be read.
     `nearly` has the listed values that other cells differ from in capitals or blanks alone, with how many do; `unused`
-    the listed values that no cell has. `spelled` has spellings that often mean a missing cell, with how many there are.
+    the listed values that no cell has; `misspelt` those of them that others nearly are, with how many cells these have.
+    `spelled` has spellings that often mean a missing cell, with how many there are.
     """
 
     column: str
@@ -44,6 +45,7 @@ class Cells:
     values: int | None = None  # about how many there are
     nearly: tuple[tuple[str, int], ...] = ()
     unused: tuple[str, ...] = ()
+    misspelt: tuple[tuple[str, int], ...] = ()
     spelled: tuple[tuple[str, int], ...] = ()
 
     def missing_option(self) -> str:
@@ -83,8 +85,8 @@ class Persons:
         found = []
         for most in (*BOUNDS, None):
             kept = sum(rows * people if most is None else min(rows, most) * people for rows, people in self.rows)
-            whole = sum(people for rows, people in self.rows if most is None or rows <= most)
-            found.append(Kept(most=most, kept=kept, of=every, people=whole))
+            people_kept = sum(people for rows, people in self.rows if most is None or rows <= most)
+            found.append(Kept(most=most, kept=kept, of=every, people=people_kept))
         return tuple(found)
 
 
@@ -159,6 +161,9 @@ class Inspection:
         Kept, ...
     ] = ()  # by the cap on a person's sum, in times the largest value, where people have several rows
     partners: Partners | None = None  # of a join; where it cannot be made, nothing else is there
+    broken: tuple[str, ...] = ()  # what the data dictionary declares and is not so
+
+    unnamed_person: str | None = None  # a column that may say who a row is about, where each row is taken for a person
 
     def misses(self) -> tuple[str, ...]:
         """Where what is declared and what is there do not meet: zeros would be published, and paid for."""
@@ -210,6 +215,7 @@ class Inspection:
             else {name: getattr(self.partners, name) for name in Partners.__slots__},
             "measured": None if self.measured is None else {"outside": self.measured.outside},
             "misses": list(self.misses()),
+            "broken": list(self.broken),
             "shown": [
                 {"crowd": fare.crowd, "sample": str(fare.rate), "bins": fare.bins, "people": fare.people}
                 for fare in self.fares
@@ -234,11 +240,17 @@ def _bins_missed(cells: Cells, rows: int) -> list[str]:
         f"{cells.spec}: {many:,} cells differ from {value} in capitals or blanks alone, and are not counted there."
         for value, many in cells.nearly
     ]
+    found += [
+        f"{cells.spec}: no cell is {value}, but {many:,} read much like it; is it misspelt?"
+        for value, many in cells.misspelt
+        if value not in dict(cells.nearly)
+    ]
     readable = rows - cells.missing - cells.unreadable
     if readable and cells.outside == readable:
         return [*found, f"{cells.spec}: no cell lies in any of these bins."]
-    if cells.unused:
-        listed = ", ".join(cells.unused[:FEW]) + (" ..." if len(cells.unused) > FEW else "")
+    unused = [value for value in cells.unused if value not in dict(cells.misspelt)]
+    if unused:
+        listed = ", ".join(unused[:FEW]) + (" ..." if len(unused) > FEW else "")
         found.append(f"{cells.spec}: no cell is {listed}.")
     return found
 

@@ -80,8 +80,8 @@ def range_in_words(label: str) -> str:
 
 
 def _number(text: str) -> str:
-    whole, point, places = text.partition(".")
-    return f"{int(whole):,}{point}{places}" if whole.lstrip("-").isdigit() and whole != "-0" else text
+    integer, point, places = text.partition(".")
+    return f"{int(integer):,}{point}{places}" if integer.lstrip("-").isdigit() and integer != "-0" else text
 
 
 def is_ranges(axis: Axis) -> bool:

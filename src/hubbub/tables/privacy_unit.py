@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import BernoulliSample, IndependentSample, RobustSample
@@ -84,7 +84,7 @@ class Unit:
         return "kept_rows" if self.rows_called is None else self.rows_called.replace(" ", "_")
 
     def moved(self, bins: int | None) -> int:
-        """By how much one person moves the counts of so many bins, all together (None: it is not known how many).
+        """The L1 sensitivity of the counts of so many bins to one person (None: it is not known how many).
 
         Guarantee: the largest there is; never more than the bins make possible.
         """
@@ -93,7 +93,7 @@ class Unit:
         return 1 if self.distinct is None else ContributionBounds(distinct=self.distinct).people(bins).l1
 
     def describe_kept_rows(self, bins: int | None, *, which: str = "") -> str:
-        """What the numbers count, where several rows of a person count: visits, at most 5 of a patient."""
+        """What the numbers count, where several rows of a person count: visits, at most 5 of each patient."""
         assert self.bounds is not None
         return self.bounds.describe(f"{self.rows}{which}", self.person or "person", bins=bins)
 
@@ -114,14 +114,16 @@ class Unit:
             return Assumption("person.row", "each row is taken to be one person")
         given = (("person", self.person),)
         if self.one_row_per_person:
-            sentence = "one row for each value of {person}, chosen secretly and uniformly; rows without are left out"
+            sentence = (
+                "one row for each value of {person}, chosen secretly and uniformly; rows with no {person} are left out"
+            )
             return Assumption("person.one-row-kept", sentence, given)
         if self.bounds is not None:
             return _several_rows(self.bounds, given)
         if self.distinct is not None:
             sentence = (
-                "each value of {person} counts once in at most {distinct} bins, chosen secretly; rows without are "
-                "left out"
+                "each value of {person} counts once in at most {distinct} bins, chosen secretly; rows with no {person} "
+                "are left out"
             )
             return Assumption("person.several-bins", sentence, (*given, ("distinct", str(self.distinct))))
         return Assumption("person.one-row-each", "{person} identifies people, and each has one row", given)
@@ -142,8 +144,10 @@ def _several_rows(bounds: ContributionBounds, given: tuple[tuple[str, str], ...]
         says.append("in at most {distinct} bins")
     if bounds.rows_per_bin is not None:
         says.append("at most {rows_per_bin} in each bin")
-    told = tuple((name, str(value)) for name, value in bounds.to_json().items() if value is not None)
-    return Assumption("person.several-rows", f"{', '.join(says)}; rows without are left out", (*given, *told))
+    numbers = tuple((name, str(value)) for name, value in bounds.to_json().items() if value is not None)
+    return Assumption(
+        "person.several-rows", f"{', '.join(says)}; rows with no {{person}} are left out", (*given, *numbers)
+    )
 
 
 def _check_rows(unit: Unit, bounds: ContributionBounds) -> None:
@@ -180,8 +184,10 @@ def of_numbers(
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
     by_bins: bool = False,
+    of_condition: bool = False,
 ) -> Unit:
-    """The unit of a count, share, mean or quantile: of several rows one is kept, several are, or any is enough."""
+    """The unit of a count, share, mean or quantile: of several rows one is kept, several are, or any is enough (where
+    people are counted by a condition, `of_condition`)."""
     if not all(isinstance(each, bool) for each in (one_row_per_person, any_row, expected_rows)):
         raise WrongUse("`one_row_per_person`, `any_row` and `expected_rows` are True or False; write them so")
     several = rows_per_person is not None or rows_per_bin is not None
@@ -195,9 +201,12 @@ def of_numbers(
             "with rows in two bins somebody is in both; say in how many bins a person counts at most, with `distinct=B`"
         )
     if distinct is not None and not any_row and not several:
-        raise WrongUse(
-            "`distinct` is in how many bins a person counts; add `any_row=True`, or `rows_per_person=M` to count rows"
-        )
+        ever = "`rows_per_person=M`"
+        if of_condition:
+            ever = (
+                "`any_row=True`, or `rows_per_person=M` to count rows, or publish a histogram of who was ever in a bin"
+            )
+        raise WrongUse(f"`distinct` is in how many bins a person counts; add {ever}")
     if expected_rows and not one_row_per_person:
         raise WrongUse("expected rows are those of people with several; add `one_row_per_person=True`, or leave it out")
     return Unit(
@@ -209,6 +218,45 @@ def of_numbers(
         rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
         rows_called=rows_called,
     )
+
+
+_OPTIONS: Final = frozenset(
+    [
+        "person",
+        "one_row_per_person",
+        "any_row",
+        "expected_rows",
+        "distinct",
+        "rows_per_person",
+        "rows_per_bin",
+        "rows_called",
+    ]
+)
+
+
+def of_options(
+    options: Mapping[str, Any], *, by_bins: bool = False, of_condition: bool = False
+) -> tuple[Unit, dict[str, Any]]:
+    """The unit that the options of a command say, as :func:`of_numbers` takes them, and the other options."""
+    unit = {"person": None} | {name: given for name, given in options.items() if name in _OPTIONS}
+    rest = {name: given for name, given in options.items() if name not in _OPTIONS}
+    return of_numbers(**unit, by_bins=by_bins, of_condition=of_condition), rest
+
+
+def check_kept(unit: Unit, *, kept_rows: bool) -> None:
+    """Refuse the word for intervals about kept rows where none is chosen, or beside the word for the others."""
+    if not isinstance(kept_rows, bool):
+        raise WrongUse("`kept_rows` is True or False; write it so")
+    if kept_rows and unit.expected_rows:
+        raise WrongUse("intervals are for the rows that were kept or for what is kept on average; drop one of the two")
+    if kept_rows and not unit.one_row_per_person:
+        raise WrongUse("`kept_rows` is about one row of each person; add `one_row_per_person=True`, or leave it out")
+
+
+def on_average(unit: Unit, *, kept_rows: bool) -> Unit:
+    """The unit with intervals for what is kept on average, which is what one row per person is asked for by default."""
+    check_kept(unit, kept_rows=kept_rows)
+    return replace(unit, expected_rows=True) if unit.one_row_per_person and not kept_rows else unit
 
 
 def within_bins(unit: Unit, axes: Sequence[Countable]) -> Unit:

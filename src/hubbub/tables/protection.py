@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.noise.gaussian import LARGEST, SMALLEST
+from hubbub.serialization.exact_json import UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +33,24 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Differential privacy: noise on everything, for one person more or less."""
+    """Differential privacy: noise on everything, for one person more or less.
+
+    With `variance` the noise is discrete Gaussian of this parameter, and a delta follows from it; else two-sided
+    geometric, without one. It is written down, so that a sharper theorem leaves the noise of an old release what it was.
+    """
 
     epsilon: Fraction
+    variance: Fraction | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         if self.epsilon <= 0:
             raise WrongUse("epsilon must be above 0; choose another")
+        _check_variance(self.variance)
+
+
+def _check_variance(variance: Fraction | None) -> None:
+    if variance is not None and not SMALLEST <= variance <= LARGEST:
+        raise WrongUse("such Gaussian noise is not drawn; declare a coarser step, or raise epsilon")
 
 
 class Route(Enum):
@@ -54,7 +67,8 @@ class Knowledge:
     """Zero-knowledge privacy with respect to `rows` random people of `people`, whose number is public.
 
     `rate` is that of the noise: the epsilon that is spent on the sample, or one over the scale of the noise on the
-    exact count. It is written down, so that a sharper theorem leaves the noise of an old release what it was.
+    exact count. It is written down, so that a sharper theorem leaves the noise of an old release what it was. With
+    `variance` the noise on the sample is discrete Gaussian of this parameter, as one of several questions.
     """
 
     epsilon: Fraction
@@ -62,10 +76,12 @@ class Knowledge:
     people: int
     route: Route
     rate: Fraction
+    variance: Fraction | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         if self.epsilon <= 0 or self.rate <= 0:
             raise WrongUse("epsilon must be above 0; choose another")
+        _check_variance(self.variance)
         if not 1 <= self.rows <= self.people:
             raise WrongUse(
                 f"`rows` is how many random people may be known, from 1 to all {self.people}, not {self.rows}; "

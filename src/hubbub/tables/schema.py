@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_text
@@ -16,6 +17,26 @@ from hubbub.tables.generalization import Prefix, Ranges
 from hubbub.tables.lattice import Lattice
 
 _MOST_COMPARISONS = 4096
+_NEAR: Final = 0.75  # so alike are a name and the one that was meant
+_PEOPLE: Final = {
+    "client", "customer", "donor", "employee", "guest", "inhabitant", "insured", "member", "participant", "patient",
+    "person", "policyholder", "pupil", "resident", "respondent", "student", "taxpayer", "tenant", "user", "voter",
+    "worker", "citizen", "applicant", "beneficiary", "kunde", "kunden", "mitarbeiter", "mitglied", "patienten",
+    "personen", "teilnehmer", "versicherten",
+}  # fmt: skip
+"""Of columns that may say who a row is about: these by themselves, the next with a number, a name or the like."""
+_WITH_A_NUMBER: Final = {
+    "individual", "people", "subject", "staff", "personal", "cust", "emp", "pat", "pers", "subj", "athlete", "borrower",
+    "child", "driver", "learner", "passenger", "player", "rider", "subscriber", "teacher", "traveller", "visitor",
+}  # fmt: skip
+_ALONE: Final = {
+    "email", "mrn", "ssn", "username", "userid", "personnummer", "personalnummer",
+}  # fmt: skip
+_NUMBERS: Final = {
+    "id", "ids", "no", "nr", "num", "number", "nummer", "code", "key", "uuid", "guid", "uid", "hash", "hashed", "ref",
+    "reference", "identifier", "name", "full", "address", "pseudonym", "token", "unique", "anonymous", "anonymized",
+    "anonymised", "pseudonymous",
+}  # fmt: skip
 
 
 class ColumnType(Enum):
@@ -54,13 +75,46 @@ def column(schema: Schema, name: str) -> ColumnType:
     alike = [each for each in schema if re.fullmatch(rf"{re.escape(name)}#\d+", each, re.IGNORECASE)]
     if len(alike) > 1:
         raise WrongUse(f"{len(alike)} columns are called {name!r}; say which: {' or '.join(map(repr, alike))}")
+    near = get_close_matches(name.casefold(), lowered := {each.casefold(): each for each in schema}, 1, _NEAR)
+    meant = f"did you mean {lowered[near[0]]!r}? " if near else ""
     if schema.public:
-        raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
+        listed = ", ".join(map(repr, schema))
+        raise WrongUse(f"there is no column {name!r}; {meant}{'There' if meant else 'there'} are {listed}")
     raise WrongUse(
-        f"there is no column {name!r}; the first line of the file must name the columns: look at it, or name them with "
-        "`no_header` if it is data"
+        f"there is no column {name!r}; {meant}{'The' if meant else 'the'} first line of the file must name the columns: look "
+        "at it, or name them with `no_header` if it is data"
     )
 
+
+def unnamed_person(schema: object) -> str | None:
+    """The first column whose name says that it may tell who a row is about; by names and types alone, and only by names
+    that are made of a few known words, so that no cell of somebody is taken for one.
+
+    >>> [name for name in ("patient_id", "UserID", "Email Address", "member since", "id", "town") if _is_of_people(name)]
+    ['patient_id', 'UserID', 'Email Address']
+    """
+    columns = schema.items() if isinstance(schema, Schema) else ()
+    return next((name for name, type_ in columns if type_ is not ColumnType.BOOLEAN and _is_of_people(name)), None)
+
+
+def _is_of_people(name: str) -> bool:
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("e-mail", "email")
+    words = {word for word in re.split(r"[\W\d_]+", spaced) if word}
+    for word in [word for word in words if word not in _ALONE]:
+        if glued := re.fullmatch(r"(.{3,}?)s?(id|nr|no|nummer|number)", word):
+            words = words - {word} | {glued[1], glued[2]}
+    numbers = words & _NUMBERS
+    people = words & (_PEOPLE | _WITH_A_NUMBER | _ALONE)
+    return bool(people) and people | numbers == words and (bool(numbers) or not people <= _WITH_A_NUMBER)
+
+
+_LISTED: Final = {
+    ColumnType.INTEGER: (r"-?(0|[1-9]\d*)", "1,2,3"),
+    ColumnType.DECIMAL: (r"-?\d+(\.\d+)?|-?Infinity", "1,2.5"),
+    ColumnType.FLOAT: (r"-?\d+(\.\d+)?(e[+-]?\d+)?|-?inf(inity)?|nan", "1.0,2.5"),
+    ColumnType.DATE: (r"\d{4,}-\d\d-\d\d.*", "2026-01-31"),
+}
+"""How a value of such a column reads, and an example."""
 
 A = TypeVar("A", Axis, Countable)
 
@@ -88,6 +142,8 @@ def check(axis: Countable, holds: ColumnType) -> None:
     _check_reading(axis, holds)
     if isinstance(axis, Values) and holds is ColumnType.BOOLEAN and not {*axis.values} <= {"false", "true"}:
         raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
+    if isinstance(axis, Values) and holds in _LISTED and not axis.reads:
+        _check_listed(axis, holds)
     if isinstance(axis, Discovered) and axis.coarser is not None:
         _check_coarser(axis, holds)
     elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
@@ -101,6 +157,17 @@ def check(axis: Countable, holds: ColumnType) -> None:
             instead = f"{name}:month" if holds is ColumnType.DATE else f"{name}=false,true"
             raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {instead}")
         _check_edges(axis, holds)
+
+
+def _check_listed(axis: Values, holds: ColumnType) -> None:
+    """Refuse listed values that such a column cannot hold, by its type: they would be zeros that are paid for."""
+    written, like = _LISTED[holds]
+    wrong = next((value for value in axis.values if not re.fullmatch(written, value)), None)
+    if wrong is not None:
+        raise WrongUse(
+            f"the column {axis.column} holds {holds.value}, and {wrong[:40]!r} is none that it can hold; list others, like "
+            f"{axis.column}={like}"
+        )
 
 
 def _check_coarser(axis: Discovered, holds: ColumnType) -> None:

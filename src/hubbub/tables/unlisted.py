@@ -34,6 +34,18 @@ TOO_MANY_UNLISTED: Final = (
 """Reads the same for every such table. For the steward alone: it tells something about the data."""
 
 
+def leaves_out(axes: Sequence[Countable]) -> bool:
+    """Whether somebody can be in no bin, since a value is missing or not listed."""
+    return any(not isinstance(axis, Discovered) and not axis.other for axis in axes)
+
+
+def sentences(axes: Sequence[Countable]) -> tuple[str, ...]:
+    """What is said of rows without a value, where no bin is for them."""
+    if any(not isinstance(axis, Discovered) and not axis.other and not axis.null for axis in axes):
+        return ("Rows in none of the bins are not counted; list null to count empty cells too.",)
+    return ()
+
+
 def declared(share: Exact | None, axes: Sequence[Countable]) -> Fraction | None:
     """The share that was said, or one sentence if it is none, or about no bins that anybody could be outside of."""
     if share is None:

@@ -26,10 +26,13 @@ from hubbub.ledger.ledger import dataset_name, released
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
-from hubbub.protocol.release import JOIN, MISSING, UNREADABLE
+from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON, UNREADABLE
 from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import Spec
+from hubbub.publication.datapackage import PACKAGE
+from hubbub.publication.datapackage import difference as package_difference
 from hubbub.publication.staging import CERTIFICATE, REPORT
+from hubbub.publication.withdrawal import reason_of
 from hubbub.publication.workbook import WORKBOOK
 from hubbub.publication.workbook import difference as workbook_difference
 from hubbub.serialization import manifest
@@ -37,10 +40,9 @@ from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
 from hubbub.serialization.published_files import FileMissing, Files, read_batches
 from hubbub.tables.cell_format import Missing
-from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
 from hubbub.verification.promises import check_promises
-from hubbub.verification.verdict import Verdict
+from hubbub.verification.verdict import Failed, Notes, Verdict, printable
 
 _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
@@ -52,8 +54,8 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|xlsx|html|json)",
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 CANNOT_KNOW: Final = (
+    "what else was published about these people, which adds up: ask the publisher for hubbub ledger show",
     "whether the file was made from these people by this mechanism: the signature says who vouches for it",
-    "what else was published about the same people: ask for hubbub ledger show",
 )
 """What a certificate cannot show, beside its assumptions."""
 
@@ -86,7 +88,7 @@ class Checked(Verdict):
 
     @property
     def free(self) -> tuple[str, ...]:
-        """What whoever signed it could write as they liked: no theorem and no other part of it says otherwise."""
+        """What the signer could write freely: no theorem and no other field determines it."""
         if self.certificate is None or self.spec is None:
             return ()
         entry, files = self.certificate["ledger"], self.certificate["files"]
@@ -126,6 +128,15 @@ class Checked(Verdict):
             )
         numbers += tuple(f"whether this is so: {rule}" for rule in reading_rules(reading))
         return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
+
+    def published(self, folder: Path) -> Files:
+        """The sheets of the release that were compared, as they lie in a folder: those that the certificate names.
+
+        Guarantee: a file that nobody signed, and that lies beside them, is none of these.
+        """
+        form = next((name.rpartition(".")[2] for name in self.files if name.startswith("release.")), "csv")
+        named = [name for name in self.files if name.endswith(f".{form}")]
+        return Files(form, {name.rpartition(".")[0]: folder / name for name in named})
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -208,7 +219,11 @@ def _check(
 ) -> None:
     body = read_signed(notes, seen, data, ("the certificate", "it is no certificate", FORMAT), key, known)
     _entry(notes, body, dataset)
-    seen["files"], seen["missing"] = _files(notes, _named(notes, body.get("files")), folder, release)
+    withdrawn = None if folder is None else reason_of(Path(folder), data, seen["public_key"])
+    if withdrawn is not None:
+        notes.note("that it still stands", False, f"its publisher withdrew it: {withdrawn}")
+    seen["files"], missing = _files(notes, _named(notes, body.get("files")), folder, release)
+    seen["missing"] = tuple(name for name in missing if name != PACKAGE)  # which follows from the others
     try:
         spec = _spec(body)
         derived = spec.promises()
@@ -227,7 +242,7 @@ def _check(
         notes.note("the mechanism", False, f"{error}" if isinstance(error, HubbubError) else "its numbers are none")
     for check in checks:
         notes.add(check)
-    _rest(notes, body, spec)
+    _check_other_fields(notes, body, spec)
 
 
 def _numbers(
@@ -265,6 +280,8 @@ def _numbers(
         if wrong is not None:
             _note_wrong(notes, f"{name}.{form}", wrong)
         notes.note(f"the numbers of {name}.{form}", True, "follow from what was drawn")
+    if PACKAGE in seen["files"]:
+        _package(notes, Path(folder or "") / PACKAGE, seen, tuple(sheets.values()), form)
     if WORKBOOK in seen["files"]:
         beside_it = [
             Sheet(name, sheet.schema, partial(read_batches, files.paths[name], form, sheet.schema), sheet.rows)
@@ -272,6 +289,17 @@ def _numbers(
             if name in files.paths
         ]
         _workbook(notes, Path(folder or "") / WORKBOOK, beside_it)
+
+
+def _package(notes: Notes, path: Path, seen: dict[str, Any], sheets: tuple[Sheet, ...], form: str) -> None:
+    """Make the data dictionary of the release again, with the titles that it has, and compare."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+        wrong = package_difference(data, seen["spec"], seen["promises"], sheets, seen["certificate"]["files"], form)
+    except OSError:
+        wrong = "it cannot be read"
+    notes.note(f"what {PACKAGE} says", wrong is None, "follows from the release", wrong=f"{wrong}; get the original")
 
 
 def _workbook(notes: Notes, path: Path, sheets: list[Sheet]) -> None:
@@ -288,7 +316,9 @@ def _workbook(notes: Notes, path: Path, sheets: list[Sheet]) -> None:
 def _only_sheets(notes: Notes, named: Mapping[str, str], main: str) -> None:
     """Refuse files that stand beside the release and are none of it: nothing would say what is in them."""
     form = main.rpartition(".")[2]
-    other = next((name for name in named if name not in (main, REPORT, WORKBOOK) and not _is_sheet(name, form)), None)
+    other = next(
+        (name for name in named if name not in (main, REPORT, WORKBOOK, PACKAGE) and not _is_sheet(name, form)), None
+    )
     if other is not None:
         _note_wrong(notes, other, "this release has no such file")
 
@@ -427,8 +457,8 @@ def _spec(body: Mapping[str, Any]) -> Spec:
     return registry.read(body["kind"], body["release"])
 
 
-def _rest(notes: Notes, body: Mapping[str, Any], spec: Spec) -> None:
-    """Nothing else is said."""
+def _check_other_fields(notes: Notes, body: Mapping[str, Any], spec: Spec) -> None:
+    """Check the remaining fields: how the table was read, no unknown field, and the software."""
     right = _is_reading(body.get("reading"), spec.people.person)
     notes.note("how the table was read", right, wrong="is missing, or says what nobody can")
     unknown = sorted(set(body) - _FIELDS)
@@ -439,8 +469,10 @@ def _rest(notes: Notes, body: Mapping[str, Any], spec: Spec) -> None:
 
 def _is_reading(given: object, person: str | None) -> bool:
     """Whether it says nothing, or which share of people may have a row that cannot be read, how missing cells are
-    spelled, and that tables were joined by the column of people."""
-    if not isinstance(given, dict) or not set(given) <= {UNREADABLE, MISSING, JOIN}:
+    spelled, that tables were joined by the column of people, and which column was not taken for it."""
+    if not isinstance(given, dict) or not set(given) <= {UNREADABLE, MISSING, JOIN, UNNAMED_PERSON}:
+        return False
+    if UNNAMED_PERSON in given and not (person is None and isinstance(given[UNNAMED_PERSON], str)):
         return False
     if JOIN in given and given[JOIN] != person:
         return False

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Final
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.serialization.canonical import read
 from hubbub.verification import read_signed
-from hubbub.verification.checklist import Failed, Notes
-from hubbub.verification.verdict import Verdict
+from hubbub.verification.verdict import Failed, Notes, Verdict
 from hubbub.voting.count.record import FORMAT, count_again
 from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.rctab.record import OfficeFile, count_configured_again
 
 _FIELDS: Final = {"format", "software", "count"}
 _BEYOND: Final = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
@@ -24,6 +24,8 @@ NO_DICE: Final = (
     "where the recorded draws came from: they were replayed as they stand, and that they were drawn fairly is the word "
     "of whoever signed; only with public dice could anybody draw them again"
 )
+BY_HAND: Final = "who broke the ties by hand, and why so: the answers are taken as they stand in the record"
+SEED: Final = "whether the seed of the configuration, or the order of its candidates, was fixed before votes were known"
 DICE: Final = "whether the public words of the dice were said after the last ballot and before the count"
 
 
@@ -34,6 +36,7 @@ class CountChecked(Verdict):
     thing: ClassVar[str] = "result"
     count: Mapping[str, Any] | None = None
     repeated: bool = False  # whether it was counted again
+    blank: str = ""  # what the blank ballots of the file are beside those of the record, if they differ
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -55,7 +58,7 @@ class CountChecked(Verdict):
             return self.failure
         if not self.repeated:
             return f"The result is whole, {self.by}; it was not counted again, because the ballots are not there."
-        return f"The result holds, {self.by}, counted again from the ballots."
+        return f"The result holds, {self.by}, counted again from the ballots{self.blank and f': {self.blank}'}."
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -77,6 +80,11 @@ class CountChecked(Verdict):
         """What was not, and what cannot be, checked."""
         if self.count is None:
             return ()
+        draws = self.count.get("draws") or ()
+        if self.count.get("answers") or any(isinstance(draw, dict) and draw.get("by_hand") for draw in draws):
+            return (BALLOTS, BY_HAND)
+        if self.count.get("ties"):
+            return (BALLOTS, SEED)
         drawn = (DICE,) if self.count.get("dice") is not None else (NO_DICE,) if self.count.get("draws") else ()
         return (BALLOTS, *drawn)
 
@@ -97,7 +105,7 @@ def is_count(data: bytes) -> bool:
 def verify_count(
     data: bytes,
     *,
-    ballots: Callable[[Mapping[str, Any]], BallotFile] | None = None,
+    ballots: Callable[[Mapping[str, Any]], BallotFile | OfficeFile] | None = None,
     key: str | None = None,
     known: Callable[[str], str | None] = lambda key: None,
 ) -> CountChecked:
@@ -105,7 +113,8 @@ def verify_count(
 
     Guarantee: if it passes and `repeated` is so, the bytes are the canonical form of a result signed by the key it
     names, and the count by its rule of the ballots that were given has every one of its rounds and winners, bit for
-    bit: with the draws that its public words make, or else with the draws that it records.
+    bit: with the draws that its public words make, or else with the draws that it records. Where the ballots differ in
+    the number of blank ones, and in nothing else, it says so.
     """
     notes = Notes()
     seen: dict[str, Any] = {}
@@ -118,7 +127,7 @@ def _check(
     notes: Notes,
     seen: dict[str, Any],
     data: bytes,
-    ballots: Callable[[Mapping[str, Any]], BallotFile] | None,
+    ballots: Callable[[Mapping[str, Any]], BallotFile | OfficeFile] | None,
     key: str | None,
     known: Callable[[str], str | None],
 ) -> None:
@@ -130,17 +139,50 @@ def _check(
     if ballots is None:
         return
     try:
-        again = count_again(count, ballots(count)).as_json()
+        given = ballots(count)
+        again = _again(count, given)
     except HubbubError as error:
         notes.note("counted again", False, str(error))
     except _BEYOND:
         notes.note("counted again", False, "a part of the record is missing, or no number that can be")
-    notes.note("the ballots", True, f"are those of the record, {again['ballots']['voters']:,} of them")
-    drawn = "drawn again from the public words" if again["dice"] is not None else "taken from the record, not checked"
+    voters = again["ballots"]["voters"]
+    seen["blank"] = blank = _blank(voters, given)
+    notes.note("the ballots", True, f"are those of the record, {voters:,} of them{blank and f': the file has {blank}'}")
     for what, found in (
-        ("the rounds", f"{len(again['rounds']):,}, every number of them"),
-        ("the draws", f"{len(again['draws']):,}, {drawn}" if again["draws"] else "none were needed"),
-        ("the winner", ", ".join(again["winners"])[:_LONGEST]),
+        *_repeated(again),
+        ("the winner", ", ".join(again["winners"])[:_LONGEST] or "nobody is elected yet"),
     ):
         notes.note(what, True, found)
     seen["repeated"] = True
+
+
+def _blank(recorded: int, given: BallotFile | OfficeFile) -> str:
+    """How many blank ballots the file has more or fewer than the record; nothing where it has as many."""
+    many = 0 if isinstance(given, OfficeFile) else given.ballots.voters - recorded
+    if not many:
+        return ""
+    ballots = f"{abs(many):,} blank ballot{'' if abs(many) == 1 else 's'} {'fewer' if many < 0 else 'more'}"
+    return f"{ballots} than in the record (rows of empty cells are left out); the result is the same"
+
+
+def _again(count: Mapping[str, Any], ballots: BallotFile | OfficeFile) -> dict[str, Any]:
+    if isinstance(ballots, OfficeFile):
+        return count_configured_again(count, ballots).as_json()
+    return count_again(count, ballots).as_json()
+
+
+def _repeated(again: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What a second count found of rounds and draws."""
+    if "passes" in again:
+        rounds, ties = sum(map(len, again["passes"])), len(again["ties"])
+        drawn = f"{ties:,}, broken again as the configuration says" if ties else "none were met"
+        return (
+            ("the configuration", "is that of the record"),
+            ("the rounds", f"{rounds:,}, every number of them"),
+            ("the ties", drawn),
+        )
+    drawn = "drawn again from the public words" if again["dice"] is not None else "taken from the record, not checked"
+    return (
+        ("the rounds", f"{len(again['rounds']):,}, every number of them"),
+        ("the draws", f"{len(again['draws']):,}, {drawn}" if again["draws"] else "none were needed"),
+    )

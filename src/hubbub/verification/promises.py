@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
 from hubbub.serialization.exact_json import plain, restored
-from hubbub.verification.checklist import Notes
+from hubbub.verification.verdict import Notes
 
 RETIRED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems that certificates name and that a better one has replaced since."""
@@ -20,11 +19,7 @@ RETIRED: Final[frozenset[str]] = frozenset()
 ADDED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems behind promises that are derived since, and that earlier certificates do not make."""
 
-_FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
 _STEP: Final = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|xlsx|html|json)", re.ASCII)
-_SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 
 def check_promises(notes: Notes, given: Any, derived: tuple[Derivation, ...]) -> None:
@@ -38,22 +33,28 @@ def check_promises(notes: Notes, given: Any, derived: tuple[Derivation, ...]) ->
         while len(expected) > 1 and expected[0].theorem.id in ADDED and not _is_same_step(entry, expected[0]):
             del expected[0]
         wrong = "it is there twice, or stands in another place than Hubbub writes it; get the original"
-        notes.note("a promise more", bool(expected), wrong=wrong)
+        notes.note("a promise that this release makes", bool(expected), wrong=wrong)
         _steps(notes, entry, expected.pop(0), known)
     absent = [step for step in expected if step.theorem.id not in ADDED]
     wrong = f"{absent[0].conclusion} is left out; get the original" if absent else ""
-    notes.note("each once, in their order", not absent, wrong=wrong)
+    notes.note("no promise is missing, and none is there twice", not absent, wrong=wrong)
 
 
 def _steps(notes: Notes, entry: Any, step: Derivation, known: list[Derivation]) -> None:
     """Whether what is said is this step, premises first."""
     right = isinstance(entry, dict) and set(entry) == _STEP and isinstance(entry["premises"], list)
-    notes.note("a step", right, wrong="it is not written as Hubbub writes it; get the original")
+    notes.note(
+        "a step of its proof, as it is written", right, wrong="it is not written as Hubbub writes it; get the original"
+    )
     try:
         promise: Guarantee = restored(Guarantee, entry["promise"])
     except CheckFailed as error:
-        notes.note("a step", False, str(error))
-    notes.note("a step", entry["promise"] == plain(promise), wrong="it is not written as Hubbub writes it")
+        notes.note("a step of its proof, as it is written", False, str(error))
+    notes.note(
+        "a step of its proof, as it is written",
+        entry["promise"] == plain(promise),
+        wrong="it is not written as Hubbub writes it",
+    )
     if isinstance(entry["theorem"], str) and entry["theorem"] in RETIRED:
         _implied(notes, entry, promise, [each for each in known if _about(entry, each)], known)
         return

@@ -1,4 +1,6 @@
-"""What any signed file is told as when it was checked: what was looked at, who signed it, what is still lacking."""
+"""The verdict on a signed file: what was checked, one thing after the other until something is wrong, who signed it, and
+what is still lacking.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hubbub.protocol.check import Check
-from hubbub.verification.checklist import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +73,36 @@ class Verdict:
             "not_checked": list(not_checked) if self.passed else [],
             "free_text": list(free) if self.passed else [],
         }
+
+
+# --- one check after the other ------------------------------------------------------------------------------------
+
+
+class Failed(Exception):
+    """A check failed and is in the list; later checks are skipped."""
+
+
+class Notes:
+    """The list of checks made so far. A check that fails ends the verification."""
+
+    def __init__(self) -> None:
+        self.done: list[Check] = []
+
+    def note(self, what: str, passed: bool, found: str = "", *, wrong: str = "") -> None:
+        """Record one check: what was found, or what is wrong."""
+        self.add(Check(what, passed, found if passed else wrong or found))
+
+    def add(self, check: Check) -> None:
+        """Record a check that another function made."""
+        printed = Check(printable(check.what), check.passed, printable(check.found))
+        if printed not in self.done:  # several promises may rest on one step
+            self.done.append(printed)
+        if not check.passed:
+            raise Failed
+
+
+def printable(text: str) -> str:
+    """A certificate's own words on one line, so that they cannot pass for ours."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)

@@ -172,8 +172,9 @@ class Ballots:
 
     @property
     def blank(self) -> int:
-        """Voters who ranked nobody."""
-        return int(self.weights[self.rankings[:, 0] < 0].sum())
+        """Voters who marked nobody."""
+        strict = int(self.weights[self.rankings[:, 0] < 0].sum())
+        return strict + int(self.tied_weights[(self.levels < 0).all(axis=1)].sum())
 
     def counts(self) -> dict[Ranking, int]:
         """The strict ballots by name, equal ones together."""
@@ -199,6 +200,19 @@ class Ballots:
         levels, tied_weights = merged_rows(self.levels, self.tied_weights)
         return self._made(self.candidates, rankings, weights, levels, tied_weights)
 
+    def among(self, candidates: Sequence[str]) -> Ballots:
+        """The same ballots in an election with these candidates, all of its own among them."""
+        names = checked_candidates(candidates)
+        if names == self.candidates:
+            return self
+        new = np.full(len(self.candidates) + 1, UNRANKED, dtype=_small(len(names)))  # the last stands for -1
+        new[:-1] = [names.index(name) for name in self.candidates]
+        rankings = np.full((len(self.rankings), len(names)), UNRANKED, dtype=_small(len(names)))
+        rankings[:, : self.rankings.shape[1]] = new[self.rankings]
+        levels = np.full((len(self.levels), len(names)), UNRANKED, dtype=self.levels.dtype)
+        levels[:, new[:-1]] = self.levels
+        return self._made(names, rankings, self.weights, levels, self.tied_weights)
+
     def joined(self, other: Ballots) -> Ballots:
         """These ballots and `other` ones of the same candidates, equal rows together."""
         if self.candidates != other.candidates:
@@ -206,9 +220,23 @@ class Ballots:
         small = _small(len(self.candidates))
         rankings = np.concatenate([self.rankings.astype(small), other.rankings.astype(small)])
         weights = np.concatenate([self.weights, other.weights])
-        levels = np.concatenate([self.levels.astype(small), other.levels.astype(small)])
+        levels = np.concatenate([self.levels, other.levels])  # of scores, which may be more than candidates
         tied = np.concatenate([self.tied_weights, other.tied_weights])
         return self._made(self.candidates, *merged_rows(rankings, weights), *merged_rows(levels, tied))
+
+    def lowered(self, by: int) -> Ballots:
+        """The same ballots with so many empty levels above, as where scores come to stand on a higher scale."""
+        levels = np.where(self.levels < 0, UNRANKED, self.levels.astype(np.int16) + by).astype(np.int16)
+        return self._made(self.candidates, self.rankings, self.weights, levels, self.tied_weights)
+
+    def with_blank(self, number: int, *, levels: bool = False) -> Ballots:
+        """The same ballots with so many blank ones, which are kept as levels where scores are."""
+        ranked, tied = self.rankings[:, 0] >= 0, (self.levels >= 0).any(axis=1)
+        parts = [(self.rankings[ranked], self.weights[ranked]), (self.levels[tied], self.tied_weights[tied])]
+        rows, weights = parts[levels]
+        blank = np.full((1, len(self.candidates)), UNRANKED, dtype=rows.dtype)
+        parts[levels] = np.concatenate([rows, blank]), np.append(weights, np.int64(number))
+        return self._made(self.candidates, *parts[0], *parts[1])
 
     def restricted(self, kept: Sequence[int]) -> Ballots:
         """The strict ballots with all but the `kept` candidates struck out, these numbered as they come in `kept`."""

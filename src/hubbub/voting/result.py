@@ -33,6 +33,7 @@ class Draw:
     chosen: str
     number: int
     of: int
+    by_hand: bool = False  # somebody was asked, and nothing was drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

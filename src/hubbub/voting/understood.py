@@ -6,6 +6,7 @@ that is there twice, a contest in which nobody voted. A refusal says what was se
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
@@ -20,15 +21,23 @@ _MOST_LISTED: Final = 4  # names in a sentence
 _FEW: Final = 10  # rows, below which chance may make a column look like another thing
 _SOME: Final = 5  # ballots, from which on a majority of them says something
 _BLOCK_ROWS: Final = 1 << 16  # rows that are looked at together
+_TOTAL: Final = re.compile(r"\W*(?:grand |sub-?)?totals?\b(?: (?:votes|ballots|papers))?\W*[\d,. ]*", re.IGNORECASE)
 _VARIED: Final = 2  # different names in a column that shares none with the others
 
 
 def check_names(met: Iterable[str], declared: Collection[str]) -> None:
     """Refuse candidates who are called by numbers, dates and the like, unless somebody declared them.
 
-    Guarantee: every candidate of the file is declared, or has a letter in the name, or has no digit in it.
+    Guarantee: every candidate of the file is declared, or has a letter in the name, or has no digit in it, and none is
+    called like a line of totals.
     """
-    numbers = sorted(name for name in met if name not in declared and _is_number(name))
+    unknown = sorted(name for name in met if name not in declared)
+    if total := next((name for name in unknown if _TOTAL.fullmatch(name)), None):
+        raise WrongUse(
+            f'"{total[:60]}" would be a candidate, and looks like a line of totals; take that line out of the file, or list '
+            "who stands with `candidates=FILE`"
+        )
+    numbers = [name for name in unknown if _is_number(name)]
     if numbers:
         seen = ", ".join(f'"{name}"' for name in numbers[:_MOST_LISTED])
         more = f" and {len(numbers) - _MOST_LISTED} more" if len(numbers) > _MOST_LISTED else ""
@@ -44,10 +53,15 @@ def _is_number(name: str) -> bool:
 
 
 def check_rank_columns(
-    rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | None], header: Sequence[str], *, counted: bool
+    rows: NDArray[np.integer],
+    ranks: Sequence[frozenset[str] | None],
+    header: Sequence[str],
+    ballots: NDArray[np.int64] | None = None,
+    *,
+    counted: bool,
 ) -> None:
     """Refuse columns that hold something about a ballot and not its ranks. `ranks[code]` says whom a cell names;
-    `counted` whether rows stand for several ballots.
+    `ballots` how many rows of the file each row stands for; `counted` whether the file says so itself.
 
     Guarantee: no column is called as somebody whom the ballots rank, but by a number. Of at least ten rows, no column that is kept names
     somebody else in each, and none with two names or more shares no name with the others, if these have two as well.
@@ -55,7 +69,7 @@ def check_rank_columns(
     filled: list[int] = []
     people: list[frozenset[str]] = []
     for column in rows.T:
-        met = np.bincount(column, minlength=len(ranks))
+        met = np.bincount(column, ballots, minlength=len(ranks))
         named = [(int(met[code]), rank) for code, rank in enumerate(ranks) if rank and met[code]]
         filled.append(sum(many for many, _ in named))
         people.append(frozenset[str]().union(*(rank for _, rank in named)))
@@ -86,7 +100,12 @@ def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | None], columns: Sequence[str]) -> None:
+def check_repeats(
+    rows: NDArray[np.integer],
+    ranks: Sequence[frozenset[str] | None],
+    columns: Sequence[str],
+    ballots: NDArray[np.int64] | None = None,
+) -> None:
     """Refuse ranks that say the same again and again, as marks, grades or answers in a column for each candidate do.
 
     Guarantee: of at least five ballots with two ranks or more that are kept, half at least name nobody twice.
@@ -96,8 +115,9 @@ def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | No
     several = twice = 0
     for start in range(0, len(rows), _BLOCK_ROWS):
         table = np.sort(codes[rows[start : start + _BLOCK_ROWS]], axis=1)
-        several += int((table[:, -2] >= 0).sum())
-        twice += int(((table[:, 1:] == table[:, :-1]) & (table[:, 1:] >= 0)).any(axis=1).sum())
+        many = 1 if ballots is None else ballots[start : start + _BLOCK_ROWS]
+        several += int(((table[:, -2] >= 0) * many).sum())
+        twice += int((((table[:, 1:] == table[:, :-1]) & (table[:, 1:] >= 0)).any(axis=1) * many).sum())
     if several >= _SOME and 2 * twice > several:
         listed_columns = ", ".join(f'"{name}"' for name in columns[:_MOST_LISTED])
         raise WrongUse(
@@ -182,8 +202,13 @@ def check_voted(ballots: Ballots) -> Ballots:
     """These ballots, if any of them marks anybody: else a winner would be a lot among people whom nobody chose."""
     strict = bool(((ballots.rankings[:, 0] >= 0) & (ballots.weights > 0)).any())
     if not strict and not ((ballots.levels >= 0).any(axis=1) & (ballots.tied_weights > 0)).any():
-        raise WrongUse(
-            f"nobody voted: none of the {ballots.voters:,} ballots marks a candidate that counts, so there is nothing "
-            "to count; is this the right contest, and are its labels and overvotes read as they should be?"
-        )
+        raise nobody_voted(ballots.voters)
     return ballots
+
+
+def nobody_voted(voters: int) -> WrongUse:
+    """What is wrong where no ballot marks anybody."""
+    return WrongUse(
+        f"nobody voted: none of the {voters:,} ballots marks a candidate that counts, so there is nothing to count; is "
+        "this the right contest, and are its labels and overvotes read as they should be?"
+    )

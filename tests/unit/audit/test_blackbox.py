@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.audit.blackbox import Experiment, compare, look_sizes, power, repeated
-from hubbub.audit.clopper_pearson import at_least, at_most
+from hubbub.audit.blackbox import Experiment, _from_pairs, compare, look_sizes, power, power_on_leak, repeated
+from hubbub.audit.clopper_pearson import at_least, at_most, most_events
 from hubbub.audit.outcomes import heap, proposed
 from hubbub.channels.catalogue import channel
 from hubbub.errors import WrongUse
@@ -79,6 +79,77 @@ def test_a_tenth_too_much_is_seen_with_a_hundred_thousand_runs() -> None:
     found = compare(*pair, epsilon=1, runs=100_000)
     assert found.refuted
     assert float(Fraction(found.lower_bound or "0")) <= 1.2 + 0.1
+
+
+# --- a leak in one run of hundreds ----------------------------------------------------------------------------------
+
+PAIRS = 14
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "delta"), [("0.4", "0.2", "0"), ("0.9", "0.5", "0"), ("0.2", "0.02", "0"), ("0.5", "0.1", "0.3")]
+)
+@pytest.mark.parametrize("alpha", [Fraction(1, 5), Fraction(1, 20)])
+def test_the_bound_from_pairs_is_too_high_no_more_often_than_alpha(p: str, q: str, delta: str, alpha: Fraction) -> None:
+    """By listing how many of 14 pairs have both events, the first alone, the second alone, or none."""
+    often, seldom, slack = map(float, (p, q, delta))
+    loss = np.log((often - slack) / seldom)
+    chances = (often * seldom, often * (1 - seldom), (1 - often) * seldom, (1 - often) * (1 - seldom))
+    above = 0.0
+    for both in range(PAIRS + 1):
+        for first in range(PAIRS + 1 - both):
+            for second in range(PAIRS + 1 - both - first):
+                none = PAIRS - both - first - second
+                one = np.repeat([True, True, False, False], [both, first, second, none])
+                two = np.repeat([True, False, True, False], [both, first, second, none])
+                if _from_pairs(one, two, Fraction(delta), alpha) > loss:
+                    above += stats.multinomial.pmf((both, first, second, none), PAIRS, chances)
+    assert above <= float(alpha), f"above the loss {loss:.3f} with probability {above:.4f}"
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 20), Fraction(1, 10_000)])
+@pytest.mark.parametrize("chance", ["0.000001", "0.01", "0.5"])
+def test_more_events_than_that_come_up_with_a_chance_of_at_most_alpha(chance: str, alpha: Fraction) -> None:
+    most = most_events(Fraction(chance), 1000, alpha)
+    assert stats.binom.sf(most, 1000, float(chance)) <= float(alpha)
+    assert most <= 1000 * float(chance) or stats.binom.sf(most - 1, 1000, float(chance)) > float(alpha) * 0.999
+
+
+def leaking(count: int, once_in: int, *, floats: bool) -> Experiment:
+    """Noise of epsilon 1 and, once in so many runs, the number itself."""
+    source = ScriptedSource.from_label(f"leak {count} {once_in} {floats}")
+    noisy = channel("geometric", epsilon="0.01")
+
+    def many(n: int) -> list[object]:
+        numbers = noisy.release(np.full(n, 100 * count, dtype=np.int64), source).values
+        leaks = source.words(n) % np.uint64(once_in) == 0
+        fine = source.words(n).astype(float) / 2**64 if floats else np.zeros(n)
+        return [count if leak else float(x) / 100 + f / 100 for x, leak, f in zip(numbers, leaks, fine, strict=True)]
+
+    return many
+
+
+@pytest.mark.parametrize("floats", [False, True], ids=["steps", "nearly all different"])
+def test_the_exact_number_once_in_300_runs_is_found(floats: bool) -> None:
+    pair = [leaking(count, 300, floats=floats) for count in (1000, 1001)]
+    found = compare(*pair, epsilon=1, runs=20_000)
+    assert found.refuted, found.sentence()
+    assert power_on_leak(1, 0, 0.99, 20_000, 300) > 0.9
+    assert power_on_leak(1, 0, 0.99, 20_000, 1000) < 0.1
+    assert "1 in 1,000" in " ".join(found.notes)
+
+
+def test_one_entry_more_in_one_run_of_200_is_found() -> None:
+    def lists(more: bool) -> Experiment:
+        source = ScriptedSource.from_label(f"lists {more}")
+
+        def many(n: int) -> list[object]:
+            words = source.words(n)
+            return [[int(w % 1000)] * (1 + (more and w % 200 == 0)) for w in words.tolist()]
+
+        return many
+
+    assert compare(lists(False), lists(True), epsilon=1, runs=20_000).refuted
 
 
 # --- what can be told apart ---------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Assumption, Theorem, stated
@@ -76,6 +77,10 @@ SAYS: list[tuple[Guarantee, list[str]]] = [
     (OutlierPrivacy(curve=read("slope:0.01<=1").curve), ["1.0101 to 2.7 times", "of 100 or more", "2.72"]),
     (OutlierPrivacy(curve=read("slope:0.1").curve), ["in a crowd of 1,", "and 1.106 times that for each further one"]),
     (OutlierPrivacy(curve=read("1").curve, delta=TENTH), ["Leave out one person in", "in any crowd", "10 %"]),
+    (
+        TailoredPrivacy(curve=read("1:0.1,101:1").curve, delta=TENTH),
+        ["are in your cell, the less you show", "of 1 to 100", "1.106", "Your crowd is everybody in your cell"],
+    ),
     (SimpleOutlier(k=10, epsilon=ONE), ["of 1 to 10", "1.106", "11 or more, nothing is promised"]),
     (StaircaseOutlier(thresholds=(10,), epsilons=(ONE, Fraction(0))), ["exactly as likely", "2.72"]),
     (OutlierGroup(k=10, size=4, epsilon=ONE), ["up to 4 people at once", "at most 10 of their kind", "k = 10"]),

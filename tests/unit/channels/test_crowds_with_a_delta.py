@@ -100,6 +100,20 @@ def test_theorem_a_with_a_delta_bounds_every_mixture_of_others(
     assert bound <= 1.01 * ours < 10 * true, "ours is for a class of any size, the printed one for this one"
 
 
+WORST = [(*CASES[0][:4], 3, 0.0220), (*CASES[1][:4], 3, 0.0091), (*CASES[2][:4], 3, 0.0068), (*CASES[3][:4], 7, 0.0064)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "p", "epsilon", "s2", "n", "printed"), WORST)
+def test_the_bounds_of_the_note_hold_for_one_number_of_others_and_ours_for_every_one(
+    k: int, p: str, epsilon: str, s2: int, n: int, printed: float
+) -> None:
+    """With as few others as here the exact delta is above the number that the note prints beside the other one: that one
+    is no bound for (k, p, E). Ours is, and at the worst number of others hardly more than the truth."""
+    true = true_delta(k, float(p), float(epsilon), float(s2), n)
+    assert printed < true <= best_bound(k, p, epsilon, s2) < 1.25 * true
+
+
 def test_the_step_pays_the_delta_of_the_sampled_and_never_less_than_the_sample_gives() -> None:
     own = Fraction(1, 10**7)
     premise = stated(CrowdBlending(k=20, epsilon=Fraction(1, 2), delta=own))

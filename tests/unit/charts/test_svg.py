@@ -9,7 +9,18 @@ from itertools import pairwise
 import pytest
 
 from hubbub.charts.style import WIDTHS
-from hubbub.charts.svg import Bar, ChartLabels, Panel, _scale, drawn, goes_beyond, responsive, text_length, wrapped
+from hubbub.charts.svg import (
+    Bar,
+    ChartLabels,
+    Panel,
+    _scale,
+    drawn,
+    goes_beyond,
+    responsive,
+    round_ticks,
+    text_length,
+    wrapped,
+)
 
 WORDS = ChartLabels(title="Bars", description="Two bars.", by="kind", numbers="people")
 
@@ -168,3 +179,13 @@ def test_it_says_what_it_is_to_somebody_who_cannot_see_it() -> None:
         assert root.get("role") == "img"
         assert (root.findtext("title"), root.findtext("desc")) == ("Bars", "Two bars.")
         assert [part.text for part in root.iter("title")][1:] == ["a: 1,000, 900 or more"]
+
+
+@pytest.mark.parametrize("many", [3, 4, 5, 8])
+def test_an_axis_has_two_ticks_at_least_wherever_it_begins_and_ends(many: int) -> None:
+    for least in range(0, 3000, 37):
+        for span in range(1, 4000, 41):
+            ticks = round_ticks(least, least + span, many)
+            assert 2 <= len(ticks) <= many + 2, (least, span)
+            assert least <= ticks[0]
+            assert ticks[-1] <= least + span

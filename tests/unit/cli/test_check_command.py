@@ -92,7 +92,7 @@ def test_unreadable_cells_are_counted_masked_and_the_remedy_works(tmp_path: Path
     people = {name: told["people"][name] for name in ("column", "people", "rows_without", "people_by_rows")}
     assert people == {"column": "id", "people": 80, "rows_without": 0, "people_by_rows": {"2": 80}}
     assert "--by pay:0..100000:10000,money,null --by hired:month:2013-01..2013-12,date=%m/%d/%Y" in told["command"]
-    assert "--person id --one-row-per-person" in told["command"]
+    assert "--person id --distinct 3 " in told["command"]
     assert not any(cell in look(file, *asked[:-1]).stdout for cell in ("$10,314", "03/01/2013", "03/14"))
 
 
@@ -117,7 +117,7 @@ def test_the_shares_shown_are_those_of_the_counts(tmp_path: Path) -> None:
         (table(pay="Ann Smith"), ("--by", "pay:0..100000:10000"), "look like Xxx Xxxxx (160)"),
         (table(rows=1), ("--person", "id", "--by", "town"), "80 people by id, each with one row."),
         ("id,town,Town\n1,a,b\n", (), "town#1  0        about 1"),
-        ("id;town\n1;a\n", (), "The first line has 1 cells: id;town"),
+        ("id;town\n1;a\n", (), "Cells are separated by a semicolon"),
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_told_by_rule(tmp_path: Path, text: str | bytes, words: tuple[str, ...], says: str) -> None:
@@ -252,8 +252,8 @@ def test_check_in_the_place_of_release_histogram_takes_the_same_words(tmp_path: 
     assert "town=Bath,York" in done.stdout
     assert "Each row is taken for another person here" not in done.stdout
     assert done.stderr == (
-        "Note: a look has no use for --collected-between, --dataset, --delta, --dry-run, --epsilon, --explain, --out, "
-        "--unreadable, --yes; the release will.\n"
+        "Note: a look has no use for --collected-between, --dataset, --dry-run, --explain, --unreadable, --yes; "
+        "the release will.\n"
     )
     wrong = look(file, "--rows-are-people", "--epsilom", "1")
     assert (wrong.exit_code, wrong.stderr.startswith("hubbub: no such option '--epsilom'. ")) == (2, True)
@@ -273,3 +273,53 @@ def test_check_takes_every_option_that_a_release_of_a_table_has(tmp_path: Path) 
                 values = ["1"] * (0 if getattr(param, "is_flag", False) else param.nargs)
                 context = check.make_context("check", [str(file), param.opts[0], *values])
                 assert param.name in context.params, param.opts
+
+
+def test_a_column_that_says_by_its_name_who_a_row_is_about_is_taken_so(tmp_path: Path) -> None:
+    """Visits taken for people would be published, and paid for, as people."""
+    file = tmp_path / "visits.csv"
+    rows = "".join(f"P{n % 60},{'North' if n % 3 else 'South'}\n" for n in range(120))
+    file.write_text(f"Patient_ID,ward\n{rows}")
+    for more in ((), ("--by", "ward=North,South")):
+        told = look(file, *more).stdout
+        assert "the column Patient_ID says who a row is about" in told.replace("\n", " ")
+        assert "60 people by Patient_ID: 60 have several rows" in told
+        command = json.loads(look(file, *more, "--json").stdout)["command"]
+        assert command == json.loads(look(file, *more, "--person", "Patient_ID", "--json").stdout)["command"]
+        assert f"--person Patient_ID --distinct {2 if more else 3} " in command
+        assert "--one-row-per-person" not in command, "one random ward of each is not who was ever there"
+        assert f"put --rows-per-person 3 in place of --distinct {2 if more else 3}" in told.replace("\n", " ")
+    command = json.loads(look(file, "--rows-are-people", "--json").stdout)["command"]
+    assert "--rows-are-people" in command
+    assert "--yes" in command, "or the release would be refused"
+
+
+def test_a_misspelt_bin_is_pointed_out_without_a_cell(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text("dept,pay,office no\n" + "Finance,$1000,7\n" * 40 + "Sales,$900,8\n" * 30)
+    told = look(file, "--rows-are-people", "--by", "dept=Finanse,Sales,Garden").stdout.replace("\n", " ")
+    assert "no cell is Finanse, but 40 read much like it; is it misspelt?" in told
+    assert "no cell is Garden." in told
+    assert "Finance" not in told
+
+
+def test_the_command_that_is_proposed_keeps_the_promise_and_says_how_numbers_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text("office no,full name,dept,pay\n" + "".join(f"{n},A{n % 9},B{n % 3},${n}.00\n" for n in range(90)))
+    told = look(file, "--rows-are-people", "--epsilon", "0.5", "--out", "here").stdout.replace("\n", " ")
+    assert "--by dept --epsilon 0.5 --delta 1e-9 --out here" in told
+    mean = (
+        f"hubbub release mean {file} --rows-are-people --of pay:LOW..HIGH:STEP,money --epsilon 0.5 --out here (or sum"
+    )
+    assert mean in told
+    assert "--by COLUMN=a,b,c. No mean is told of groups that were found" in told
+    assert "without --delta no bin is hidden" in told
+
+
+def test_a_look_finds_the_separator_that_a_release_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text("VisitID;ward;minutes\n" + "".join(f"{n};{'AB'[n % 2]};{n % 77}\n" for n in range(90)))
+    told = look(file, "--rows-are-people").stdout.replace("\n", " ")
+    assert "Cells are separated by a semicolon" in told
+    assert "--delimiter semicolon --rows-are-people --by ward" in told
+    assert "--rows-are-people --of minutes:LOW..HIGH:STEP --epsilon 1 --out mean/" in told, "and not of ids"

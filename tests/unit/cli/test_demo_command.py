@@ -19,7 +19,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(commands, ["demo", *args], catch_exceptions=False)
 
 
-TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "report.html"]
+TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "datapackage.json", "report.html"]
 ASKED = "questions.toml"
 NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:]), "places.csv", "democrats.html"]
 
@@ -45,7 +45,8 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
     assert told == ["0.7990", "0.8998", "0.5805", "0.7223", "0.5590"]
     town = answer["millbrook"]
     assert (town["residents"], town["rows_published"] + town["rows_suppressed"]) == (40_000, town["bins"])
-    assert [town[key] for key in ("table", "release", "certificate", "report")] == answer["files"][:4]
+    written = [file for file in answer["files"] if not file.endswith("datapackage.json")]
+    assert [town[key] for key in ("table", "release", "certificate", "report")] == written[:4]
     assert (answer["open_first"], "<svg" in Path(town["report"]).read_text(encoding="utf-8")) == (town["report"], True)
     assert [row["mechanism"] for row in answer["rows"]] == [m.title for m in salaries.MECHANISMS]
     keys = {"channel", "parameters", "promise", "attack", "error", "error_rare", "error_large", "right", "verdict"}
@@ -78,6 +79,7 @@ def test_the_terminal_tells_the_story_without_any_extra(tmp_path: Path, monkeypa
             "places.csv",
             "democrats.html",
             ASKED,
+            "hubbub.toml",
             "salaries.html",
             "salaries.svg",
         )

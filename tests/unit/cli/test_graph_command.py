@@ -168,7 +168,12 @@ def test_a_release_as_json(links: Path, tmp_path: Path) -> None:
     assert first["scale_proposition_12"] > first["scale"] > first["scale_node_dp"]
     assert {each["unit"] for each in told["guarantees"]} == {"vertex"}
     assert told["dataset"] == "links"
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"release.csv", "certificate.json", "report.html"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "release.csv",
+        "certificate.json",
+        "datapackage.json",
+        "report.html",
+    }
     assert run("verify", told["certificate"]).exit_code == 0
     said = " ".join(run("explain", told["certificate"]).stdout.split())
     assert "with that person's edges removed" in said
@@ -176,7 +181,7 @@ def test_a_release_as_json(links: Path, tmp_path: Path) -> None:
 
 
 def test_a_release_in_words(links: Path, tmp_path: Path) -> None:
-    done = release(links, tmp_path, "--of", "eulerian,average-degree", "--compare")
+    done = release(links, tmp_path, "--of", "eulerian,average-degree", "--compare", "--explain")
     assert done.exit_code == 0
     said = " ".join(done.stdout.split())
     for part in ("as a distance", "scale of the noise", "k = 20", "Prop. 12", "RSE(20, 9)", "a path that uses every"):

@@ -48,6 +48,8 @@ EVERY = [pytest.param(path, command, id=" ".join(("hubbub", *path))) for path, c
 def test_every_help_has_an_example_that_runs(
     path: tuple[str, ...], command: click.Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if path == ("sql",):
+        pytest.importorskip("sqlglot")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
     millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves
@@ -55,9 +57,13 @@ def test_every_help_has_an_example_that_runs(
     examples = examples_of(command)
     assert shown.exit_code == 0
     assert examples
+    assert not any(example.endswith("--help") for example in examples), "no command is its own example"
     for example in examples:
-        if "spark://" in example:
-            continue  # a cluster of its own
+        if "spark://" in example or example.startswith("hubbub studio "):
+            continue  # a cluster of its own; a page that stays until it is stopped
+        if example.startswith("hubbub ledger finish "):
+            assert "nothing to finish" in run(*shlex.split(example)[1:]).stderr  # no process died here
+            continue
         assert example in shown.stdout, "an example must stand on one line, to be copied"
         result = run(*shlex.split(example)[1:])
         assert (result.exit_code, bool(result.stdout)) == (0, True), example

@@ -53,7 +53,7 @@ RH people.parquet --delimiter ; --by town +K => 2 a .parquet file says itself ho
 RH people.parquet --encoding latin-1 --by town +K => 2 a .parquet file says itself how it is read;
 RH people.csv --by city +K => 2 there is no column 'city'; the first line of
 RH people.parquet --by city +K => 2 there is no column 'city'; there are 'id',
-RH people.csv --by Town +K => 2 there is no column 'Town'; the first line of
+RH people.csv --by Town +K => 2 there is no column 'Town'; did you mean 'town'? The first line of
 RH people.csv --by  +K => 2 a bin specification names a column, like
 RH people.csv --by = +K => 2 a bin specification names a column, like
 RH people.csv --by town= +K => 2 a value of town is empty; write town=a,b, and
@@ -135,7 +135,7 @@ check nowhere.csv => 2 there is no file 'nowhere.csv': it does not
 check people.csv --by city => 2 there is no column 'city'; the first line of
 check people.csv --person who => 2 there is no column 'who'; the first line of the
 check people.csv --by age:0-100 => 2 the bins of age are written age:0..100:10,
-check semicolon.csv => 2 the first line has no comma in it but a
+check semicolon.csv --delimiter comma --by town => 2 there is no column 'town'; the first line
 check twice.csv --by town => 2 2 columns are called 'town'; say which: 'town#1'
 check fake.parquet => 2 the table could not be read; check that the
 check people.csv --encoding klingon => 2 encoding must be utf-8, utf-16 or one of single

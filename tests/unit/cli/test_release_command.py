@@ -63,7 +63,12 @@ def test_a_small_release_loads_nothing_heavy(by: str, town: Path, tmp_path: Path
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "loaded:"
-    assert {path.name for path in out.iterdir()} == {"release.csv", "certificate.json", "report.html"}
+    assert {path.name for path in out.iterdir()} == {
+        "release.csv",
+        "certificate.json",
+        "datapackage.json",
+        "report.html",
+    }
     assert "<svg" in (out / "report.html").read_text(encoding="utf-8")
 
 
@@ -170,3 +175,28 @@ def test_epsilon_is_the_total_over_the_bins_of_a_person(tmp_path: Path) -> None:
     assert [each["says"] for each in told["guarantees"]] == ["1-DP [add/remove]"]
     assert told["rate_per_bin"] == "0.5"
     assert told["channel"]["epsilon"] == "0.5"
+
+
+@pytest.mark.parametrize(("kind", "found"), [("histogram", True), ("histogram", False), ("count", False)])
+def test_one_row_of_each_person_is_not_called_people_by_ward(kind: str, found: bool, tmp_path: Path) -> None:
+    visits = tmp_path / "visits.csv"
+    visits.write_text("who,ward\n" + "".join(f"p{n % 60},{'AB'[n % 7 > 3]}\n" for n in range(120)))
+    words = ["--by", "ward", "--delta", "1e-6"] if found else ["--by", "ward=A,B"]
+    words += ["--person", "who", "--one-row-per-person", "--epsilon", "1", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(commands, ["release", kind, str(visits), *words])
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.stdout.split())
+    explained = CliRunner().invoke(commands, ["explain", str(tmp_path / "out/certificate.json")])
+    report = " ".join((tmp_path / "out/report.html").read_text().split())
+    says = "Each person counts once, in one of their rows drawn at random. This is neither how many people were ever in a bin"
+    assert "People by ward" not in told + report
+    assert all(word in told for word in (says, "--distinct B", "--rows-per-person M", "rows with no who are left out"))
+    assert says in report
+    assert (" public partition" in " ".join(explained.stdout.split())) != found
+    assert ("The bins are a public partition" in report) != found
+    assert ("--kept-rows gives a shorter one" in told) != found
+    assert ("Rows in none of the bins are not counted; list null" in told) != found
+    if kind == "histogram":
+        assert "Published: One row of each person, drawn at random, by ward" in told
+        assert "neither how many were ever in a bin, nor" in " ".join(explained.stdout.split())
+        assert ("interval for rows on average" in told) != found

@@ -35,7 +35,7 @@ release count people.csv --epsilon inf --out o => 2 epsilon must be a number lik
 release count people.csv --epsilon nan --out o => 2 epsilon must be a number like 0.1, 1/3 or
 release count people.csv --epsilon 1 --coverage 0 --out o => 2 coverage must lie between 0 and 1, not 0;
 release count people.csv --epsilon 1 --coverage 1 --out o => 2 coverage must lie between 0 and 1, not 1;
-release count people.csv --epsilon 1 --delta 1e-6 --out o => 2 no such option '--delta'. Did you mean
+release count people.csv --epsilon 1 --delta 1 --out o => 2 delta must lie between 0 and 1, not 1;
 release count people.csv --out o => 2 say how people are protected, in one way:
 release count people.csv --epsilon 100 --out o => 2 epsilon must lie between 0.000001 and 50
 release fraction people.csv --epsilon 1 --out o => 2 a fraction is of those who meet a
@@ -47,7 +47,7 @@ release sum people.csv --of age:0..100:1 --out o => 2 say how people are protect
 release sum people.csv --of age:0..100:1 --epsilon 0 --out o => 2 epsilon must be above 0, not 0
 release sum people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be
 release sum people.csv --of age:0..100:1 --cap -5 --epsilon 1 --out o => 2 cap must be above 0, not -5
-release sum people.csv --of age:0..100:1 --cap many --epsilon 1 --out o => 2 cap must be a number like 0.1, 1/3 or 1e-6,
+release sum people.csv --of age:0..100:1 --cap many --epsilon 1 --out o => 2 a cap is a number, auto or layers, not 'many'
 release cube people.csv --by town --epsilon 1 --out o => 2 a cube has at least two columns; add --by
 release cube people.csv --by town=Wexcombe --margins all,none --epsilon 1 --out o => 2 a cube has at least two columns; add --by
 release cube people.csv --epsilon 1 --out o => 2 a cube has at least two columns; add --by
@@ -76,7 +76,7 @@ release questions people.csv --out o => 2 say which questions are asked: add --s
 release questions people.csv --spec nowhere.toml --out o => 2 the questions must be a TOML file that can
 release questions people.csv --spec people.csv --out o => 2 the questions must be a TOML file that can
 release questions people.csv --spec empty.csv --epsilon 1 --out o => 2 a file of questions has a table
-release histogram people.csv --by town=a --epsilon 1 --delta 2 --out o => 3 Gaussian noise needs a delta above 0 and
+release histogram people.csv --by town=a --epsilon 1 --delta 2 --out o => 2 delta must lie between 0 and 1, not 2;
 release histogram people.csv --by town --epsilon 1 --delta 0 --out o => 2 delta must be above 0, not 0
 release histogram people.csv --by town=a --epsilon 1 --unlisted 2 --out o => 2 --unlisted is a share of people outside of
 release histogram people.csv --by town=a --epsilon 1 --unlisted some --out o => 2 unlisted must be a number like 0.1, 1/3 or
@@ -98,7 +98,7 @@ release histogram mysql://h/d --table t --by town=a --epsilon 1 --out o => 2 an 
 release histogram people.csv --table SELECT --by town=a --epsilon 1 --out o => 2 a .csv file holds one table; drop --table
 release histogram people.xlsx --by town=a --epsilon 1 --out o => 2 there is no file 'people.xlsx': it does not
 release histogram *.csv --by town=a --epsilon 1 --out o => 2 the first line of a CSV names its columns,
-release histogram people.csv --by twon=a --epsilon 1 --out o => 2 there is no column 'twon'; the first line
+release histogram people.csv --by twon=a --epsilon 1 --out o => 2 there is no column 'twon'; did you mean 'town'?
 release histogram people.csv --by age:0..100:1e-9 --epsilon 1 --out o => 2 the range of age must be a whole number of
 release histogram people.csv --by age:[0,inf,5) --epsilon 1 --out o => 2 the edges of age must grow, like
 release histogram people.csv --by hired:year:2013..2013..2014 --epsilon 1 --out o => 2 a date of hired is written 2024, 2024-01 or
@@ -154,7 +154,82 @@ check people.csv --of age => 2 the range and the step of age must be
 check people.csv --person id --rows-are-people => 2 --person and --rows-are-people exclude each
 check twice.csv --person Town => 2 2 columns are called 'Town'; say which:
 """
-LINES = TOUR.splitlines()
+NEWEST = """\
+release sum people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
+release sum people.csv --of age:0..100:1 --by town --epsilon 1 --out o => 2 the bins of town must be declared, like town=a,b,other or
+release sum people.csv --of age:0..100:1 --cap lots --epsilon 1 --out o => 2 a cap is a number, auto or layers, not 'lots'; choose one of
+release sum people.csv --of age:0..100:1 --cap 300 --epsilon 1 --out o => 2 the cap must lie above 0 and in the range, up to 100, not
+release sum people.csv --of age:0..100:1 --cap auto --cap-share 2 --epsilon 1 --out o => 2 cap-share is the part of epsilon that is spent on it, between
+release sum people.csv --of age:0..100:1 --lost 0.1 --epsilon 1 --out o => 2 --lost tells what a cap cut off; say the cap, --cap A, or
+release sum people.csv --of age:-10..100:1 --epsilon 1 --out o => 2 values below 0 need a cap on what one person counts with, and
+release sum people.csv --of age:0..100:1 --person id --rows-per-person 0 --epsilon 1 --out o => 2 --rows-per-person must be a whole number of at least 1, not 0
+release sum people.csv --of age:0..100:1 --person id --rows-per-person many --epsilon 1 --out o => 2 --rows-per-person must be a number like 0.1, 1/3 or 1e-6, not
+release sum people.csv --of age:0..100:1 --rows-per-person 3 --epsilon 1 --out o => 2 choosing among a person's rows needs the person column; add
+release ratio people.csv --of age:0..100:1 --epsilon 1 --out o => 2 say of which two columns, with range and step: --of
+release ratio people.csv --of age:0..100:1 --per id --epsilon 1 --out o => 2 the range and the step of id must be declared, because
+release ratio people.csv --of age:0..100:1 --per age:0..100:1 --epsilon 1 --out o => 2 a ratio is of two columns; choose another for --of or --per
+release ratio people.parquet --of age:0..100:1 --per ids:0..100:1 --epsilon 1 --out o => 2 there is no column 'ids'; did you mean 'id'? There are 'id',
+release ratio people.csv --of age:0..100:1 --per id:-5..100:2 --epsilon 1 --out o => 2 the range of id must be a whole number of steps, at most
+release ratio people.csv --of age:0..100:1 --per id:0..100:1 --crowd 20 --out o => 2 no such option '--crowd'; see hubbub release ratio --help
+release ratio people.csv --of age:0..100:1 --per id:0..100:1 --by town --epsilon 1 --out o => 2 the bins of a ratio are declared; list them, like
+release variance people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
+release variance people.csv --of town:0..10:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more rows, if each row
+release variance people.csv --of age:0..100:1 --weight id:0..9:1 --epsilon 1 --out o => 2 no such option '--weight'; see hubbub release variance --help
+release variance people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way: --zero-knowledge
+release std people.parquet --of smoker:0..1:1 --epsilon 1 --out o => 2 the column smoker holds booleans and no numbers; choose
+release std people.parquet --of age:0..100:1 --person ID --epsilon 1 --out o => 2 there is no column 'ID'; did you mean 'id'? There are 'id',
+release synthetic people.csv --epsilon 1 --out o => 2 invented rows have at least two columns; name more, or
+release synthetic people.csv --columns town,age --epsilon 1 --out o => 2 the domain must be declared, and town has no bins; write
+release synthetic people.csv --columns town=a,b --columns town=a,b --epsilon 1 --out o => 2 each column can be used once; combine its bins into one
+release synthetic people.csv --columns town=a,b --columns age:0..100:10 --crowd 10 --out o => 2 no such option '--crowd'; see hubbub release synthetic --help
+release count people.csv --weight age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
+release count people.csv --weight town:0..5:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more rows, if each row
+release count people.csv --weight age:0..5:1 --crowd 20 --out o => 2 weights are covered by plain noise only; use --epsilon E
+RH people.csv --by town=a,b --weight age:0..60:1 --epsilon 1 --out o => 2 a histogram counts people as they are, and how many they
+RH people.csv --by town=a --join nowhere.csv --on id --epsilon 1 --person id --out o => 2 there is no file 'nowhere.csv': it does not exist; check the
+RH people.csv --by town=a --join twice.csv --epsilon 1 --person id --out o => 2 --join and --on belong together: the second table, and the
+RH people.csv --by age:0..9:1 --join headless.csv --on id --epsilon 1 --person id --out o => 2 in the second table there is no column 'id'; the first line
+RH people.csv --by age:0..9:1 --join twice.csv --on ids --epsilon 1 --person ids --out o => 2 in the first table there is no column 'ids'; did you mean
+RH people.parquet --by town=a --epsilon 1 --format excel --out o => 2 format must be csv, parquet or xlsx, not 'excel'
+RH people.parquet --by town=a --epsilon 1 --language fr --out o => 2 a report can be in en or de, not 'fr'
+RH people.parquet --by town=a --epsilon 1 --table Sheet1 --out o => 2 a .parquet file holds one table; drop --table
+RH people.parquet --by age=young,old --epsilon 1 --out o => 2 the column age holds whole numbers, and 'young' is none that
+RH people.parquet --by age=1.0,2.0 --epsilon 1 --out o => 2 the column age holds whole numbers, and '1.0' is none that it
+RH people.parquet --by smoker=yes,no --epsilon 1 --out o => 2 the column smoker holds booleans, whose values are false and
+RH people.parquet --by town=a --epsilon 1,5 --out o => 2 --epsilon must be a number like 0.1, 1/3 or 1e-6, not '1,5'
+RH people.parquet --by twon=a --epsilon 1 --out o => 2 there is no column 'twon'; did you mean 'town'? There are
+release quantile people.csv --of age:0..100:1 --at 0.5 --epsilon 1 --out o => 2 no such option '--at'. Did you mean '--q'? see hubbub release
+release quantile people.csv --of age:0..100:1 --eps 1 --out o => 2 no such option '--eps'. Did you mean '--epsilon'? see hubbub
+release records people.parquet --columns town,age --crowd 5 --keep smoker,agee --out o => 2 there is no column 'agee'; did you mean 'age'? There are
+release records people.parquet --columns town,age --crowd 5 --keep town --out o => 2 a column is either a key or kept untouched, and named once;
+release records people.parquet --columns town,age --crowd 5 --keep smoker --out o => 2 this promises little: columns are published untouched, and no
+series start calls --kind median --rows-are-people --periods 12 --first 2026-01 --epsilon 1 => 2 invalid value for '--kind': 'median' is not one of
+series start calls --kind count --rows-are-people --periods 12 --first January --epsilon 1 => 2 a month is written like 2026-01, not 'January'; write it so
+series start calls --kind count --rows-are-people --periods 12 --every fortnight --first 2026-01 --epsilon 1 => 2 invalid value for '--every': 'fortnight' is not one of 'day',
+series start calls --kind histogram --rows-are-people --by town --periods 12 --first 2026-01 --epsilon 1 => 2 the bins of a series are declared, the same in every period,
+series start calls --kind count --periods 12 --first 2026-01 --epsilon 1 => 2 say who a person is: --person COLUMN, the column that says
+series start calls --kind count --person x --recur 13 --periods 12 --first 2026-01 --epsilon 1 => 2 nobody is in more than the 12 periods there are; lower
+series plan --periods 12 => 2 missing option '--epsilon'; see hubbub series plan --help
+series show calls => 2 the ledger has no series 'calls'; start it with hubbub series
+release count people.csv --series calls --period 2026-01 --out o => 2 the ledger has no series 'calls'; start it with hubbub series
+release count people.csv --period 2026-01 --epsilon 1 --out o => 2 --period is of a series; add --series NAME, or leave it out
+ledger backup => 2 missing argument 'FOLDER'; see hubbub ledger backup --help
+ledger restore nowhere => 2 there is no backup in 'nowhere'; name a folder that hubbub
+ledger restore . => 2 there is no backup in '.'; name a folder that hubbub ledger
+ledger policy town --differential-epsilon 1 --per week => 2 invalid value for '--per': 'week' is not one of 'month',
+vote tally people.parquet => 2 a .parquet file is a table of another kind; save it as CSV
+vote tally millbrook --rule score => 2 score adds up scores, and these ballots hold ranks; choose a
+vote tally millbrook --seats 2 => 2 --seats is about stv, and repeated-plurality elects one;
+vote tally millbrook --winners 2 => 2 no such option '--winners'. Did you mean '--seats'? see
+vote tally millbrook --rule stv --seats 99 => 2 99 seats and 5 candidates: all are elected without a count;
+vote worst --voters ten => 2 missing option '--coarseness'; see hubbub vote worst --help
+vote audit millbrook => 2 missing option '--dice'; see hubbub vote audit --help
+vote publish millbrook --out o => 2 ballots are published beside the official record; add
+plan noise --epsilon 1 => 2 missing option '--delta'; see hubbub plan noise --help
+explain people.csv => 4 the certificate does not hold, so it is not explained:
+verify people.csv --key nobody => 2 a public key is 64 hexadecimal signs, or a file that holds
+"""
+LINES = [*TOUR.splitlines(), *NEWEST.splitlines()]
 
 
 @pytest.fixture

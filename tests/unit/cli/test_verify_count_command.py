@@ -139,3 +139,42 @@ def test_the_invented_election_and_several_seats(tmp_path: Path) -> None:
         assert run("vote", "tally", file, *more, "--record", record).exit_code == 0
         done = run("verify", record, "--ballots", file)
         assert done.exit_code == 0, done.output
+
+
+CAST = ["Ann,Bob", "Ann,", "Ann,Cid", "Bob,Ann", "Cid,Bob", ",", ","]
+
+
+def _form(path: Path, cast: list[str], *, when: bool) -> Path:
+    heads = "Choice [First],Choice [Second]"
+    rows = [f"2026/10/01 9:1{i}:00,{cells}" if when else cells for i, cells in enumerate(cast)]
+    path.write_text("\n".join([f"Timestamp,{heads}" if when else heads, *rows]) + "\n")
+    return path
+
+
+def test_the_ballots_without_their_timestamps_verify_and_blank_ones_are_told(tmp_path: Path) -> None:
+    record = counted(_form(tmp_path / "club.csv", CAST, when=True))
+    done = run("verify", record, "--ballots", _form(tmp_path / "out.csv", CAST[::-1], when=False))
+    assert done.exit_code == 0, done.stderr
+    assert "2 blank ballots fewer than in the record (rows of empty cells are left out); the result is the same" in (
+        " ".join(done.stdout.split())
+    )
+    assert "blank" not in run("verify", record, "--ballots", tmp_path / "club.csv").stdout
+    again = tmp_path / "again"
+    again.mkdir()
+    record = counted(_form(again / "club.csv", CAST, when=False))
+    done = run("verify", record, "--ballots", tmp_path / "club.csv")
+    assert (done.exit_code, "2 blank ballots more" in " ".join(done.stdout.split())) == (0, True)
+
+
+@pytest.mark.parametrize("when", [True, False])
+@pytest.mark.parametrize(("at", "cells"), [(5, "Bob,Ann"), (3, ","), (0, "Ann,Cid")])
+def test_a_forged_ballot_is_noticed_whatever_blank_ones_are_left_out(
+    tmp_path: Path, when: bool, at: int, cells: str
+) -> None:
+    """A vote in place of a blank ballot, a blank ballot in place of a vote, and another vote."""
+    record = counted(_form(tmp_path / "club.csv", CAST, when=True))
+    forged = [*CAST[:at], cells, *CAST[at + 1 :]]
+    done = run("verify", record, "--ballots", _form(tmp_path / "forged.csv", forged, when=when))
+    assert done.exit_code == 4
+    assert "the ballots are not those of the record" in done.stderr
+    assert when or "it has 7 ballots and the file" in done.stderr

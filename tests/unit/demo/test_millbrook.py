@@ -60,10 +60,19 @@ def test_values_are_plausible_and_some_are_missing(people: pa.Table) -> None:
 
 def test_the_town_publishes_its_table(tmp_path: Path) -> None:
     story = millbrook.publish(tmp_path)
-    names = ["certificate.json", "millbrook.parquet", "publisher.key", "questions.toml", "release.csv", "report.html"]
+    names = [
+        "certificate.json",
+        "datapackage.json",
+        "hubbub.toml",
+        "millbrook.parquet",
+        "publisher.key",
+        "questions.toml",
+        "release.csv",
+        "report.html",
+    ]
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == names
     assert sorted(story.files.values()) == [
-        str(tmp_path / name) for name in names if name not in ("publisher.key", "questions.toml")
+        str(tmp_path / name) for name in names if name not in ("hubbub.toml", "publisher.key", "questions.toml")
     ]
     key = (tmp_path / "publisher.key").read_text().strip()
     done = verify((tmp_path / "certificate.json").read_bytes(), folder=tmp_path, key=key)

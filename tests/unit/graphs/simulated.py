@@ -7,9 +7,9 @@ from functools import cache
 
 from hubbub.graphs.distances import edges_away
 from hubbub.graphs.graph import Neighbours, neighbours
-from hubbub.graphs.simulator import Points, exact_loss, rounded_law
 from hubbub.graphs.statistics import Sampling, Statistic
 from hubbub.numeric.exact import ball
+from tests.unit.graphs.simulator import Points, exact_loss, rounded_law
 from tests.unit.graphs.small_graphs import all_facts, graph_of, pairs
 
 

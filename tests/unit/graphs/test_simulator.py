@@ -11,12 +11,12 @@ from hubbub.errors import WrongUse
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Neighbours
 from hubbub.graphs.samplers import Seen, explore, offset, share, walk
-from hubbub.graphs.simulator import exact_loss, rounded_law, simulate
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds
 from hubbub.kinds.graph.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball
 from tests.unit.graphs.simulated import N, around, law, neighbouring, worst_loss
+from tests.unit.graphs.simulator import exact_loss, rounded_law, simulate
 from tests.unit.graphs.small_graphs import graph_of, pairs, representatives
 
 COUNTS = [Statistic.CONNECTIVITY, Statistic.EULERIAN, Statistic.CYCLE_FREENESS, Statistic.EDGES]

@@ -9,11 +9,16 @@ from fractions import Fraction
 
 import pytest
 
+from hubbub.channels.catalogue import channel
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.composition import (
+    EXACT_CROWDS,
+    INDEPENDENT,
+    ONE_PARTITION,
     both,
     compose,
     crowd_blending,
+    crowd_blending_same_partition,
     crowd_blending_with_differential,
     differential,
     outlier_different_partitions,
@@ -258,9 +263,28 @@ def test_compose_refuses_what_it_does_not_understand(first: Derivation, second: 
             compose(one, two)
 
 
-def test_same_partition_does_not_make_crowd_blending_compose() -> None:
-    with pytest.raises(Refused, match="Proposition 7"):
-        compose(cb(), cb(), same_partition=True)
+def test_composition_on_one_partition_crowd_blending() -> None:
+    result = compose(cb(20, HALF), cb(5, ONE), same_partition=True)
+    assert result.conclusion == cb(5, ONE + HALF).conclusion
+    assert {ONE_PARTITION, EXACT_CROWDS, INDEPENDENT} == set(result.assumptions)
+    three = crowd_blending_same_partition(cb(20, HALF), cb(5, ONE), cb(7, ONE)).conclusion
+    assert three == cb(5, 2 * ONE + HALF).conclusion
+
+
+@pytest.mark.parametrize(("first", "second"), [(4, 3), (2, 2), (2, 5)])
+def test_the_joint_law_of_two_tables_of_one_partition_is_no_further_apart_than_the_sum(first: int, second: int) -> None:
+    """Every count below both crowds, outcome by outcome: what one person less changes of both tables together."""
+    tables = channel("noisy-below", k=first, epsilon="0.5"), channel("noisy-below", k=second, epsilon="1")
+    promise = crowd_blending_same_partition(cb(first, HALF), cb(second, ONE)).conclusion
+    assert isinstance(promise, CrowdBlending)
+    worst = 0.0
+    for count in range(1, promise.k):
+        losses = [
+            [float(abs((each.law(count).mass(x) / each.law(count - 1).mass(x)).log())) for x in range(-5, 10)]
+            for each in tables
+        ]
+        worst = max(worst, *(a + b for a in losses[0] for b in losses[1]))
+    assert worst == pytest.approx(to_float(promise.epsilon, round_up=True), abs=1e-9)
 
 
 def test_the_way_through_differential_privacy_is_open_on_different_partitions() -> None:

@@ -26,6 +26,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.numeric.exact import INFINITY
@@ -55,6 +56,7 @@ EXAMPLES: list[tuple[Guarantee, str, str]] = [
     (CrowdBlending(k=10, epsilon=Fraction(0)), "crowd-blending", "(10, 0)-crowd-blending"),
     (OutlierPrivacy(curve=read("1:0.1,9:1").curve), "outlier", "[1:0.1,9:1]-outlier"),
     (OutlierPrivacy(curve=flat(1), delta=TENTH), "outlier", "([1], 0.1)-outlier"),
+    (TailoredPrivacy(curve=read("1:0.1,9:1").curve, delta=TENTH), "tailored", "([1:0.1,9:1], 0.1)-tailored"),
     (SimpleOutlier(k=10, epsilon=Fraction(1)), "simple-outlier", "(10, 1)-simple-outlier"),
     (
         SimpleOutlier(k=10, epsilon=Fraction(1), delta=TENTH, differential=True),

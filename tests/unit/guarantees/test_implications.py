@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 
+from hubbub.channels.catalogue import channel
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.curve import flat, read
 from hubbub.guarantees.definitions import (
@@ -26,12 +27,14 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.guarantees.implications import (
     add_remove_to_replace,
+    always_blending_to_differential,
     differential_to_crowd_blending,
     differential_to_outlier,
     differential_to_simple_outlier,
     differential_to_zero_knowledge,
     outlier_to_crowd_blending,
     outlier_to_differential,
+    replacement_loss,
     sanitize_sample,
     simple_outlier_to_crowd_blending,
     to_outlier,
@@ -269,3 +272,46 @@ def test_an_implication_refuses_every_other_notion(
         assert result.premises == (premise,)
         assert result.theorem.source
     assert accepted >= 1
+
+
+@pytest.mark.parametrize("people", [2, 3])
+def test_proposition_6_always_blending_is_differential_privacy_by_replacement(people: int) -> None:
+    """Mechanisms on all multisets of three values: the epsilon at which everybody always blends is that of replacing."""
+    values = ("a", "b", "c")
+    tables = list(itertools.combinations_with_replacement(values, people))
+    for seed in range(20):
+        law = {table: (1 + (7 * i + seed * (i + 1) ** 2) % 11) / 13 for i, table in enumerate(tables)}  # P(output 1)
+
+        def apart(t: str, u: str, law: dict[tuple[str, ...], float] = law) -> float:
+            """How far exchanging t for u moves the output, in every table."""
+            pairs = ((sorted((t, *rest)), sorted((u, *rest))) for rest in itertools.product(values, repeat=people - 1))
+            found = 0.0
+            for one, two in pairs:
+                p, q = law[tuple(one)], law[tuple(two)]
+                found = max(found, abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q))))
+            return found
+
+        replaced = max(apart(t, u) for t in values for u in values)
+        blends = max(
+            sorted(apart(table[i], other) for other in table)[1] for table in tables for i in range(people)
+        )  # the crowd of two that is nearest, oneself included
+        assert blends == pytest.approx(replaced)
+    assert always_blending_to_differential(HALF, k=2) == dp(HALF, replace=True).conclusion
+    with pytest.raises(WrongUse, match="no crowd"):
+        always_blending_to_differential(HALF, k=1)
+
+
+@pytest.mark.parametrize(("left", "joined"), [(1, 0), (3, 1), (2, 5)])
+def test_replacing_somebody_costs_the_old_crowd_and_the_new_one(left: int, joined: int) -> None:
+    """Two bins of the warped channel, outcome by outcome."""
+    curve = read("1:0.2,3:0.5,5:1").curve
+    made = channel("warped", curve="1:0.2,3:0.5,5:1")
+    outcomes = range(left + joined + 30)
+
+    def ratios(before: int, after: int) -> list[float]:
+        return [float(abs((made.law(before).mass(x) / made.law(after).mass(x)).log())) for x in outcomes]
+
+    worst = max(ratios(left, left - 1)) + max(ratios(joined, joined + 1))
+    assert near(replacement_loss(curve, left, joined), worst)
+    with pytest.raises(WrongUse, match="at least 1"):
+        replacement_loss(curve, 0, 0)

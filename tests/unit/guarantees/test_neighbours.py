@@ -37,6 +37,7 @@ from hubbub.guarantees.definitions import (
     RandomSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     TwoSamples,
     ZeroKnowledge,
 )
@@ -64,6 +65,7 @@ EXAMPLES: dict[Guarantee, Neighbours] = {
     ConcentratedPrivacy(rho=HALF): ADD_REMOVE,
     CrowdBlending(k=20, epsilon=HALF): ADD_REMOVE,
     OutlierPrivacy(curve=flat(ONE)): ADD_REMOVE,
+    TailoredPrivacy(curve=flat(ONE)): ADD_REMOVE,
     SimpleOutlier(k=20, epsilon=HALF): ADD_REMOVE,
     SimpleOutlier(k=20, epsilon=HALF, differential=True): ADD_REMOVE,
     StaircaseOutlier(thresholds=(10,), epsilons=(ONE, HALF)): ADD_REMOVE,
@@ -270,7 +272,7 @@ def test_the_ledger_adds_up_unlike_relations_by_a_named_theorem_or_not_at_all(fi
                 assert _unsaid(found) == []
                 under = {each.neighbours for each in (first, second)} | {found.conclusion.neighbours}
                 assert every is not releases or len(under) == 1 or _converts(found)
-    assert answered or isinstance(first, OutlierGroup | DistributionalPrivacy)
+    assert answered or isinstance(first, OutlierGroup | DistributionalPrivacy | TailoredPrivacy)
 
 
 def test_two_steps_of_a_promise_are_told_by_the_theorem_that_makes_them() -> None:

@@ -21,6 +21,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TailoredPrivacy,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import stated
@@ -46,6 +47,7 @@ STRICTLY_WEAKER: list[tuple[Guarantee, Guarantee]] = [
     (CrowdBlending(k=10, epsilon=ONE), CrowdBlending(k=10, epsilon=TWO)),
     (OutlierPrivacy(curve=read("1:0.1,9:1").curve), OutlierPrivacy(curve=read("1:0.1,8:1").curve)),
     (OutlierPrivacy(curve=read("1").curve), OutlierPrivacy(curve=read("1").curve, delta=TENTH)),
+    (TailoredPrivacy(curve=read("1:0.1,9:1").curve), TailoredPrivacy(curve=read("1:0.1,8:1").curve, delta=TENTH)),
     (SimpleOutlier(k=5, epsilon=ONE, differential=True), SimpleOutlier(k=5, epsilon=ONE)),
     (SimpleOutlier(k=5, epsilon=ONE), SimpleOutlier(k=5, epsilon=TWO)),
     (SimpleOutlier(k=5, epsilon=ONE), SimpleOutlier(k=4, epsilon=ONE)),

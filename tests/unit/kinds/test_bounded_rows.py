@@ -15,17 +15,24 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from hubbub.audit.exact import of_spec
+from hubbub.audit.finding import Finding
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.people import People
+from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.spec import is_possible
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.wire import read
 from hubbub.kinds.points.request import points
+from hubbub.kinds.queries.request import queries
 from hubbub.kinds.statistic.request import COUNT, statistic
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import to_text
+from hubbub.protocol.spec import Spec
+from hubbub.tables.contribution import ContributionBounds, Moved
 from hubbub.tables.privacy_unit import Unit, of_numbers
 from tests.fresh import counts, open, opened
 
@@ -109,6 +116,38 @@ def test_noise_follows_the_least_of_what_bounds_and_bins_make_possible(bounds: d
     assert statistic("mean", of="stay:0..30:1", epsilon=1, unit=unit(rows_per_person=5, rows_per_bin=2)).moved == 2
 
 
+@pytest.mark.parametrize("bounds", [{"rows_per_person": 5}, {"rows_per_person": 4, "rows_per_bin": 2, "distinct": 3}])
+def test_the_auditor_plays_people_with_all_rows_that_count(
+    bounds: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every person whom the bounds leave is listed; a sensitivity that is one row too small is refuted."""
+
+    def specs() -> list[Spec]:
+        cells = [*WARDS, "back=true,false"]
+        schema = open(TABLE, person="patient").engine.columns()
+        return [
+            histogram(WARDS, epsilon=1, unit=unit(**bounds)),
+            statistic("count", by=WARDS, epsilon=1, unit=unit(**bounds)),
+            statistic("mean", of="stay:0..30:1", by=WARDS, epsilon=1, unit=unit(**bounds)),
+            cube(cells, epsilon=1, unit=unit(**bounds)).bind(schema),
+            queries(WARDS, "marginals:1", epsilon=1, unit=unit(**bounds)),
+        ]
+
+    def played(spec: Spec) -> list[Finding]:
+        return [each for each in of_spec(spec) if "a person with all rows that count" in str(each.verdict)]
+
+    for spec in specs():
+        (found,) = played(spec)
+        assert isinstance(found.verdict, Proved)
+    right = ContributionBounds.rows
+    monkeypatch.setattr(
+        ContributionBounds, "rows", lambda self, bins, swap=False: Moved(right(self, bins).l1 - 1, right(self, bins)[1])
+    )
+    for spec in specs():
+        (found,) = played(spec)
+        assert isinstance(found.verdict, Refuted)
+
+
 # --- what they say ----------------------------------------------------------------------------------------------------
 
 
@@ -134,7 +173,7 @@ def test_file_screen_json_and_page_say_what_is_counted_and_verify_agrees(tmp_pat
         with (out / "release.csv").open() as file:
             assert column in next(csv.reader(file))
         page = " ".join((out / "report.html").read_text().split())
-        assert "visits that this release kept, at most 5 of a patient" in page
+        assert "visits that this release kept, at most 5 of each patient" in page
         checked = CliRunner().invoke(commands, ["verify", str(out / "certificate.json")])
         assert checked.exit_code == 0, checked.output
 
@@ -142,7 +181,7 @@ def test_file_screen_json_and_page_say_what_is_counted_and_verify_agrees(tmp_pat
 def test_without_a_name_the_column_says_kept_rows() -> None:
     release = open(TABLE, person="patient").histogram(WARDS, rows_per_person=2, epsilon=1)
     assert release.result.sheets()[0].schema.names[:2] == ["ward", "kept_rows"]
-    assert "Rows, at most 2 of a patient, by ward" in release.spec.describe().title
+    assert "Rows, at most 2 of each patient, by ward" in release.spec.describe().title
 
 
 def test_the_ledger_adds_them_up_as_promises_to_people() -> None:

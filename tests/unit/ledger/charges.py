@@ -20,6 +20,8 @@ ONE_ROW, TWO_BINS = Unit(person="id", one_row_per_person=True), Unit(person="id"
 KINDS: dict[str, dict[str, Any]] = {
     "crowd": {"crowd": 20},
     "crowd by b": {"by": B, "crowd": 20},
+    "crowd by c": {"by": "c=x,y", "crowd": 20},
+    "small crowd": {"crowd": 5},
     "noisy crowd": {"crowd": 20, "epsilon": "0.5"},
     "plain": {"epsilon": 1},
     "plain by b": {"by": B, "epsilon": "0.25"},

@@ -29,6 +29,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.admission import ADAPTIVE_DELTA, UNCHANGED, Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
+from hubbub.ledger.running_total import running_total_of
 from hubbub.numeric.exact import Infinite
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.privacy_unit import Unit
@@ -91,12 +92,17 @@ def test_a4_questions_on_one_collected_sample_are_composed_inside() -> None:
     assert Fraction("0.3537413") < epsilon < Fraction("0.3537414")  # ln(1 + p (e^2.25 - 1))
 
 
-def test_a_collected_sample_carries_one_crowd_blending_release() -> None:
+def test_a_collected_sample_carries_crowds_of_one_partition() -> None:
     one = together("collected crowd")
     assert isinstance(one.zero_knowledge.guarantee, ZeroKnowledge)
     assert one.zero_knowledge.guarantee.aggregate == BernoulliSample(p=Fraction(1, 20))
-    assert "Four ways out" in refused("collected crowd", "collected crowd")
     assert "Four ways out" in refused("collected crowd", "crowd by b")
+    again = together("collected crowd", "collected crowd")
+    assert again.crowd_blending.guarantee == one.crowd_blending.guarantee
+    first, second = one.population.guarantee, again.population.guarantee
+    assert isinstance(first, DifferentialPrivacy)
+    assert isinstance(second, DifferentialPrivacy)
+    assert first.epsilon <= second.epsilon  # by Theorem A for any crowds, no longer bin by bin
 
 
 def test_beside_a_collected_crowd_there_is_room_for_noise() -> None:
@@ -135,14 +141,43 @@ def test_proposition_8_with_a_sampled_crowd_in_front() -> None:
     assert together("sampled crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(2))
 
 
-@pytest.mark.parametrize("second", ["sampled crowd", "endless", "crowd", "crowd by b", "one row"])
+@pytest.mark.parametrize("second", ["sampled crowd by b", "endless", "crowd by b", "one row"])
 def test_proposition_8_needs_a_pure_one_beside_it(second: str) -> None:
     assert together("crowd", second).crowd_blending.guarantee is None
     assert refused("crowd", second)
     assert refused(second, "crowd")
 
 
-@pytest.mark.parametrize("second", ["crowd", "crowd by b", "endless by b", "one row", "noisy crowd"])
+@pytest.mark.parametrize(
+    ("names", "promise"),
+    [
+        (("crowd", "crowd"), CrowdBlending(k=20, epsilon=Fraction(0))),
+        (("crowd", "noisy crowd", "noisy crowd"), CrowdBlending(k=20, epsilon=Fraction(1))),
+        (("sampled crowd", "crowd"), CrowdBlending(k=20, epsilon=Fraction(0))),
+        (("small crowd", "noisy crowd"), CrowdBlending(k=5, epsilon=Fraction(1, 2))),
+        (("noisy crowd", "crowd", "plain by b"), CrowdBlending(k=20, epsilon=Fraction(3, 4))),
+    ],
+)
+def test_composition_on_one_partition_crowd_blending(names: tuple[str, ...], promise: CrowdBlending) -> None:
+    """Whatever the order, and whether all are looked at or stand-ins for them."""
+    for order in permutations(names):
+        *earlier, new = releases(*order)
+        found = admit(earlier, new, "town")
+        assert found.crowd_blending.guarantee == promise
+        assert found.crowd_blending.derivation is not None
+        assert any("did not change" in text for text in found.crowd_blending.derivation.all_assumptions())
+    in_turn = running_total_of(releases(*names), len(names)).stand_ins
+    assert totals(in_turn).crowd_blending.guarantee is not None
+
+
+def test_crowds_of_other_bins_stay_refused_whatever_was_on_one_partition() -> None:
+    assert "Four ways out" in refused("crowd", "crowd", "crowd by b")
+    assert "Four ways out" in refused("crowd", "crowd by c", "crowd")
+    in_turn = running_total_of(releases("crowd", "crowd by b", "crowd by c", "crowd by c"), 4).stand_ins
+    assert totals(in_turn).crowd_blending.guarantee is None
+
+
+@pytest.mark.parametrize("second", ["crowd by b", "endless by b", "one row"])
 def test_proposition_7_a_second_crowd_is_refused_with_four_ways_out(second: str) -> None:
     sentence = refused("crowd", second)
     for words in (
@@ -166,7 +201,7 @@ def test_what_noise_would_cost_beside_crowds_that_are_not_exact_is_told() -> Non
 
 
 def test_what_no_theorem_covers_is_refused_with_each_reason() -> None:
-    sentence = refused("sampled crowd", "crowd")
+    sentence = refused("sampled crowd", "crowd by b")
     assert all(words in sentence for words in ("differential privacy: release 2", "zero-knowledge: release 2"))
 
 

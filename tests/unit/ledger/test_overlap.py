@@ -17,7 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from hubbub.errors import Refused
+from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import check_overlap
 from hubbub.ledger.policy import Policy
@@ -199,6 +199,27 @@ def test_62_what_counts_as_a_running_number() -> None:
     assert not made([]).running
     for ids in (("P001", "P002"), ("1" * 5000, "2")):
         assert not sketch(Chosen("test", ids, (1 << 50, 1 << 60)), KEY).running
+
+
+def test_62_ids_of_registers_that_are_named_are_compared_by_their_names(town: Ledger) -> None:
+    """Running numbers of one register name somebody, whatever the columns; those of two registers never do."""
+    pupils = {"id": list(range(1, PEOPLE)), "town": TOWNS[1:], "school": ["a"] * (PEOPLE - 1)}
+    release(pa.table(pupils), "pupils", ids_of="school-register")
+    release(pa.table(pupils), "same-form", ids_of="library")
+    with pytest.raises(Refused, match="ids of this table, or of 'pupils'"):
+        release(pa.table(pupils).rename_columns(["id", "town", "class"]), "classes", ids_of="school-register")
+    names = pa.table({"id": [f"member {i}" for i in range(PEOPLE)], "town": TOWNS})
+    release(names, "club", ids_of="club")
+    release(names, "other-club", ids_of="other-club")
+    with pytest.raises(Refused, match="'club' and 'other-club'"):
+        release(names, "third")  # of no register that was named: compared as ever
+    release(names, "club")  # the register stays noted
+    release(names, "fourth", ids_of="fourth")
+    people = [entry.body for entry in town.entries() if entry.kind == "people" and entry.dataset == "club"]
+    assert people[-1]["people"]["registers"] == ["club"]
+    with pytest.raises(WrongUse, match="ids_of is a name"):
+        release(names, "fifth", ids_of="two words")
+    assert town.check()
 
 
 def test_62_an_earlier_entry_without_a_form_is_compared_as_before(town: Ledger) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -521,5 +522,5 @@ def test_a_ledger_holds_no_count(tmp_path: Path) -> None:
     assert counts(release).published.values.tolist()[0] == 7919
     save(release, tmp_path / "out")
     for path in tmp_path.glob("ledger.db*"):
-        assert b"7919" not in path.read_bytes()
+        assert not re.search(rb"(?<![0-9a-f])7919(?![0-9a-f])", path.read_bytes())  # in a digest it may stand by chance
         assert b"hush" not in path.read_bytes()

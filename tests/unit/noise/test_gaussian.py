@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.noise import gaussian
-from hubbub.noise.gaussian import bernoulli_exponential, discrete_gaussian
+from hubbub.noise.gaussian import bernoulli_exponential, discrete_gaussian, proposal_scale
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import exp, lower, precision
 from hubbub.numeric.gaussian_sums import gaussian_delta, mass, masses, normal, normalizer, tail
@@ -88,7 +88,7 @@ def test_a_coin_that_64_bits_do_not_decide_is_decided_by_more(rate: str) -> None
 
 @pytest.mark.parametrize("s2", [Fraction(90_001), Fraction(10**6) + Fraction(1, 3), Fraction(3) * 10**13])
 def test_rejection_keeps_what_makes_the_law(s2: Fraction) -> None:
-    scale = math.isqrt(math.floor(s2)) + 1
+    scale = proposal_scale(Fraction(s2))
 
     def exponent(y: int) -> Fraction:
         return Fraction(y, scale) + (y - s2 / scale) ** 2 / (2 * s2) - Fraction(y * y) / (2 * s2)

@@ -13,7 +13,7 @@ from flint import arb, ctx
 
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.noise.source import ScriptedSource, Words
-from hubbub.noise.table import CHUNK, CertifiedTable
+from hubbub.noise.table import CHUNK, CertifiedTable, _ends
 from hubbub.numeric.exact import ball, exp, precision
 
 END = 2**64
@@ -231,3 +231,18 @@ def test_a_table_cannot_be_changed() -> None:
             part[0] = 0
     with pytest.raises(AttributeError):
         table.other = 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("bits", [4, 0, -3, -130, -20_000])
+def test_the_ends_of_a_ball_are_whole_numbers_outside_of_it(bits: int) -> None:
+    """Exactly next to it, or, of a ball too fine to be written out, next to a slightly wider one."""
+    for middle, radius in ((0, 0), (7, 0), (5 << 70, 3), (-9, 2), ((1 << 90) + 1, 1 << 40)):
+        c = arb(middle, radius) * arb(2) ** bits
+        mid, rad = (Fraction(int(m)) * Fraction(2) ** int(e) for m, e in (c.mid().man_exp(), c.rad().man_exp()))
+        low, high = _ends(c)
+        assert low <= mid - rad
+        assert mid + rad <= high
+        slack = 1 if bits < -1000 else 0
+        assert low >= math.floor(mid - rad) - slack
+        assert high <= math.ceil(mid + rad) + slack
+    assert _ends(arb("nan")) == (0, END)

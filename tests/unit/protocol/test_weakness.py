@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,8 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from pyarrow import parquet
 
 import hubbub
+from hubbub import series
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import read
@@ -29,6 +32,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import LARGEST_DELTA, check_accepted, weaknesses
 from hubbub.protocol.weakness import sentence as weak_sentence
+from hubbub.tables.schema import ColumnType, Schema, unnamed_person
 
 BINS = ["a=x,y"]
 
@@ -91,7 +95,8 @@ def test_a_weak_promise_is_told_in_a_few_digits_and_refused_unless_accepted(word
 def test_where_people_are_declared_delta_is_measured_by_them_and_crowds_too() -> None:
     def knowing(people: int | None, **words: Any) -> Any:
         promises = histogram(["a"], **words).promises
-        return SimpleNamespace(promises=promises, enforced_number=people, lowered_to=None, people=People())
+        known = {"enforced_number": people, "lowered_to": None, "shows_nothing": None, "people": People()}
+        return SimpleNamespace(promises=promises, **known)
 
     found = {"epsilon": 1, "delta": "1e-6"}
     delta = histogram(["a"], **found).promises()[0].conclusion.delta  # type: ignore[union-attr]
@@ -289,3 +294,65 @@ def test_a_plan_says_that_its_release_has_to_be_confirmed(words: list[str], weak
     told = " ".join(CliRunner().invoke(commands, asked).stdout.split())
     assert ("This promises little: epsilon = 50 is above 5" in told) is weak
     assert ("asks you to confirm it" in told) is weak
+
+
+# --- rows that may not be people ------------------------------------------------------------------------------------
+
+VISITS = pa.table({"Patient_ID": [n // 2 for n in range(60)], "town": ["Bath", "York"] * 30})
+
+
+@pytest.mark.parametrize(
+    ("name", "speaks"),
+    [
+        ("patient_id", True), ("PatientID", True), ("patientid", True), ("Employee No.", True), ("Email Address", True),
+        ("user", True), ("members", False), ("passengers", False), ("PlayerId", True), ("empno", True), ("kundennummer", True), ("e-mail", True), ("customer#2", True),
+        ("subject_id", True), ("subject", False), ("people", False), ("member since", False), ("email_opt_in", False),
+        ("user_type", False), ("id", False), ("visit_id", False), ("town", False), ("paid", False), ("personality", False),
+        ("", False), ("#2", False),
+    ],
+)  # fmt: skip
+def test_names_of_columns_that_speak_of_a_person(name: str, speaks: bool) -> None:
+    assert unnamed_person(Schema({"age": ColumnType.INTEGER, name: ColumnType.TEXT})) == (name if speaks else None)
+    assert unnamed_person(Schema({name: ColumnType.BOOLEAN})) is None, "yes or no is nobody's name"
+
+
+def test_rows_of_a_table_with_a_column_of_people_are_confirmed_before_they_are_people(tmp_path: Path) -> None:
+    table = hubbub.open(VISITS, rows_are_people=True, dataset="town")
+    with pytest.raises(WrongUse, match=r"'Patient_ID' may say who a row is about.*name that column with person, or"):
+        table.histogram(TOWNS, epsilon=1)
+    assert spent() == 0
+    done = table.histogram(TOWNS, epsilon=1, accept_weak=True)
+    done.save(tmp_path / "out")
+    assert "although the table has a column Patient_ID" in hubbub.explain(tmp_path / "out" / "certificate.json").text
+    assert hubbub.verify(tmp_path / "out" / "certificate.json").passed
+    hubbub.open(VISITS, person="Patient_ID", dataset="by-person").histogram(TOWNS, epsilon=1, distinct=2)
+
+
+def test_the_command_asks_whether_rows_are_people(tmp_path: Path) -> None:
+    parquet.write_table(VISITS, tmp_path / "town.parquet")
+    words = ["release", "histogram", str(tmp_path / "town.parquet"), "--rows-are-people", "--by", TOWNS[0]]
+    words += ["--epsilon", "1", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(commands, words)
+    assert (done.exit_code, spent()) == (2, 0)
+    assert done.stderr.endswith("; name that column with --person, or confirm this one with --yes\n")
+    told = CliRunner().invoke(commands, [*words, "--dry-run", "--json"])
+    assert ["Patient_ID" in clause for clause in json.loads(told.stdout)["weak"]] == [True]
+    done = CliRunner().invoke(commands, [*words, "--yes"])
+    assert (done.exit_code, spent()) == (0, 1), done.stderr
+    assert "Patient_ID" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_period_of_a_series_asks_whether_rows_are_people(tmp_path: Path) -> None:
+    parquet.write_table(VISITS, tmp_path / "calls.parquet")
+    start = ["series", "start", "calls", "--kind", "count", "--rows-are-people", "--periods", "3"]
+    assert CliRunner().invoke(commands, [*start, "--first", "2026-01", "--epsilon", "1"]).exit_code == 0
+    words = ["release", "count", str(tmp_path / "calls.parquet"), "--series", "calls", "--period", "2026-01"]
+    words += ["--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(commands, words)
+    assert done.exit_code == 2
+    assert "Patient_ID" in done.stderr
+    engine = hubbub.open(VISITS, rows_are_people=True, dataset="calls").engine
+    with pytest.raises(WrongUse, match="Patient_ID"):
+        series.release(engine, "calls", "2026-01")
+    assert CliRunner().invoke(commands, [*words, "--yes"]).exit_code == 0
+    assert json.loads((tmp_path / "out" / "certificate.json").read_text())["reading"]["unnamed_person"]

@@ -24,7 +24,7 @@ from hubbub.release import stage
 from tests.fresh import counts, enter
 from tests.fresh import save_over as save
 
-WRITTEN = ["certificate.json", "release.csv", "report.html"]
+WRITTEN = ["certificate.json", "datapackage.json", "release.csv", "report.html"]
 TOWNS = ["Bath"] * 5 + ["York"] * 3 + [None] * 4
 
 
@@ -45,6 +45,7 @@ def test_a_csv_has_keys_value_interval_and_status(tmp_path: Path) -> None:
     assert written == {
         "release": str(tmp_path / "release.csv"),
         "certificate": str(tmp_path / "certificate.json"),
+        "dictionary": str(tmp_path / "datapackage.json"),
         "report": str(tmp_path / "report.html"),
     }
     assert (tmp_path / "release.csv").read_text() == (
@@ -121,17 +122,17 @@ def test_the_certificate_knows_its_files_by_their_digests(tmp_path: Path) -> Non
     for form in files.FORMATS:
         written = save(release(), tmp_path / form, form=form)
         named = json.loads(Path(written["certificate"]).read_text())["files"]
-        expected = {"xlsx": ["release.csv", "report.html", "workbook.xlsx"]}
-        assert sorted(named) == expected.get(form, [f"release.{form}", "report.html"])
+        expected = {"xlsx": ["datapackage.json", "release.csv", "report.html", "workbook.xlsx"]}
+        assert sorted(named) == expected.get(form, ["datapackage.json", f"release.{form}", "report.html"])
         for name, digest in named.items():
             assert hashlib.sha256((tmp_path / form / name).read_bytes()).hexdigest() == digest
 
 
 def test_without_a_report_the_certificate_names_none(tmp_path: Path) -> None:
     written = save(release(), tmp_path, report=False)
-    assert sorted(written) == ["certificate", "release"]
-    assert sorted(os.listdir(tmp_path)) == ["certificate.json", "release.csv"]
-    assert list(json.loads(Path(written["certificate"]).read_text())["files"]) == ["release.csv"]
+    assert sorted(written) == ["certificate", "dictionary", "release"]
+    assert sorted(os.listdir(tmp_path)) == ["certificate.json", "datapackage.json", "release.csv"]
+    assert list(json.loads(Path(written["certificate"]).read_text())["files"]) == ["datapackage.json", "release.csv"]
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0, 0o666), (0o027, 0o640), (0o077, 0o600)])

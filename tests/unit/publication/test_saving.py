@@ -41,6 +41,7 @@ def test_a_replaced_release_leaves_nothing_behind(tmp_path: Path) -> None:
     save(enter(TOWN).histogram(["dept=a,b,c"], crowd=20), tmp_path, form="parquet", replace=True)
     assert {path.name for path in tmp_path.iterdir()} == {
         "certificate.json",
+        "datapackage.json",
         "notes.txt",
         "release.parquet",
         "report.html",
@@ -77,7 +78,7 @@ def test_a_report_says_whose_it_is_and_where_its_files_are(tmp_path: Path) -> No
     assert "town-2026" in text
     assert '<a href="release.csv">release.csv</a>' in text
     assert "The numbers that are shown add up to 70; shares are of that." in text
-    assert '<td data-label="share">42.9 %</td>' in text
+    assert '<td data-label="share of total">42.9 %</td>' in text
     assert "[U+00A0]" not in text
 
 

@@ -99,10 +99,10 @@ from hubbub.engines.duckdb import duckdb_engine as duckdb
 """
 WHILE_COUNTING = """
 whole = duckdb.count_sql.every_row
-def slow(*given):  # a query that DuckDB works at for a second or more, and a signal while it does
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+def slow(*given):  # a query that DuckDB works at for seconds, and a signal while it does
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     sql, values = whole(*given)
-    slow = "WITH slow AS (SELECT sum(hash(a.range)) AS h FROM range(300000000) a) "
+    slow = "WITH slow AS (SELECT sum(hash(a.range)) AS h FROM range(1000000000) a) "
     return slow + sql + " HAVING (SELECT h FROM slow) > 0", values
 duckdb.count_sql.every_row = slow
 """

@@ -43,9 +43,10 @@ def test_the_best_is_first_and_all_are_named() -> None:
         "boosting",
         "residual",
         "split-tables",
+        "square-root",
     }
     for each in found:
-        assert (each.method is None) == (each.name in ("boosting", "residual", "split-tables"))
+        assert (each.method is None) == (each.name in ("boosting", "residual", "split-tables", "square-root"))
         assert each.method is None or restored(parameters(each.method)) == each.method
     said = {each.name: each.why_not for each in found}
     assert said["boosting"] == "what is proved about it says nothing about 1,000 people"
@@ -54,7 +55,8 @@ def test_the_best_is_first_and_all_are_named() -> None:
     none: tuple[dict[str, object], ...] = (
         {},
         {"name": "tree"},
-        {"name": "tree", "branching": 1},
+        {"name": "tree", "branching": 1, "shares": []},
+        {"name": "tree", "branching": 2, "shares": [0, 1]},
         {"name": "mwem", "rounds": 0},
         {"name": "x"},
     )

@@ -21,6 +21,7 @@ from hubbub.query_classes.marginals.residual import Reconstruction, Residuals, d
 from hubbub.query_classes.marginals.tables import Tables, subsets
 from hubbub.query_classes.residual import Residual, best, of_setting, reconstruction, tables_of
 from hubbub.query_classes.setting import Cells, Drawn, Setting
+from hubbub.tables.contribution import ContributionBounds
 
 ONE, BILLIONTH = Fraction(1), Fraction(1, 10**9)
 ADULT = (9, 16, 7, 15, 6, 5, 2, 42)
@@ -54,6 +55,31 @@ def test_one_person_moves_a_residual_by_n_squared_times_p_whoever_it_is(sizes: t
         person[cell] = 1
         moved = residual_of(differences(person), sizes)  # N (C x .. x C) e: the integers that get noise
         assert int((moved**2).sum()) == tables.cells(columns) ** 2 * tables.share(columns)
+
+
+@pytest.mark.parametrize(("each", "most"), [(1, 3), (2, 2), (3, 1), (3, 3)])
+@pytest.mark.parametrize("sizes", [(3,), (2, 3), (2, 2), (3, 1)], ids=str)
+def test_several_rows_of_a_person_move_a_residual_by_no_more_than_is_said(
+    sizes: tuple[int, ...], each: int, most: int
+) -> None:
+    """Every person of up to three rows, at most `each` in a cell and in at most `most` cells; every table."""
+    bounds = ContributionBounds(rows_per_person=3, rows_per_bin=each, distinct=most)
+    l1, squares = bounds.rows(math.prod(sizes))
+    tables = replace(tables_by(sizes, len(sizes)), rows=l1, squares=squares)
+    worst = dict.fromkeys(tables.closure, 0)
+    for rows in product(range(each + 1), repeat=math.prod(sizes)):
+        if sum(rows) > 3 or sum(map(bool, rows)) > most:
+            continue
+        person = np.array(rows, dtype=np.int64).reshape(sizes)
+        for columns in tables.closure:
+            table = person.sum(axis=tuple(i for i in range(len(sizes)) if i not in columns))
+            moved = residual_of(differences(np.asarray(table)), tables.sizes(columns))
+            worst[columns] = max(worst[columns], int((moved**2).sum()))
+    for columns, squared in worst.items():
+        said = tables.cells(columns) ** 2 * tables.moved(columns)
+        assert squared <= said
+        if each == 3:  # all rows in one cell
+            assert squared == said
 
 
 @pytest.mark.parametrize("sizes", [(3,), (2, 3), (4, 3, 2)], ids=str)
@@ -156,10 +182,11 @@ def test_a_variance_that_is_too_small_or_left_out_has_a_larger_delta() -> None:
 
 
 def test_it_is_chosen_for_many_tables_and_read_back() -> None:
-    asked = setting((9, 16, 7, 15, 6), 2)
+    asked = setting((9, 16, 7, 15, 6, 5, 2, 42), 2)
     method = chosen(asked)
     assert method.name == "residual"
     assert restored(parameters(method)) == method
+    assert chosen(setting((9, 16, 7, 15, 6), 2)).name != "residual", "ten tables: geometric noise errs less"
     assert chosen(setting((9, 16, 7, 15, 6), 2, delta=Fraction(0))).name != "residual"
     assert Residual("0", ()).why_not(setting((3, 4), 2, delta=Fraction(0))) == "it needs a delta beside epsilon"
 

@@ -10,7 +10,7 @@ import pytest
 
 from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes.classes import ColumnCells
-from hubbub.query_classes.marginals.geometric import Fitted, terms
+from hubbub.query_classes.marginals.geometric import Fitted
 from hubbub.query_classes.marginals.tables import subsets
 from hubbub.query_classes.setting import Cells, Drawn, Setting
 from hubbub.query_classes.split_tables import SplitTables
@@ -67,11 +67,12 @@ def test_the_coefficients_of_the_noises_are_those_of_the_fit() -> None:
         unit = np.zeros(queries.number, dtype=np.int64)
         unit[i] = 1
         squares += said(asked, Drawn(unit))[place] ** 2
-    assert squares == sum((a * a * many for _, a, many in terms(METHOD.noise(asked), target)), Fraction(0))
+    assert squares == sum((a * a * many for _, a, many in METHOD.noise(asked).terms(target)), Fraction(0))
 
 
 def test_the_interval_covers() -> None:
-    """300 draws of 16 cells at 90 %: a coverage of 85 % would be 6 standard errors away."""
+    """300 draws of 16 cells at 90 %, one standard error 0.008: below 0.87 once in 10,000 runs, and with a coverage of 84 %
+    all but once in 10,000. The intervals are next to exact, which a million draws of one cell show at 0.901."""
     asked = setting((3, 2, 2), 2)
     assert isinstance(asked.queries, ColumnCells)
     cells = Cells((3, 2, 2), np.arange(12, dtype=np.int64), np.full(12, 20))
@@ -80,4 +81,4 @@ def test_the_interval_covers() -> None:
     half = np.repeat([float(each) for each in far], np.diff(asked.queries.starts))
     source = ScriptedSource.from_label("covers")
     off = [np.array(said(asked, METHOD.draw(asked, cells, source))) - truth for _ in range(300)]
-    assert (np.abs(np.array(off, dtype=float)) <= half).mean() >= 0.9
+    assert (np.abs(np.array(off, dtype=float)) <= half).mean() >= 0.87

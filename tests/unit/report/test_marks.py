@@ -6,21 +6,26 @@ The axis of each drawing says where its ticks are; a mark is held against those,
 from __future__ import annotations
 
 import re
+import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import hubbub
+from hubbub import series as planned
 from hubbub.charts.heat import limits_of, tint
 from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import plain
+from hubbub.engines.opening import open_source
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, Answers
+from hubbub.kinds.table import Table
 from hubbub.protocol.drawing import Bars, Heat, Map, Mark
 from hubbub.protocol.release import Release
 from hubbub.report.numbers import table
@@ -49,6 +54,31 @@ def people() -> pa.Table:
     )
 
 
+def visits() -> Table:
+    """Two rows for each person."""
+    return open_table(people().append_column("id", pa.array([i // 2 for i in range(500)])), person="id")
+
+
+def series(periods: int, **words: Any) -> Release:
+    """The last of so many periods, each with a table of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Path(folder) / "ledger.db"
+        planned.start("town", periods=5, first="2026-01", ledger=ledger, **words)
+        for t in range(periods):
+            engine = open_source(people().slice(100 * t))
+            done = planned.release(engine, "town", f"2026-0{t + 1}", ledger=ledger)
+    return done
+
+
+HEATS = (
+    "a table",
+    "a table, found",
+    "records",
+    "queries by two",
+    "synthetic",
+    "a cube with noise",
+    "a cube with Gaussian noise",
+)
 MAKERS: dict[str, Callable[[], Release]] = {
     "bars": lambda: open_table(people()).histogram([TOWNS], epsilon="0.3"),
     "bars, hidden": lambda: open_table(people()).histogram([TOWNS], crowd=20),
@@ -65,12 +95,30 @@ MAKERS: dict[str, Callable[[], Release]] = {
     "medians": lambda: open_table(people()).quantile("pay:0..5000:10", [TOWNS], epsilon=2),
     "sums": lambda: open_table(people()).sum("pay:0..5000:10", [TOWNS], epsilon=2),
     "sums, capped": lambda: open_table(people()).sum("pay:0..5000:10", ["age:0..90:30"], epsilon=2, cap="5000"),
-    "sums by month": lambda: open_table(people()).sum("pay:0..5000:10", ["moved:month:2025-01..2025-12"], epsilon=2),
+    "sums by month": lambda: open_table(people()).sum("pay:0..5000:10", ["moved:month:2025-01..2025-12"], epsilon=20),
     "variances": lambda: open_table(people()).variance("pay:0..5000:10", [TOWNS], epsilon=2),
     "deviations": lambda: open_table(people()).std("pay:0..5000:10", ["age:0..90:30"], epsilon=2),
     "a cube": lambda: open_table(people()).cube([TOWNS, "age:0..90:30", "pay:0..6000:3000"], crowd=20),
     "records": lambda: open_table(people()).records(["town", "age:30"], crowd=10),
     "queries": lambda: open_table(people()).queries([TOWNS, "age:0..90:30"], "marginals:1", epsilon=1),
+    "queries by two": lambda: open_table(people()).queries([TOWNS, "age:0..90:30"], "marginals:2", epsilon=1),
+    "synthetic": lambda: open_table(people()).synthetic([TOWNS, "age:0..90:30"], epsilon=4),
+    "ratios": lambda: open_table(people()).ratio("pay:0..5000:10", "age:0..90:1", [TOWNS], epsilon=4),
+    "ratios by month": lambda: open_table(people()).ratio(
+        "pay:0..5000:10", "age:0..90:1", ["moved:month:2025-01..2025-12"], epsilon=20
+    ),
+    "counts of rows": lambda: visits().count(["age:0..90:30"], rows_per_person=3, rows_called="visits", epsilon=1),
+    "sums of rows": lambda: visits().sum("pay:0..5000:10", [TOWNS], rows_per_person=2, cap="9000", epsilon=2),
+    "means, weighted": lambda: open_table(people()).mean("pay:0..5000:10", [TOWNS], weight="age:0..90:1", epsilon=4),
+    "sums by octaves": lambda: open_table(people()).sum("pay:0..5000:10", [TOWNS], tailored="1:0.2,101:1"),
+    "queries of ranges": lambda: open_table(people()).queries(["age:0..90:10"], "intervals", epsilon=1),
+    "a cube with noise": lambda: open_table(people()).cube([TOWNS, "age:0..90:30"], epsilon=1),
+    "a cube with Gaussian noise": lambda: open_table(people()).cube([TOWNS, "age:0..90:30"], epsilon=1, delta="1e-6"),
+    "a series, begun": lambda: series(1, kind="histogram", by=["age:0..90:10"], epsilon=1),
+    "a series": lambda: series(3, kind="histogram", by=[TOWNS], epsilon=1),
+    "a series of one number": lambda: series(2, kind="count", epsilon=1),
+    "a series of sums": lambda: series(3, kind="sum", of="pay:0..5000:100", way="increments", epsilon=4),
+    "a series of crowds": lambda: series(3, kind="histogram", by=[TOWNS], crowd=20),
     "points": lambda: open_table(people()).points(["x"], box=[("0", "100")], grid=["10"], crowd=3, epsilon=20),
 }
 
@@ -112,7 +160,7 @@ def at(mark: ET.Element, name: str) -> float:
     return float(mark.get(name, ""))
 
 
-BARS = [name for name in MAKERS if name not in ("a table", "a table, found", "records")]
+BARS = [name for name in MAKERS if name not in HEATS]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -180,13 +228,16 @@ def check_line(bars: list, group: ET.Element, place: Callable[[float], float]) -
     (line,) = of_kind(group, "polyline", "series")
     ys = [float(pair.split(",")[1]) for pair in line.get("points", "").split()]
     assert ys == pytest.approx([place(bar.value) for bar in bars], abs=NEAR)
+    if all(bar.low == bar.high for bar in bars):
+        assert not of_kind(group, "polygon", "band"), "what is exact has none"
+        return
     (band,) = of_kind(group, "polygon", "band")
     around = [float(pair.split(",")[1]) for pair in band.get("points", "").split()]
     ends = [place(bar.high) for bar in bars] + [place(bar.low) for bar in reversed(bars)]
     assert around == pytest.approx(ends, abs=NEAR)
 
 
-@pytest.mark.parametrize("name", ["a table", "a table, found", "records"])
+@pytest.mark.parametrize("name", HEATS)
 def test_cells_say_their_numbers_and_the_larger_are_darker(name: str) -> None:
     heat = made(name).result.drawing()
     assert isinstance(heat, Heat)
@@ -287,14 +338,23 @@ def test_a_mean_that_nobody_has_is_not_called_hidden() -> None:
     assert not any(bar.unknown for bar in bars_of("shares, hidden").bars)
 
 
-ADD_UP = {"bars", "bars, hidden", "bars upright", "a line", "a table", "a table, found", "a count", "a cube"}
+ADD_UP = {
+    "bars",
+    "bars, hidden",
+    "bars upright",
+    "a line",
+    "a table",
+    "a table, found",
+    "a count",
+    "a cube",
+}
 
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_nothing_is_added_up_but_people_who_are_each_in_one_row(name: str) -> None:
     words = table(made(name))
     assert ("add up to" in words) == (name in ADD_UP)
-    assert ('data-label="share"' in words) == (name in ADD_UP)
+    assert ('data-label="share of total"' in words) == (name in ADD_UP)
 
 
 # --- shapes ---------------------------------------------------------------------------------------------------------
@@ -310,7 +370,10 @@ def test_the_picture_follows_the_shape_of_the_data() -> None:
     marks = {name: bars_of(name).mark for name in BARS}
     assert marks["a line"] is marks["means by month"] is Mark.LINE
     assert marks["shares"] is marks["means"] is marks["variances"] is marks["deviations"] is Mark.POINT
-    assert marks["sums by month"] is Mark.LINE
+    assert marks["sums by month"] is marks["ratios by month"] is Mark.LINE
+    assert marks["ratios"] is marks["means, weighted"] is Mark.POINT
+    assert marks["counts of rows"] is marks["sums of rows"] is Mark.BAR
+    assert bars_of("counts of rows").upright
     assert marks["sums"] is marks["sums, capped"] is Mark.BAR
     assert [bar.label for bar in bars_of("deviations").bars] == ["0–29", "30–59", "60–89"]
     assert marks["a median"] is marks["medians"] is Mark.RANGE
@@ -368,3 +431,14 @@ def test_a_report_of_queries_shows_answers_that_are_possible() -> None:
     for _, (value, interval), _ in release.result.display(1000).rows:
         low, high = (int(end.replace(",", "")) for end in interval.split(" to "))
         assert 0 <= low <= int(value.replace(",", "")) <= high
+
+
+def test_a_cube_shows_estimates_that_are_possible_whatever_the_noise() -> None:
+    """Large numbers, of which no noise makes a negative one, and empty cells, where half of the draws are."""
+    for rows in (20_000, 0):
+        cells = pa.table({"a": ["x", "y"] * rows + ["x"], "b": ["p", "q"] * rows + ["p"]})
+        release = open_table(cells).cube(["a=x,y", "b=p,q"], epsilon=1)
+        shown = release.result.display(4)
+        assert shown.numbers == ("people", "interval")
+        assert not any(number.startswith("-") for _, numbers, _ in shown.rows for number in numbers)
+        assert "add up to" not in table(release), "estimates are rounded, and put up to 0"

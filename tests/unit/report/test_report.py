@@ -227,7 +227,8 @@ def test_where_zero_knowledge_is_claimed_k_is_shown(words: dict[str, Any], told:
 
 def test_who_sampled_whom(town: pa.Table) -> None:
     by = "colour=red,green,blue"
-    assert "Nobody: everybody in the table is counted." in report(released(town, by, crowd=20))
+    assert "Nobody: everybody in the table who is in a bin is counted." in report(released(town, by, crowd=20))
+    assert "Nobody: everybody in the table is counted." in report(released(town, f"{by},null,other", crowd=20))
     assert "each person in the table with probability 0.1" in report(released(town, by, crowd=20, sample="0.1"))
     between = {"collected_between": ("0.03", "0.06"), "exempt": 5}
     told = "probability between 0.03 and 0.06, independently, but for at most 5 of them"
@@ -253,7 +254,10 @@ def test_numbers_and_intervals() -> None:
     assert rows_of(report(scaled)) == [("", "a", [f"{value:,}", "100.0 %", f"{2 * value:,}", f"{low:,} to {high:,}"])]
     noisy = released(people(a=1), f"kind={','.join('abcdefghijklmnopqrst')}", epsilon="0.01")
     assert counts(noisy).published.values.min() < 0  # fails with a chance of about 2^-20
-    assert "Noise can push a number below 0; the estimate beside it can be true." in report(noisy)
+    page = report(noisy)
+    assert "Numbers that noise pushed below 0 are shown as 0." in page
+    shown = [int(number.replace(",", "")) for _, _, (number, *_) in rows_of(page)]
+    assert shown == [max(value, 0) for value in counts(noisy).published.values.tolist()]
 
 
 def test_the_table_ends_and_says_so() -> None:
@@ -348,7 +352,12 @@ def test_the_file_names_what_it_belongs_to(form: str, tmp_path: Path) -> None:
     assert f"<code>sha256sum release.{form}</code> prints <code>{digest}</code>" in page
     assert "<code>certificate.json</code>" in page
     assert (tmp_path / "report.html").stat().st_mode & 0o777 & ~0o666 == 0  # published: as the umask says
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["certificate.json", f"release.{form}", "report.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "certificate.json",
+        "datapackage.json",
+        f"release.{form}",
+        "report.html",
+    ]
 
 
 ADDED_UP = "The numbers that are shown add up to"

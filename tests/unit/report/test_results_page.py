@@ -95,8 +95,30 @@ def test_many_rounds_are_folded(tmp_path: Path) -> None:
     names = [f"Nr {i:02}" for i in range(14)]
     text = "count,ranking\n" + "".join(f"{10 + i},{name}>Nr 99\n" for i, name in enumerate(names))
     told = page(tmp_path, text, "--rule", "instant-runoff")
-    assert told.count("<details>") == 1
+    assert told.count("<details>") == 2  # and what is about the theory
     assert told.count("<h3>Round ") == 14
+
+
+FORM = "Timestamp,Choice [First],Choice [Second]\n" + "".join(
+    f"2026/10/01 9:1{i}:00,{cells}\n"
+    for i, cells in enumerate(["Ann,Bob", "Ann,", "Ann,Cid", "Bob,Bob", "Cid,Bob", ","])
+)
+
+
+def test_members_read_in_words_how_marks_were_read_and_what_they_need_to_check(tmp_path: Path) -> None:
+    told = page(tmp_path, FORM, "--rule", "instant-runoff", "--record", str(tmp_path / "r.json"))
+    assert "6 ballots, 1 of them blank, 3 candidates" in told
+    assert "An exhausted ballot ranks nobody who is still in" in told
+    assert "a ballot ends at a rank with several candidates; an empty rank is passed over" in told
+    assert "Ballots with a candidate twice: 1." in told
+    assert "get the file of ballots and the record from whoever counted" in told
+    assert "like timestamps and e-mail addresses" in told
+    assert "blank ballots may be missing from it" in told
+    open_to_all, folded = told[: told.index("For those who know")], told[told.index("For those who know") :]
+    for jargon in ("Pareto", "optimal", "undecided", "coarse", "truncation", "overvotes"):
+        assert jargon not in open_to_all
+    assert "Close to optimal: no claim, instant-runoff does not claim it; the winner has the most" in folded
+    assert "undecided" not in folded
 
 
 # --- the picture --------------------------------------------------------------------------------------------------

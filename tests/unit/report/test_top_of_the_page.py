@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 import hubbub
+from hubbub.certificate.for_a_person import right_at_most
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY
 from hubbub.report import report
 from hubbub.report.heading import Heading, heading
 from hubbub.report.numbers import FOLDED
-from hubbub.report.summary import exactness, for_a_person, in_digits, right_at_most
+from hubbub.report.summary import exactness, for_a_person, in_digits
 from hubbub.verification.api import verify
 from tests.fresh import enter as open_table
 
@@ -74,7 +75,7 @@ def test_how_exact_it_is_follows_from_the_published_intervals() -> None:
     assert exactness(noisy)[0] == f"Half of the intervals are at most {widths[1]:,} wide"
     one = open_table(PEOPLE).quantile("age:0..100:1", epsilon=1)
     ((_, (value, interval), _),) = one.result.display(1).rows
-    assert exactness(one)[0] == f"The number is {value}, and its interval goes from {interval}"
+    assert exactness(one)[0] == f"The median of age is {value}, and its interval goes from {interval}"
 
 
 def test_numbers_of_different_things_are_not_compared(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_ranges_are_read_as_people_write_them() -> None:
     assert "<bdi>70–79</bdi>" in page
     assert "<bdi>(missing)</bdi>" in page
     assert "[70,80)" not in page
-    assert "70–79 is from 70 up to, and not including, 80." in page
+    assert "0–9 is from 0 up to, and not including, 10." in page
 
 
 SAID = Heading(

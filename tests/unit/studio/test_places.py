@@ -6,14 +6,18 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 import pytest
 
+from hubbub.cli.vote.command import PAIRS, RATED, STV, TRANSFERS
+from hubbub.cli.vote.command import RULES as CLI_RULES
 from hubbub.ledger import trust
 from hubbub.ledger.ledger import Ledger
 from hubbub.studio.answers import Answer, Answers
+from hubbub.voting.rules.jurisdictions import RULE_SETS
 from tests.unit.studio.opened import FILLED, OWN, Opened, plain
 
 pytestmark = pytest.mark.usefixtures("in_place")
@@ -47,9 +51,14 @@ def test_a_certificate_and_its_files_are_checked(opened: Opened, released: Path)
     assert "What is promised, in plain words" in words
     assert "at least 10 people" in words
     assert text.count("<details") >= 3  # the derivation opens step by step
-    assert '<svg class="chart wide"' in text
+    assert "Nothing, in a bin of up to 9 people" in words  # which needs no picture
     assert dropped(opened, released / "certificate.json").count("half") == 1  # without its files, it is not whole
     assert verdict(opened.get("/check/folder", params={"folder": "out"})[1]).startswith("The certificate holds")
+
+
+def test_what_one_person_shows_is_drawn(opened: Opened) -> None:
+    opened.released(FILLED | {"out": "noisy"})
+    assert '<svg class="chart wide"' in opened.get("/check/folder", params={"folder": "noisy"})[1]
 
 
 def test_a_file_that_was_changed_is_found_out(opened: Opened, released: Path, tmp_path: Path) -> None:
@@ -118,6 +127,8 @@ def test_a_plan_says_that_it_is_being_proved_and_then_what_the_command_says(
         found = plan.release(want, people="1000", bins="10", **words)
         assert f"{found.best.expected.error:.3g} people off" in plain(told)
         assert '<svg class="chart' in told
+        heads, *rows = re.findall(r"<tr>(.*?)</tr>", told)
+        assert {row.count("<td>") + 1 for row in rows} == {heads.count("<th")}, "every column has its heading"
     none = planned(opened, want="differential", people="1000", bins="10", epsilon="much")
     assert "must be a number" in plain(none)
     page = opened.get("/plan", params={"want": "differential", "people": "1000", "bins": "10", "epsilon": "1"})[1]
@@ -180,6 +191,79 @@ def test_what_was_understood_is_shown_before_anything_is_counted(opened: Opened)
     assert opened.send("/vote/understood", {"file": "dropped:hubbub-ballots-x/../../people.csv"})[0] == 400
 
 
+def test_several_files_are_dropped_and_counted_together(opened: Opened) -> None:
+    parts = [("north.csv", b"rank1,rank2\nAnn,Bob\nAnn,\n"), ("south.csv", b"rank1,rank2\nBob,Ann\nAnn,Bob\n")]
+    answer = opened.client.post(
+        "/vote/understood",
+        data={"rule": "plurality"},
+        files=[("upload", part) for part in parts],
+        headers=OWN,
+    )
+    assert "4, with ranks" in plain(answer.text)
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', answer.text))
+    assert "Ann wins" in plain(opened.send("/vote/count", fields)[1])
+    again = opened.client.post(
+        "/vote/understood", data={}, files=[("upload", parts[0]), ("upload", ("copy.csv", parts[0][1]))], headers=OWN
+    )
+    assert "holds the same as" in plain(again.text)
+
+
+CONFIGURATION: dict[str, Any] = {
+    "outputSettings": {"contestName": "Mayor of Oz", "contestDate": "2026-01-01"},
+    "cvrFileSources": [
+        {
+            "filePath": "records/cvr.csv",
+            "provider": "genericCsv",
+            "firstVoteColumnIndex": "2",
+            "firstVoteRowIndex": "2",
+            "precinctColumnIndex": "1",
+        }
+    ],
+    "candidates": [{"name": name, "excluded": False, "aliases": []} for name in ("Ann", "Bob", "Cid")],
+    "rules": {
+        "tiebreakMode": "useCandidateOrder",
+        "overvoteRule": "exhaustImmediately",
+        "winnerElectionMode": "singleWinnerMajority",
+        "numberOfWinners": "1",
+        "decimalPlacesForVoteArithmetic": "4",
+        "maxRankingsAllowed": "max",
+        "maxSkippedRanksAllowed": "1",
+    },
+}
+RECORDS = "precinct,Ann,Bob,Cid\n" + "north,1,2,\n" * 4 + "south,2,1,3\n" * 3 + "south,,2,1\n" * 2
+
+
+def test_a_configuration_is_understood_counted_and_counted_again(opened: Opened) -> None:
+    (opened.folder / "records").mkdir()
+    (opened.folder / "records" / "cvr.csv").write_text(RECORDS, encoding="utf-8")
+    (opened.folder / "config.json").write_text(json.dumps(CONFIGURATION), encoding="utf-8")
+    assert "config.json" in opened.get("/vote")[1]
+    text = plain(opened.send("/vote/understood", {"file": "config.json"})[1])
+    assert all(words in text for words in ("Mayor of Oz", "9, with ranks", "As the configuration says"))
+    assert "Bob wins" in plain(opened.send("/vote/count", {"file": "config.json", "out": "oz"})[1])
+    assert {path.name for path in (opened.folder / "oz").iterdir()} == {
+        "result.json", "results.html", "rounds.csv", "rounds.json", "by-precinct.csv", "results-cdf.json",
+    }  # fmt: skip
+    again = opened.get("/check/folder", params={"folder": "oz", "count": "1", "ballots": "config.json"})[1]
+    assert "counted again from the ballots" in verdict(again)
+    files = {
+        "result.json": (opened.folder / "oz" / "result.json").read_bytes(),
+        "config.json": json.dumps(CONFIGURATION).encode(),
+        "cvr.csv": RECORDS.encode(),
+    }
+    dropped = opened.client.post("/check/files", files=[("files", each) for each in files.items()], headers=OWN)
+    assert "counted again from the ballots" in verdict(dropped.text)
+
+
+def test_a_configuration_reads_nothing_outside_of_the_folder(opened: Opened) -> None:
+    outside = {**CONFIGURATION["cvrFileSources"][0], "filePath": "../outside.csv"}
+    (opened.folder.parent / "outside.csv").write_text(RECORDS, encoding="utf-8")
+    (opened.folder / "config.json").write_text(json.dumps(CONFIGURATION | {"cvrFileSources": [outside]}))
+    for page in ("/vote/understood", "/vote/count"):
+        status, text = opened.send(page, {"file": "config.json"})
+        assert (status, "outside of this folder" in plain(text)) == (400, True)
+
+
 def test_a_result_is_read_without_a_frame(opened: Opened) -> None:
     (opened.folder / "club.csv").write_bytes(BALLOTS)
     page = opened.send("/vote/count", {"file": "club.csv", "rule": "instant-runoff", "dice": "three swans"})[1]
@@ -239,7 +323,7 @@ def test_the_ledger_draws_what_is_spent_release_by_release_and_its_cap(opened: O
     (cap,) = (float(each.get("y1", "")) for each in svg.iter("line") if each.get("class") == "rule")
     bottom = next(float(each.get("y1", "")) for each in svg.iter("line") if each.get("class") == "axis")
     heights = [(bottom - y) / (bottom - cap) for y in marks]
-    assert heights == pytest.approx([0.75 / 3, 1.5 / 3], abs=0.01)
+    assert heights == pytest.approx([0, 0.75 / 3, 1.5 / 3], abs=0.01)
 
 
 def test_a_failed_check_says_what_it_means_and_what_to_do(opened: Opened, tmp_path: Path) -> None:
@@ -281,3 +365,61 @@ def test_keys_are_remembered_and_forgotten(opened: Opened) -> None:
     assert opened.send("/ledger/trust", {"name": "x", "key": "/etc/hostname"})[0] == 400
     opened.send("/ledger/trust", {"name": "the office", "forget": "1"})
     assert trust.names() == {}
+
+
+# --- every rule -------------------------------------------------------------------------------------------------
+
+SCORES = b"voter,Ann,Bob,Cid\n" + b"".join(b"%d,%d,%d,%d\n" % (i, 5 - i % 2, i % 6, i % 3) for i in range(60))
+APPROVALS = b"voter,Ann,Bob,Cid\n" + b"".join(b"%d,%d,%d,%d\n" % (i, 1, i % 2, int(i % 3 == 0)) for i in range(60))
+
+
+def test_every_rule_of_the_command_can_be_chosen_by_a_plain_name(opened: Opened) -> None:
+    page = opened.get("/vote")[1]
+    for name in (*CLI_RULES, *PAIRS, *RATED, STV, *(f"as:{place}" for place in RULE_SETS)):
+        words = re.search(rf'<option value="{name}"(?: selected)?>([^<]+)</option>', page)
+        assert words is not None, name
+        assert words[1] != name
+    for name in TRANSFERS:
+        words = re.search(rf'<option value="{name}">([^<]+)</option>', page.partition('id="transfers"')[2])
+        assert words is not None, name
+        assert words[1] != name
+
+
+@pytest.mark.parametrize("rule", [*CLI_RULES, *PAIRS, *RATED, STV, "as:minneapolis", "as:scotland"])
+def test_every_rule_counts_from_the_form_and_is_counted_again(opened: Opened, rule: str) -> None:
+    files = {"score": SCORES, "star": SCORES, "approval": APPROVALS}
+    (opened.folder / "club.csv").write_bytes(files.get(rule, BALLOTS))
+    form = {
+        "file": "club.csv",
+        "rule": rule,
+        "points": "2,1,0",
+        "seats": "1",
+        "dice": "three swans",
+        "out": "club-count",
+    }
+    form["columns"] = {"approval": "approvals=Ann/Bob/Cid"}.get(rule, "scores=Ann/Bob/Cid" if rule in files else "")
+    status, understood = opened.send("/vote/understood", form)
+    assert status == 200, plain(understood)
+    status, page = opened.send("/vote/count", form)
+    assert status == 200, plain(page)
+    assert re.search(r"<h1>.*(wins|are elected).*</h1>", page)
+    assert "<iframe" not in page
+    assert "Counted by" in plain(page)
+    again = opened.get("/check/folder", params={"folder": "club-count", "count": "1", "ballots": "club.csv"})[1]
+    assert "counted again from the ballots" in verdict(again)
+
+
+def test_what_a_count_lacks_is_said_beside_the_filled_form(opened: Opened) -> None:
+    (opened.folder / "club.csv").write_bytes(BALLOTS)
+    for lacking, words in (
+        ({"rule": "positional"}, "needs points"),
+        ({"rule": "positional", "points": "a,b"}, "points are whole numbers"),
+        ({"rule": "stv"}, "how many seats"),
+        ({"rule": "star"}, "needs scores"),
+    ):
+        status, page = opened.send("/vote/understood", {"file": "club.csv", "dice": "three swans", **lacking})
+        assert status == 400
+        assert words.lower() in plain(page).lower()
+        assert 'value="three swans"' in page
+        assert '<option value="club.csv" selected>' in page
+        assert f'<option value="{lacking["rule"]}" selected>' in page

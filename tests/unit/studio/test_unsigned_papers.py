@@ -145,7 +145,7 @@ def test_a_release_is_replaced_whole_also_after_the_key_was_changed(tmp_path: Pa
     save(enter(TOWN).histogram(["dept=a,b,c"], crowd=20), out)
     Ledger().new_key()
     save(enter(TOWN).histogram(["dept=a,b,c"], crowd=20), out, form="parquet", replace=True)
-    assert sorted(os.listdir(out)) == ["certificate.json", "release.parquet", "report.html"]
+    assert sorted(os.listdir(out)) == ["certificate.json", "datapackage.json", "release.parquet", "report.html"]
 
 
 # --- the studio -----------------------------------------------------------------------------------------------------

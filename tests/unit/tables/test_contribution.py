@@ -165,10 +165,10 @@ def test_words() -> None:
     def words(bins: int | None = None, **bounds: int) -> str:
         return ContributionBounds(**bounds).describe("visits", "patient", bins=bins)
 
-    assert words(rows_per_person=5) == "visits, at most 5 of a patient"
-    assert words(rows_per_person=5, distinct=1) == "visits, at most 5 of a patient, in at most 1 bin"
-    assert words(rows_per_person=5, distinct=2, bins=2) == "visits, at most 5 of a patient"
-    assert words(rows_per_person=5, rows_per_bin=2) == "visits, at most 5 of a patient, and at most 2 in each"
-    assert words(rows_per_person=5, rows_per_bin=2, bins=1) == "visits, at most 2 of a patient"
-    assert words(distinct=3, rows_per_bin=2) == "visits, of a patient in at most 3 bins, and at most 2 in each"
-    assert words(rows_per_bin=2) == "visits, of a patient at most 2 in each bin"
+    assert words(rows_per_person=5) == "visits, at most 5 of each patient"
+    assert words(rows_per_person=5, distinct=1) == "visits, at most 5 of each patient, in at most 1 bin"
+    assert words(rows_per_person=5, distinct=2, bins=2) == "visits, at most 5 of each patient"
+    assert words(rows_per_person=5, rows_per_bin=2) == "visits, at most 5 of each patient, and at most 2 in each"
+    assert words(rows_per_person=5, rows_per_bin=2, bins=1) == "visits, at most 2 of each patient"
+    assert words(distinct=3, rows_per_bin=2) == "visits, of each patient in at most 3 bins, and at most 2 in each"
+    assert words(rows_per_bin=2) == "visits, of each patient at most 2 in each bin"

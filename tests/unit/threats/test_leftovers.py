@@ -20,6 +20,7 @@ import pytest
 
 import hubbub
 from hubbub.errors import Refused, WrongUse
+from tests import fresh
 from tests.fresh import enter, open
 from tests.fresh import save_over as save
 from tests.unit.threats.tables import Told, sources, written
@@ -81,7 +82,8 @@ def test_30_nothing_is_ever_unpickled(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 @pytest.fixture
 def scratch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The folder where temporary files go, and nothing else."""
+    """The folder where temporary files go, and nothing else. No database is kept for other tests."""
+    monkeypatch.setattr(fresh, "_LARGE", -1)
     gc.collect()
     folder = tmp_path / "scratch"
     folder.mkdir()

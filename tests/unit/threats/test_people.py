@@ -52,7 +52,7 @@ def test_6_several_rows_are_refused_with_the_same_sentence_for_every_table(ids: 
         assert refusal.value.exit_code == 3
         assert None in ids or "(one_row_per_person=True)" in str(refusal.value)
         assert (
-            "(--one-row-per-person); a histogram can also count each person once in at most B bins (--distinct B)"
+            "(--one-row-per-person), where the release can; a histogram can also count each person once in at most B bins (--distinct B)"
             in in_shell(SEVERAL_ROWS)
         )
 
@@ -147,6 +147,7 @@ def test_the_unit_of_a_release_is_said() -> None:
     table = open(pa.table({"town": ["Bath"], "id": [1]}), person="id")
     for words, unit in (
         ({}, Unit(person="id")),
-        ({"one_row_per_person": True}, Unit(person="id", one_row_per_person=True)),
+        ({"one_row_per_person": True}, Unit(person="id", one_row_per_person=True, expected_rows=True)),
+        ({"one_row_per_person": True, "kept_rows": True}, Unit(person="id", one_row_per_person=True)),
     ):
         assert certificate_of(table.histogram(["town=Bath"], crowd=2, **words))["release"]["unit"] == plain(unit)

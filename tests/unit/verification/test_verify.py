@@ -31,7 +31,7 @@ def test_what_was_saved_passes(name: str, tmp_path: Path) -> None:
     one = Saved(tmp_path, (WORDS | OTHERS)[name])
     done = verify(one.data, folder=tmp_path, dataset=one.body["ledger"]["dataset"])
     assert done.passed, wrong(done)
-    assert (done.files, done.missing) == (("release.csv",), ())
+    assert (done.files, done.missing) == (("datapackage.json", "release.csv"), ())
     told = [check.what for check in done.checks]
     assert told[:6] == ["canonical form", "format", "signed", "the signature", "place in the ledger", "the dataset"]
     assert done.promises == one.made.promises
@@ -73,12 +73,22 @@ def test_who_signed_and_which_files_were_there_is_told(saved: Saved, forger: Pat
     public = json.loads(saved.data)[SIGNATURE]["public_key"]
     folder = saved.release.parent
     alone = verify(saved.data)
-    assert (alone.signer, alone.public_key, alone.files, alone.missing) == (None, public, (), ("release.csv",))
+    assert (alone.signer, alone.public_key, alone.files, alone.missing) == (
+        None,
+        public,
+        (),
+        ("release.csv",),
+    )
     assert (alone.passed, alone.complete) == (True, False)
     assert "unknown key" in alone.verdict
     assert "not checked, because not there: release.csv" in alone.verdict
     whole = verify(saved.data, folder=folder, known={public: "the town"}.get)
-    assert (whole.signer, whole.files, whole.missing, whole.complete) == ("the town", ("release.csv",), (), True)
+    assert (whole.signer, whole.files, whole.missing, whole.complete) == (
+        "the town",
+        ("datapackage.json", "release.csv"),
+        (),
+        True,
+    )
     assert whole.verdict == "The certificate holds, signed by the town."
     assert verify(saved.data, folder=folder, key=public).complete
     assert not verify(saved.data, folder=folder, known={key.public(forger): "the town"}.get).complete

@@ -16,12 +16,12 @@ import hubbub
 from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
 from hubbub.channels.papers import staircase
-from hubbub.channels.papers.staircase_calibrated import calibrated
+from hubbub.channels.papers.staircase import calibrated
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import verify
-from hubbub.verification.checklist import printable
+from hubbub.verification.verdict import printable
 from tests.fresh import ENTRY, unsigned
 from tests.unit.asked import WORDS
 from tests.unit.forged import BASE, consistent, described, wrong
@@ -265,7 +265,7 @@ def test_a_delta_that_is_too_small_fails_though_all_else_fits(
     small = {"channel": given["channel"] | {"delta": claimed}}
     large = {"channel": given["channel"] | {"delta": "0.1"}}
     assert verify(consistent(forger, monkeypatch, **large)).passed  # the test can pass
-    assert wrong(verify(consistent(forger, monkeypatch, **small))).startswith("the channel")
+    assert wrong(verify(consistent(forger, monkeypatch, **small))).startswith("the way the numbers are drawn")
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_a_staircase_of_wide_thresholds_is_answered_before_long(
         "staircase", thresholds=thresholds, epsilons=epsilons, offsets=offsets, delta="0.000001", nested=nested
     )
     done = verify(consistent(forger, monkeypatch, **words))
-    assert wrong(done).startswith("the channel staircase")
+    assert wrong(done).startswith("the way the numbers are drawn (staircase)")
     assert values < 2_000_000
 
 

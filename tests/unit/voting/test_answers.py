@@ -122,13 +122,25 @@ def test_nobody_struck_out_is_told_as_what_it_was() -> None:
     def told(rule: RepeatedPlurality | ScoringElimination) -> str:
         return nobody_struck_out(rule.run(ballots, source)) or ""
 
-    assert told(RepeatedPlurality(margin=9)) == (
-        "Nobody could be struck out: the margin (9) exceeds the highest count (5), so this count was plain plurality."
-    )
-    assert "the margin (5) equals the highest count (5)" in told(RepeatedPlurality(margin=5))
-    assert told(RepeatedPlurality(margin=2)).startswith("Nobody was struck out: all are within the margin (2)")
+    few = "Only first choices were counted: 12 voters are too few for this rule to strike anybody out."
+    assert told(RepeatedPlurality(margin=12)) == few
+    near = "Only first choices were counted: all are within the margin (11) of each other."
+    assert told(RepeatedPlurality(margin=11)) == near  # were all for one, the others would go
+    assert "the margin (2) of each other" in told(RepeatedPlurality(margin=2))
     assert told(RepeatedPlurality(margin=1)) == ""
     assert "so lot chose among all of them" in told(ScoringElimination(margin=99, then=Lot()))
+
+
+def test_beside_the_winner_stands_who_wins_by_instant_runoff() -> None:
+    def beside(counts: dict[tuple[str, ...], int]) -> str:
+        ballots = Ballots.of("abc", counts)
+        return count(RepeatedPlurality(), ballots, ETA, SystemSource()).beside_winner or ""
+
+    assert beside({("a",): 5, ("b",): 4, ("c", "a"): 3}).endswith("By instant runoff the same candidate wins.")
+    other = "By instant runoff b wins (--rule instant-runoff)."
+    assert beside({("a",): 5, ("b",): 4, ("c", "b"): 3}).endswith(other)
+    drawn = "By instant runoff a draw decides that a or b wins (--rule instant-runoff)."
+    assert beside({("a",): 5, ("b",): 4, ("c", "b"): 1}).endswith(drawn)
 
 
 def test_the_least_gain_is_the_least() -> None:
@@ -150,7 +162,7 @@ def test_the_least_gain_is_the_least() -> None:
     assert tiny == Fraction(1, 10**400)
     few = choices("repeated-plurality", 20, 3, ETA)
     assert few.gains == ()
-    assert "No eta of at most 0.01" in few.sentences()[0]
+    assert "even a gain of at most 0.01 cannot be promised" in few.sentences()[0]
 
 
 def test_coarse_in_words() -> None:

@@ -299,3 +299,41 @@ def test_60_the_first_ballot_of_a_file_without_header_is_not_lost(tmp_path: Path
 def test_60_two_contests_of_two_people_each_are_not_two_ranks(tmp_path: Path) -> None:
     rows = "Ann,Dee\nBob,Eve\nAnn,Eve\n" * 5
     assert "no rank of the same contest" in refusal(tmp_path, f"Mayor,Council\n{rows}", columns="ranks=Mayor/Council")
+
+
+@pytest.mark.parametrize("name", ["votes", "Number of ballots", "frequency", "Votes cast", "tally"])
+def test_60_a_column_that_may_say_how_many_ballots_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    """50 ballots were counted as 2: Ann has 30 of them, and a lot elected Bob."""
+    path = tmp_path / "b.csv"
+    for text in (f"{name},ranking\n30,Ann>Bob\n20,Bob>Ann\n", f"{name},rank1,rank2\n30,Ann,Bob\n20,Bob,Ann\n"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(WrongUse, match="may say how many ballots a row stands for"):
+            read(path)
+        assert read(path, columns={"count": name}).ballots.voters == 50
+
+
+def test_60_beside_rankings_any_numbers_but_those_of_rows_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    path.write_text("n,ranking\n30,Ann>Bob\n20,Bob>Ann\n", encoding="utf-8")
+    with pytest.raises(WrongUse, match="may say how many ballots"):
+        read(path)
+    path.write_text("n,ranking\n1,Ann>Bob\n2,Bob>Ann\n3,Ann\n", encoding="utf-8")
+    assert read(path).ballots.voters == 3, "these number the rows"
+
+
+def test_60_a_line_of_totals_is_no_ballot(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    for line in ("Total: 3,", "TOTAL,3", "Grand total 1 200,"):
+        path.write_text(f"rank1,rank2\nAnn,Bob\nBob,Ann\nAnn,\n{line}\n", encoding="utf-8")
+        with pytest.raises(WrongUse, match="looks like a line of totals"):
+            read(path)
+    path.write_text("rank1,rank2\n,\nundervote,\n", encoding="utf-8")
+    with pytest.raises(WrongUse, match="nobody voted"):
+        read(path)
+
+
+def test_60_the_hint_for_approvals_names_no_voter(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    path.write_text("name,email,Ann,Bob\nJo,a@b.c,Approve,\nAl,b@b.c,,x\n", encoding="utf-8")
+    with pytest.raises(WrongUse, match="approvals=Ann/Bob"):
+        read(path)

@@ -57,6 +57,53 @@ def from_random_people(size: int) -> float:
     return found
 
 
+def least_zero_knowledge(epsilon: float, sample_size: int, people: int, group: int = 1) -> float:
+    """Proposition 9: an epsilon below which the noisy shares of all cliques are not zero-knowledge private.
+
+    Noise of scale L = group/(200 epsilon) on every share, which is (group, epsilon)-differentially private; 200 in a
+    group is the paper's remark. For m cliques let W be the event that none of their m noisy shares is above 0: it has
+    probability P1 = 2^-m if nobody of them is a Democrat, and P2 = P1 e^(-m/L) if all are. A sample that misses all of
+    their 200 m people looks the same in both tables; it meets one with probability q. So if x = e^(epsilon') is enough,
+    P1 <= x (x P2 + q), and x is at least the positive root; the best m is taken.
+
+    Guarantee: the release is epsilon'-zero-knowledge private with respect to RS(sample_size of people) for no epsilon'
+    below the number (up to floating-point rounding). It grows without end with `people` if the sample does not.
+    """
+    scale, best = group / (CLIQUE * epsilon), 0.0
+    for cliques in range(1, people // CLIQUE + 1):
+        first, lost = -cliques * math.log(2), cliques / scale
+        meets = -math.expm1(_log_chance_of_missing(CLIQUE * cliques, sample_size, people))
+        ratio = meets * math.exp(min(-first, 700.0)) / 2  # q/(2 P1): e^x = (sqrt(q^2 + 4 P1 P2) - q)/(2 P2)
+        spread = math.exp(-lost)
+        found = math.log(1 / (math.sqrt(ratio * ratio + spread) + ratio))
+        if found < best - 1:
+            break
+        best = max(best, found)
+    return best
+
+
+def _log_chance_of_missing(some: int, sample_size: int, people: int) -> float:
+    """ln of the chance that a sample holds none of them: C(n - some, k)/C(n, k)."""
+    if sample_size > people - some:
+        return -math.inf
+
+    def ways(n: int) -> float:
+        return math.lgamma(n + 1) - math.lgamma(n - sample_size + 1)
+
+    return ways(people - some) - ways(people)
+
+
+def one_clique_is_allowed(sample_size: int) -> bool:
+    """Whether a release of one random clique's noisy share passes for zero-knowledge with respect to AS(sample_size).
+
+    AS(k) are the summaries that read each row with a probability of at most k/n, whichever rows belong together. The
+    release reads each row with probability 200/n, so its own simulator may read what it reads as soon as k is at least
+    200: it is epsilon-zero-knowledge private with respect to AS(k), and still :func:`from_release` guesses the votes of
+    the clique that came up. So AS is too generous a class, and random samples RS(k) are what is allowed here.
+    """
+    return sample_size >= CLIQUE
+
+
 def _shares() -> tuple[Floats, Floats]:
     """Nodes and weights for p on both intervals."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)

@@ -19,7 +19,7 @@ from hubbub.errors import WrongUse
 
 Key: TypeAlias = tuple[str, ...]
 
-_NAMES: Final = ("count", "n", "people", "number", "freq", "frequency", "obs_value", "value", "total")
+_NAMES: Final = ("count", "kept_rows", "n", "people", "number", "freq", "frequency", "obs_value", "value", "total")
 _BESIDE: Final = ("low", "high", "estimate", "status")  # ours, beside a count
 _INTEGER: Final = re.compile(r"[+]?(\d{1,3}([, \u00a0\u202f']\d{3})+|\d+)(\.0+)?")
 _BELOW: Final = re.compile(r"(<|<=|≤|under|fewer than|less than|up to)\s*(\d+)", re.IGNORECASE)
@@ -90,7 +90,7 @@ def read(
     if any(len(row) != len(heading) for row in body):
         raise WrongUse(f"{source_file.name} has rows with more or fewer cells than its heading; mend it and try again")
     at = _count_column(source_file.name, heading, body, count)
-    beside = {heading[i]: i for i in range(len(heading)) if heading[i] in _BESIDE} if heading[at] == "count" else {}
+    beside = {heading[i]: i for i in range(len(heading)) if heading[i] in _BESIDE} if heading[at] in _NAMES[:2] else {}
     keys = [i for i in range(len(heading)) if i != at and i not in beside.values()]
     columns = tuple(heading[i] for i in keys)
     if not columns or len(set(columns)) < len(columns):

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
-from hubbub.channels.empty_bins import EmptyBins, never
-from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.mechanisms.exact_above import exact_above_law, exact_above_release
-from hubbub.channels.protocol import Card, Channel, Proof, Published
+from hubbub.channels.mechanisms.exact_above import SILENT, ExactAbove
+from hubbub.channels.protocol import Card, Channel, Proof
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import GHLP, Theorem
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import INFINITY, integer
-
-_SILENT = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
-class ExactOrSuppressed(Channel):
+class ExactOrSuppressed(ExactAbove, Channel):
     """Publish the count if it is at least k, else publish that it is hidden.
 
     Guarantee: (k, 0)-crowd-blending for a table of counts on a public partition. Below k, removing a person changes
@@ -46,33 +38,12 @@ class ExactOrSuppressed(Channel):
 
     @property
     def claim(self) -> CrowdBlending:
-        return CrowdBlending(k=self.k, epsilon=_SILENT)
+        return CrowdBlending(k=self.k, epsilon=SILENT)
 
     @property
     def proofs(self) -> tuple[Proof, ...]:
         return (Proof(steps((1, 0), (self.k, INFINITY)), "below k both counts are hidden"),)
 
     @property
-    def last_change(self) -> int:
+    def first(self) -> int:
         return self.k
-
-    @property
-    def exact_from(self) -> int:
-        return self.k
-
-    @property
-    def certain(self) -> bool:
-        return True
-
-    @property
-    def unbiased(self) -> bool:
-        return False
-
-    def law(self, count: int) -> Law:
-        return exact_above_law(count, self.k, _SILENT)
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return exact_above_release(counts, self.k, _SILENT, source)
-
-    def empty_bins(self) -> EmptyBins:
-        return never((SUPPRESSED, ""))

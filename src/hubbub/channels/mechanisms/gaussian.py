@@ -24,14 +24,14 @@ from hubbub.channels.protocol import (
     noise_rate,
 )
 from hubbub.errors import WrongUse
-from hubbub.guarantees.accountant.gaussian import GaussianNoise, by_ones, delta_of, least_variance
+from hubbub.guarantees.accountant.gaussian import GaussianNoise, by_ones, delta_of, in_bins, least_variance
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.gaussian import LARGEST, SMALLEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, ball, exp, positive, precision, rounded, upper
-from hubbub.numeric.gaussian_sums import mass, masses, tail
+from hubbub.numeric.gaussian_sums import mass, masses, reach_of_equals, tail
 
 _WIDEST: Final = Fraction(10**6)  # a variance whose law is still tabulated: some 27,000 values
 _REACH: Final = 90  # nats that a table leaves out at each end
@@ -72,7 +72,7 @@ class Gaussian(Channel):
         if allowed >= 1:
             raise WrongUse(f"delta must be below 1, not {allowed}; choose one like 1e-9")
         rate = noise_rate(epsilon)
-        return cls(rate, least_variance(rate, allowed, bins))
+        return cls(rate, least_variance(rate, allowed, in_bins(bins)))
 
     @property
     def how(self) -> str:
@@ -162,11 +162,11 @@ def _table(s2: Fraction) -> tuple[tuple[arb, ...], Fraction]:
 def _reach(s2: Fraction, share: Fraction) -> int:
     """A number that the noise exceeds, upwards, with a chance of at most `share`; the smallest where it is tabulated.
 
-    Guarantee: the upper end of the tail is compared. Of a wide law, by Chernoff: P(X > h) <= e^(-h^2/(2 s2)).
+    Guarantee: the upper end of the tail is compared; of a wide law that of the normal law, which is no smaller
+    (:func:`hubbub.numeric.gaussian_sums.reach_of_equals`).
     """
     if s2 > _WIDEST:
-        with precision():
-            return math.ceil(upper((2 * ball(s2) * (1 / ball(share)).log()).sqrt()))
+        return reach_of_equals(s2, 1, share)
     row, missing = _table(s2)
     half = len(row) // 2
     beyond, limit = ball(missing), ball(share)

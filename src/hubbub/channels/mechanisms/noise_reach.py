@@ -62,6 +62,27 @@ def reach_of_sum(rate: Fraction, many: int, tail: Fraction) -> int:
 
 
 @lru_cache(maxsize=65536)
+def reach_of_mixed_sum(groups: tuple[tuple[Fraction, int], ...], tail: Fraction) -> int:
+    """An r that the sum of so many numbers of each of some rates exceeds on either side with a chance of at most `tail`.
+
+    Guarantee: P(|sum| > r) <= tail: by the law of the sum from below, or, where that is too wide to write down, by a share of
+    the tail for each rate.
+    """
+    if len(groups) == 1:
+        return reach_of_sum(*groups[0], tail)
+    part = tail / len(groups)
+    far = sum(_chernoff_reach(rate, many, min(part, _FAR)) for rate, many in groups)
+    if far > _WIDEST:
+        return sum(reach_of_sum(rate, many, part) for rate, many in groups)
+    window = 1 << far.bit_length()  # one for many sums, so that laws are shared
+    law, *others = (_law_of_sum(rate, many, window) for rate, many in groups)
+    for other in others:
+        law = _product(law, other, window)
+    within = _within(law)
+    return first(lambda r: UNIT - within[r] <= tail * UNIT, 0, far)
+
+
+@lru_cache(maxsize=65536)
 def _reach_of_sum(rate: Fraction, many: int, tail: Fraction) -> int:
     if many == 0:
         return 0
@@ -112,6 +133,20 @@ def inside(rate: Fraction, many: int, window: int) -> tuple[int, ...]:
 
     Guarantee: that, for every window.
     """
+    return _within(_law_of_sum(rate, many, window))
+
+
+def _within(integers: list[int]) -> tuple[int, ...]:
+    """How much of a law lies within each distance of its middle."""
+    middle = len(integers) // 2
+    return tuple(
+        accumulate([integers[middle], *(integers[middle - r] + integers[middle + r] for r in range(1, middle + 1))])
+    )
+
+
+@lru_cache(maxsize=512)
+def _law_of_sum(rate: Fraction, many: int, window: int) -> list[int]:
+    """The masses of a sum of so many numbers around their middle, in units, rounded down."""
     integers: list[int] = []
     power, left = _one(rate, window), many
     while True:
@@ -121,10 +156,7 @@ def inside(rate: Fraction, many: int, window: int) -> tuple[int, ...]:
         if not left:
             break
         power = _product(power, power, window)
-    middle = len(integers) // 2
-    return tuple(
-        accumulate([integers[middle], *(integers[middle - r] + integers[middle + r] for r in range(1, middle + 1))])
-    )
+    return integers
 
 
 @lru_cache(maxsize=64)

@@ -6,21 +6,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
-from hubbub.channels.law import Law
-from hubbub.channels.mechanisms.exact_above import exact_above_law, exact_above_release
-from hubbub.channels.protocol import Card, Channel, Proof, Published, noise_rate
+from hubbub.channels.mechanisms.exact_above import ExactAbove
+from hubbub.channels.protocol import Card, Channel, Proof, noise_rate
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import GHLP, Theorem
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import INFINITY, integer
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyBelow(Channel):
+class NoisyBelow(ExactAbove, Channel):
     """Publish the count if it is at least k, else the count plus two-sided geometric noise of rate epsilon.
 
     With `tagged`, it is said which of the two was done; without, an exact count is one integer among others, which is
@@ -58,28 +54,9 @@ class NoisyBelow(Channel):
         return (Proof(steps((1, self.epsilon), (self.k, INFINITY)), "below k both counts get the same noise"),)
 
     @property
-    def last_change(self) -> int:
+    def first(self) -> int:
         return self.k
 
     @property
-    def noisy_below(self) -> tuple[int, Fraction]:
-        return self.k, self.epsilon
-
-    @property
-    def unmarked(self) -> bool:
-        return not self.tagged
-
-    @property
-    def unbiased(self) -> bool:
-        return True
-
-    @property
-    def segments(self) -> tuple[int, ...]:
-        """Untagged, a noisy value may exceed an exact one: counts below k and from k on are two stretches."""
-        return (0,) if self.tagged else (0, self.k)
-
-    def law(self, count: int) -> Law:
-        return exact_above_law(count, self.k, self.epsilon, tagged=self.tagged)
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return exact_above_release(counts, self.k, self.epsilon, source, tagged=self.tagged)
+    def rate(self) -> Fraction:
+        return self.epsilon

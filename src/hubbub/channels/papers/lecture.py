@@ -6,7 +6,33 @@ the boundary k = K - t, and it is useful only when t epsilon is about 10 or more
 pure, with loss at most (1 + 1/(t epsilon)) epsilon(k).
 
 The largest delta over all k is exact, and few of them need to be looked at: from the boundary down, until one bound
-for all that are left (:mod:`hubbub.channels.papers.lecture_bound`) lies below what was found.
+for all that are left lies below what was found.
+
+**One bound for the delta at a count and at every smaller one.** Write n = K - c for the count, s = t epsilon, a = s/n and a' = s/(n + 1) for the rates at c and c - 1, C for the factor;
+the loss allowed is C a. Around the larger count the laws are f(v) = tanh(a/2) e^(-a|v|) and f'(v) = tanh(a'/2)
+e^(-a'|v + 1|), and a - a' = s/(n (n + 1)).
+
+*The person comes* (f' against f). On either side f'/f grows outwards, so the positive part is the largest difference
+of two tails, for v >= 0
+
+    R(j) = e^(-a'(j + 1)) / (1 + e^-a')  -  e^(C a) e^(-a j) / (1 + e^-a),
+
+and at most the supremum over real j. It lies where e^((a - a') j) = (a/a') e^(C a + a') (1 + e^-a')/(1 + e^-a), and
+since a'/(a - a') = n it is e^(-(C + 1) s) H(n) with
+
+    H(n) = G(n)^n / G(n + 1)^(n + 1),     G(x) = x (1 + e^(-s/x)).
+
+For v < 0 it is e^(-(C - 1) s) H(n) in the same way. H falls as n grows: -ln H(n) is a difference of x ln G(x) = x ln x
++ x ln(1 + e^(-s/x)), which is convex (the second term is the perspective of a convex function).
+
+*The person leaves* (f against f'). tanh(a/2)/tanh(a'/2) <= (n + 1)/n, so for v >= 0 the logarithm of f/f' less C a is
+at most q - b (v + 1) with q = (1 - (C - 1) s)/n and b = a - a', and 1 - e^-x <= x. With tanh(a/2) <= a/2, and a sum of
+falling terms held against its integral, the positive part is at most
+
+    (a/2) e^a sum over w >= 1 of e^(-a w) (q - b w)_+  <=  e^(s/n) / (2 (n + 1)) k(q a / b),    k(x) = x - 1 + e^-x,
+
+where q a/b = (1 - (C - 1) s) (n + 1)/n; and 0 if q <= 0. For v < 0, of mass at most 1/2, the logarithm is at most
+(1 - (C + 1) s)/n. Each of these falls as n grows.
 """
 
 from __future__ import annotations
@@ -22,7 +48,6 @@ from numpy.typing import ArrayLike
 
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
-from hubbub.channels.papers.lecture_bound import largest_below
 from hubbub.channels.protocol import Card, Channel, Proof, Published, exact_count, exact_counts, noise_rate
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Piece, steps
@@ -31,7 +56,7 @@ from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import INFINITY, Exact, integer, positive, rounded, upper
+from hubbub.numeric.exact import INFINITY, Exact, ball, exp, integer, positive, rounded, upper
 
 _NOTES: Final = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
 _FINEST: Final = 1000  # factors are multiples of 1/1000
@@ -197,3 +222,32 @@ def _smallest_factor(base: Lecture, target: Fraction) -> Fraction:
         while not suffices(high, count):
             high += 1
     return Fraction(high, _FINEST)
+
+
+# --- the bound for every smaller count ----------------------------------------------------------------------------
+
+
+def largest_below(n: int, s: Fraction, factor: Fraction) -> arb:
+    """A bound for the exact delta at factor * s/n, in both directions, where K - count is n or more.
+
+    Guarantee: the upper end is at least the delta of the two-sided geometrics of rates s/m and s/(m + 1), one person
+    apart, for every whole m >= n (the argument is at the top of this file).
+    """
+    comes = (exp(-(factor + 1) * s) + exp(-(factor - 1) * s)) * (_log_g(n, s) - _log_g(n + 1, s)).exp()
+    return comes.max(_leaves(n, s, factor))
+
+
+def _log_g(x: int, s: Fraction) -> arb:
+    """x ln G(x)."""
+    return x * (x * (1 + exp(-s / x))).log()
+
+
+def _leaves(n: int, s: Fraction, factor: Fraction) -> arb:
+    near, far = 1 - (factor - 1) * s, 1 - (factor + 1) * s
+    found = arb(0)
+    if near > 0:
+        x = near * (n + 1) / n
+        found += exp(s / n) / (2 * (n + 1)) * (ball(x) - 1 + exp(-x))
+    if far > 0:
+        found += ball(far / (2 * n))
+    return found

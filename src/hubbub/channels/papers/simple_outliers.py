@@ -6,23 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
-from hubbub.channels.empty_bins import EmptyBins, never
-from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.mechanisms.exact_above import exact_above_law, exact_above_release
-from hubbub.channels.protocol import Card, Channel, Proof, Published, noise_rate
+from hubbub.channels.mechanisms.exact_above import SILENT, ExactAbove
+from hubbub.channels.protocol import Card, Channel, Proof, noise_rate
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.guarantees.derivation import LUI_PASS, Theorem
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import INFINITY, integer, positive
-
-_SILENT = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleSuppressed(Channel):
+class SimpleSuppressed(ExactAbove, Channel):
     """Example 2: counts of at most k are hidden, the others are exact.
 
     Guarantee: (k, 0)-simple outlier privacy (Theorem 8): a bin with at most k people is hidden before and
@@ -43,40 +36,19 @@ class SimpleSuppressed(Channel):
 
     @property
     def claim(self) -> SimpleOutlier:
-        return SimpleOutlier(k=self.k, epsilon=_SILENT)
+        return SimpleOutlier(k=self.k, epsilon=SILENT)
 
     @property
     def proofs(self) -> tuple[Proof, ...]:
         return (Proof(steps((1, 0), (self.k + 1, INFINITY)), "up to k both counts are hidden"),)
 
     @property
-    def last_change(self) -> int:
+    def first(self) -> int:
         return self.k + 1
-
-    @property
-    def exact_from(self) -> int:
-        return self.k + 1
-
-    @property
-    def certain(self) -> bool:
-        return True
-
-    @property
-    def unbiased(self) -> bool:
-        return False
-
-    def law(self, count: int) -> Law:
-        return exact_above_law(count, self.k + 1, _SILENT)
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return exact_above_release(counts, self.k + 1, _SILENT, source)
-
-    def empty_bins(self) -> EmptyBins:
-        return never((SUPPRESSED, ""))
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleNoisy(Channel):
+class SimpleNoisy(ExactAbove, Channel):
     """Example 3: counts of at most k get noise of rate epsilon/k, the others are exact.
 
     Guarantee: (k, epsilon)-simple outlier privacy (Theorem 9): a bin with at most k people gets the same noise before
@@ -101,7 +73,6 @@ class SimpleNoisy(Channel):
 
     @property
     def rate(self) -> Fraction:
-        """The rate of the noise below."""
         return self.epsilon / self.k
 
     @property
@@ -113,28 +84,5 @@ class SimpleNoisy(Channel):
         return (Proof(steps((1, self.rate), (self.k + 1, INFINITY)), "up to k both counts get the same noise"),)
 
     @property
-    def last_change(self) -> int:
+    def first(self) -> int:
         return self.k + 1
-
-    @property
-    def noisy_below(self) -> tuple[int, Fraction]:
-        return self.k + 1, self.rate
-
-    @property
-    def unmarked(self) -> bool:
-        return True
-
-    @property
-    def unbiased(self) -> bool:
-        return True
-
-    @property
-    def segments(self) -> tuple[int, ...]:
-        """A noisy value may exceed an exact one: counts up to k and above are two stretches."""
-        return (0, self.k + 1)
-
-    def law(self, count: int) -> Law:
-        return exact_above_law(count, self.k + 1, self.rate)
-
-    def release(self, counts: ArrayLike, source: Source) -> Published:
-        return exact_above_release(counts, self.k + 1, self.rate, source)

@@ -5,12 +5,14 @@ noise of level i on top. As printed, a bin that passed a high threshold is teste
 offsets contain the noise of levels it never saw: with thresholds 1000, 100, 10 every bin below about 1,120 ends up
 suppressed. Nested, a bin stops at the first test it does not meet; the promise is the same, because the same
 coupling proves it. Which levels added noise is always published.
+
+The offsets for a declared delta are the smallest whose exact delta is no larger.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -428,3 +430,50 @@ class Room:
         """Whether there is room for the laws of these counts; then it is taken."""
         self._left -= sum(map(channel.table_values, counts))
         return self._left >= 0
+
+
+# --- offsets for a delta ------------------------------------------------------------------------------------------
+
+
+def calibrated(
+    thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], delta: Exact, *, nested: bool = True
+) -> Staircase:
+    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count; it is claimed.
+
+    The exact delta is found at c = k_i, where it is largest in every case computed; then every other count of the
+    level is certified, by the coupling bound where that is small enough and by the exact law where it is not.
+    """
+    ks, es = parsed(thresholds, epsilons)
+    target = positive(delta, "delta")
+    if target >= 1:
+        raise WrongUse(f"delta must lie between 0 and 1, not {target}")
+    offsets: tuple[int, ...] = ()
+    for level in range(1, len(ks) + 1):
+        before = offsets[-1] if offsets else 0
+
+        def suffices(offset: int, level: int = level, offsets: tuple[int, ...] = offsets) -> bool:
+            trial = Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested)
+            return upper(level_delta(trial, level, ks[level - 1])) <= target
+
+        offset = _smallest(before, suffices, es[level - 1])
+        while not level_certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level):
+            offset += 1
+        offsets = (*offsets, offset)
+    exact = exact_bound(ks, es, offsets, nested)
+    if exact is None:
+        certified(Staircase(ks, es, offsets, target, nested))  # refuses what nobody could check again in a while
+    return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
+
+
+def _smallest(least: int, suffices: Callable[[int], bool], rate: Loss) -> int:
+    if suffices(least):
+        return least
+    step = 1 if isinstance(rate, Infinite) else max(math.ceil(1 / rate), 1)
+    high = least + step
+    while not suffices(high):
+        high += step * 4
+    low = max(high - step * 4, least)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high

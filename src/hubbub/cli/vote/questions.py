@@ -13,7 +13,8 @@ from hubbub.demo import council
 from hubbub.protocol.option import Option
 from hubbub.voting.guarantees.assurance import Assurance
 from hubbub.voting.manipulation.gain_answer import GainAnswer
-from hubbub.voting.manipulation.gain_map import GainMap
+from hubbub.voting.manipulation.gain_map import GainMap, circle, first_choices
+from hubbub.voting.manipulation.worst_gain import WorstGain
 
 
 def _print_assurance(answer: Assurance, *, as_json: bool) -> None:
@@ -45,6 +46,20 @@ def _print_gain(found: GainAnswer, *, as_json: bool) -> None:
     for sentence in found.sentences():
         console.print(sentence)
     print_text(found.decided())
+
+
+def _print_worst(found: WorstGain, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    margin = "" if found.contest.margin is None else f", margin {found.contest.margin:,}"
+    page().print(f"{found.contest.kind}, {found.voters:,} voters, 3 candidates{margin}", style="bold")
+    for sentence in found.sentences():
+        print_text(sentence)
+
+
+def _watched_beliefs(words: dict[str, Any]) -> None:
+    words["watch"] = lambda tasks: watched(tasks, "Beliefs")
 
 
 def _millbrook(words: dict[str, Any]) -> None:
@@ -85,6 +100,12 @@ def _print_map(found: GainMap, *, chart: str | None, as_json: bool) -> None:
         print_text(f"Chart: {chart}")
 
 
+def _corner_words(found: GainMap) -> str:
+    if found.corners == circle():
+        return " (abc, bca, cab)"
+    return ", second choices even" if found.corners == first_choices() else ""
+
+
 def _draw(found: GainMap, path: str) -> None:
     from hubbub import charts
     from hubbub.voting.figures import approximately, float_up
@@ -92,11 +113,11 @@ def _draw(found: GainMap, path: str) -> None:
     cells = []
     for each in found.rules:
         for cell in each.cells:
-            said = cell.as_json()
-            elects = said["condorcet_efficiency"]
-            shares = ", ".join(f"{name} {part}" for name, part in zip(found.labels, said["weights"], strict=True))
+            facts = cell.as_json()
+            elects = facts["condorcet_efficiency"]
+            shares = ", ".join(f"{name} {part}" for name, part in zip(found.labels, facts["weights"], strict=True))
             sentence = (
-                f"{shares}: {approximately(cell.gain.high)}, truth {said['truth']}, lie {said['lie'] or 'none known'}"
+                f"{shares}: {approximately(cell.gain.high)}, truth {facts['truth']}, lie {facts['lie'] or 'none known'}"
             )
             if elects is not None:
                 sentence += f", Condorcet efficiency {100 * elects:.1f} %"
@@ -130,7 +151,7 @@ def _draw(found: GainMap, path: str) -> None:
         title="What the best lie gains, by what a voter believes of the others",
         subtitle=[
             f"{found.voters:,} voters, three candidates; corners: all others vote so"
-            f"{', second choices even' if found.labels == ('a', 'b', 'c') else ''}; cells: mixtures of the three",
+            f"{_corner_words(found)}; cells: mixtures of the three",
             *(["diamonds: where a poll puts a voter (uniform prior and its ballots)"] if polls else []),
         ],
     )
@@ -151,6 +172,13 @@ gain = question(
     "vote gain --belief abc:1/2,bac:1/4,cab:1/4 --truth cab --voters 10001 --margin 1249",
     "vote gain --observed abc:3,bac:2 --dirichlet --truth cab --voters 501 --rule instant-runoff",
     prepare=_millbrook,
+)
+worst_gain = question(
+    vote.worst_gain,
+    _print_worst,
+    "vote worst --voters 301 --coarseness 1/3 --margin 60",
+    name="worst",
+    prepare=_watched_beliefs,
 )
 gain_map = question(
     vote.gain_map,

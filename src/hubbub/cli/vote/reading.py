@@ -77,22 +77,25 @@ def typed() -> list[str]:
     return [name for name in names if given(name)]
 
 
-def read_ballots(file: str, options: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
-    """The file as a rule counts it: every ballot strict (but those that overvotes=several leaves to the count), or
+def read_ballots(file: str | tuple[str, ...], options: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
+    """The file, or files, as a rule counts them: every ballot strict (but those that overvotes=several leaves to the count), or
     approvals or scores as they stand."""
     from hubbub.demo import council
     from hubbub.voting.formats import formats
     from hubbub.voting.formats.ballot_file import BallotFile
     from hubbub.voting.formats.ballot_text import text_of
     from hubbub.voting.formats.csv_columns import parse_columns
+    from hubbub.voting.formats.several import read_all
 
     reading = _reading(options)
-    if file == council.NAME:
+    if file in (council.NAME, (council.NAME,)):
+        if options.get("precinct") is not None:
+            raise WrongUse(f"{council.NAME} is invented and has no precincts; leave out --precinct")
         return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
     listed = None
     if options["candidates"]:
         listed = [line.strip() for line in text_of(options["candidates"]).splitlines() if line.strip()]
-    opened = formats.read(
+    opened = read_all(
         file,
         reading,
         format=options["format"],
@@ -100,6 +103,7 @@ def read_ballots(file: str, options: dict[str, Any], rule: str = "publishing bal
         candidates=listed,
         contest=options["contest"],
         encoding=options["encoding"],
+        precinct=options.get("precinct"),
     )
     return formats.for_rule(opened, rule)
 

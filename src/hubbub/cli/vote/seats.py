@@ -16,23 +16,27 @@ if TYPE_CHECKING:
 
 def print_seats(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> None:
     """A table for each stage, and who is elected."""
+    from hubbub.voting.count.counted import draw_sentence
+
     title = f"{read.title}: " if read.title else ""
+    elected, *more = result.sentences()
+    echo(elected)
     echo(
         f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.seats} seats, "
-        f"quota {result.quota:,}"
+        f"quota {_votes_text(result.quota)}"
     )
     if read.withdrawn:
         echo(f"Withdrawn: {', '.join(read.withdrawn)}.")
     for number, stage in enumerate(answer["stages"], 1):
         _draw_stage(number, len(answer["stages"]), stage, result.quota)
     for draw in answer["draws"]:
-        echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {', '.join(draw['among'])}).")
+        echo(draw_sentence(draw, ", ".join(draw["among"])))
     echo()
-    for sentence in result.sentences():
+    for sentence in more:
         echo(sentence)
 
 
-def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: int) -> None:
+def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: Fraction) -> None:
     from rich.table import Table
 
     done = stage["what"] if not stage["of"] else f"{stage['what']} of {', '.join(stage['of'])}"
@@ -47,7 +51,8 @@ def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: int) 
         if not votes and name not in out:
             continue
         fate = "elected" if name in stage["elected"] else ("out" if name in out else "")
-        table.add_row(name, _votes_text(votes), "" if votes >= quota else _votes_text(quota - votes), fate)
+        short = "" if votes >= quota or name in out else _votes_text(quota - votes)
+        table.add_row(name, _votes_text(votes), short, fate)
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
             table.add_row(label, _votes_text(rational(stage[key])), "", "")
@@ -84,7 +89,7 @@ def draw_flow(result: Seats, read: BallotFile, path: str) -> None:
                 for part in (
                     read.title,
                     f"single transferable vote, {result.rule.rules.name}",
-                    f"{result.valid:,} ballots, quota {result.quota:,}",
+                    f"{result.valid:,} ballots, quota {_votes_text(result.quota)}",
                 )
                 if part
             )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from hubbub.cli import display, echo, page
 from hubbub.voting.count.flow import Column, flow
+from hubbub.voting.rules.elimination import DEFAULT, ApproximateRunoff, RepeatedPlurality
 
 if TYPE_CHECKING:
     from hubbub.voting.count.comparison import Comparison
@@ -23,10 +25,11 @@ _FIRST: Final = 5
 def print_count(answer: Counted, read: BallotFile, comparison: Comparison | None) -> None:
     """What the count was, a table for each round, and what is promised."""
     result = answer.result
-    if answer.struck_nobody is not None:
-        echo(answer.struck_nobody)
+    sentences = answer.sentences()
+    first = 1 if answer.beside_winner is None else 2
+    echo(" ".join(sentences[:first]))
     title = f"{display(read.title)}: " if read.title else ""
-    echo(f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.name}")
+    echo(f"{title}{read.counted()}, {len(result.candidates)} candidates, {result.rule.name}")
     changed = {rule: count for rule, count in read.changed.items() if count}
     if changed:
         rules = read.reading.rules()
@@ -38,13 +41,26 @@ def print_count(answer: Counted, read: BallotFile, comparison: Comparison | None
     for number in _some(len(drawn), "draws"):
         echo(drawn[number])
     echo()
-    sentences = answer.sentences()
-    for sentence in sentences[1:] if answer.struck_nobody is not None else sentences:
+    for sentence in sentences[first:]:
         echo(sentence)
     if answer.honesty.margin is not None and answer.honesty.promise()["empty"]:
         echo("How many voters a promise takes: hubbub vote guarantee --help.")
+        _print_gain(result)
     if comparison is not None:
         _draw_comparison(comparison)
+
+
+def _print_gain(result: Result) -> None:
+    """The command that finds what a lie pays, for the rules it knows."""
+    rule, names = result.rule, result.candidates
+    if not isinstance(rule, RepeatedPlurality | ApproximateRunoff):
+        return
+    truth = shlex.quote(">".join(names)) if len(names) <= MOST_PAIRS else '"A>B>C"'
+    more = "" if rule.name == RepeatedPlurality.name else f" --rule {rule.name}"
+    if rule.margin != DEFAULT:
+        more += f" --margin {next(each.margin for each in result.rounds if each.margin is not None)}"
+    echo("What a lie could gain a voter, by her true ranking:")
+    echo(f"  hubbub vote gain --ballots FILE --truth {truth} --voters {result.voters}{more}")
 
 
 def _some(number: int, what: str) -> Iterator[int]:
@@ -102,15 +118,24 @@ def _draw_comparison(comparison: Comparison) -> None:
         table.add_row(*map(display, row))
     echo()
     page().print(table)
-    if comparison.pairs is not None and len(comparison.pairs.candidates) <= MOST_PAIRS:
+    if comparison.pairs is not None:
         _draw_pairs(comparison.pairs)
     for sentence in comparison.sentences():
         echo(sentence)
 
 
+def print_pairs(pairs: Pairwise) -> None:
+    """The table that a rule of pairs looks at, and who beats everybody."""
+    _draw_pairs(pairs)
+    echo(pairs.sentence())
+
+
 def _draw_pairs(pairs: Pairwise) -> None:
+    """Every pair, unless candidates are many."""
     from rich.table import Table
 
+    if len(pairs.candidates) > MOST_PAIRS:
+        return
     table = Table(title="Who would win each pair", title_justify="left", box=None)
     for heading in ("preferred", "to", "by", "against"):
         table.add_column(heading, justify="right" if heading in ("by", "against") else "left", overflow="fold")
@@ -144,7 +169,7 @@ def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
         ),
         title=f"{result.winner_name} wins{score}",
         subtitle=[
-            *([] if answer.struck_nobody is None else [answer.struck_nobody]),
+            *([] if answer.beside_winner is None else [answer.beside_winner]),
             " · ".join(
                 part
                 for part in (

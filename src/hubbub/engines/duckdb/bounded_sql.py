@@ -19,9 +19,8 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 
-_FEW: Final = (
-    32  # rows that are gathered for each person; more are numbered instead, which takes room for all rows once
-)
+_FEW: Final = 32  # rows that are gathered for each person; more are numbered instead
+_WIDEST: Final = 1 << 62  # numbers of bins and values together that fit in one whole number
 
 
 def bounded_rows(
@@ -36,12 +35,7 @@ def bounded_rows(
     rows = f"SELECT {', '.join(cells)} FROM {people} WHERE {person} IS NOT NULL"
     if most is None:
         return rows
-    if most > _FEW:
-        return f"{rows} QUALIFY row_number() OVER (PARTITION BY {person} ORDER BY {word}) <= {most}"
-    # arg_min skips a row that is NULL, and a struct of cells never is.
-    row = f"arg_min(row({', '.join(cells)}), {word}, {most})"
-    few = f"SELECT unnest({row}) AS kept FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
-    return f"SELECT {', '.join(f'kept[{i + 1}] AS {cell}' for i, cell in enumerate(cells))} FROM ({few})"
+    return f"{rows} QUALIFY row_number() OVER (PARTITION BY {person} ORDER BY {word}) <= {most}"
 
 
 def how_many_rows(people: str, person: str, most: int) -> str:
@@ -67,12 +61,34 @@ def _left(bounds: ContributionBounds, bins: int | None) -> ContributionBounds:
     return ContributionBounds(distinct=cut.distinct if few else None, rows_per_bin=cut.rows_per_bin if each else None)
 
 
-def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns, word: str, bins: int | None) -> Query:
-    """code, labels, how many rows (or, with caps, bands or DISTINCT, people) and perhaps their sum, of the kept rows."""
+def gathers(question: CountQuery, bins: int | None) -> bool:
+    """Whether the rows of a person are few, and each is one whole number: then they are chosen after they are read, since
+    gathering numbers takes less than gathering rows. Which are chosen follows from their words alone."""
+    most = None if question.bounds is None else question.bounds.rows_per_person
+    return most is not None and most <= _FEW and bins is not None and bins * _values(question) < _WIDEST
+
+
+def _values(question: CountQuery) -> int:
+    return question.measure.steps + 1 if isinstance(question.measure, Measure) else 2
+
+
+def per_person(
+    question: CountQuery, axes: Sequence[Countable], columns: Columns, people: str, word: str, bins: int | None
+) -> Query:
+    """code, labels, how many rows (or, with caps, bands or DISTINCT, people) and perhaps their sum: of the kept rows, or
+    of all rows, of which few are kept (:func:`gathers`)."""
     assert question.person is not None
-    coded, parameters = _coded(question, axes, columns, word)
+    coded, parameters = _coded(question, axes, columns, people, word)
     where = listed(axes)
     rows = f"SELECT who, word, x, {where} FROM ({coded}) WHERE inside AND code IS NOT NULL"
+    if people != KEPT:
+        assert question.bounds is not None, "which rows are kept is bounded"
+        row = f"CASE WHEN inside AND code IS NOT NULL THEN code * {_values(question)} + x ELSE -1 END"  # arg_min skips NULL
+        few = f"arg_min({row}, word, {question.bounds.rows_per_person}) AS few"  # by their words, the smallest first
+        few = f"SELECT who, {few} FROM ({coded}) WHERE who IS NOT NULL GROUP BY who"
+        few = f"SELECT who, unnest(few) AS row, generate_subscripts(few, 1) AS word FROM ({few})"
+        code = f"row // {_values(question)} AS code"
+        rows = f"SELECT who, word, row % {_values(question)} AS x, {code} FROM ({few}) WHERE row >= 0"
     if question.repeats is MultiRowPolicy.DISTINCT:
         each = f"SELECT who, {where}, min(word) AS word, max(x) AS x FROM ({rows}) GROUP BY who, {where}"
         rows = (
@@ -86,7 +102,7 @@ def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns
     code = "code"
     if question.by_value:
         assert question.measure is not None
-        code = f"code * {question.measure.steps + 1 if isinstance(question.measure, Measure) else 2} + x"
+        code = f"code * {_values(question)} + x"
     elif question.bands:
         above = " + ".join(f"CAST(x > {band} AS BIGINT)" for band in question.bands)
         code = f"code * {len(question.bands) + 1} + {above}"
@@ -97,13 +113,13 @@ def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns
     return f"SELECT {where}, {', '.join(numbers)} FROM ({placed}) GROUP BY {where}{order(axes)}", parameters
 
 
-def _coded(question: CountQuery, axes: Sequence[Countable], columns: Columns, word: str) -> Query:
-    """Every kept row: who, word, whether it counts, what it counts, and its bin."""
+def _coded(question: CountQuery, axes: Sequence[Countable], columns: Columns, people: str, word: str) -> Query:
+    """Every row: who, word, whether it counts, what it counts, and its bin."""
     assert question.person is not None
     tests = [] if question.where is None else [holds(question.where, columns)]
-    people, x = KEPT, "0"
+    x = "0"
     if isinstance(question.measure, Measure):
-        people, (name,) = with_steps([question.measure], columns, KEPT, kept=True)
+        people, (name,) = with_steps([question.measure], columns, people, kept=True)
         tests.append(present(question.measure, columns[question.measure.column], name))
         x = value_of(question.measure, columns, name)
     elif question.measure is not None:

@@ -35,7 +35,7 @@ def rows_of(
 def batches_of(
     connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any], trouble: WrongUse
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """What a query says, as it is said: there may be more than fits twice."""
+    """The rows of a query as a stream of batches, since they may not fit into memory twice."""
     try:
         relation = connection.sql(sql, alias="hubbub_bins", params=list(values))
         # The first name is that of DuckDB 2, the second that of versions before.
@@ -48,7 +48,7 @@ def batches_of(
 
 
 def _read_on(reader: pa.RecordBatchReader, trouble: WrongUse) -> Iterator[pa.RecordBatch]:
-    """Labels are read here, while they can still fail."""
+    """The batches, with the text of every label validated while errors can still be caught."""
     try:
         for batch in reader:
             for column in batch.columns:
@@ -62,21 +62,21 @@ def _read_on(reader: pa.RecordBatchReader, trouble: WrongUse) -> Iterator[pa.Rec
 
 
 def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
-    """The columns and their types."""
+    """The names and types of the columns of a relation."""
     found = rows_of(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(UNREADABLE))
     return [(row[0], str(row[1])) for row in found]
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What stands after FROM, made by the engine only, and its columns."""
+    """A relation as SQL, made by the engine only, and its columns."""
 
     sql: str
     columns: Mapping[str, Column]
 
 
 def relation_of(connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
-    """The same with the columns that DuckDB describes."""
+    """A relation with the columns that DuckDB describes."""
     return Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
@@ -99,7 +99,7 @@ def private_connection() -> tuple[duckdb.DuckDBPyConnection, Scratch]:
 
 
 def lock(connection: duckdb.DuckDBPyConnection, paths: list[str]) -> duckdb.DuckDBPyConnection:
-    """From now on it reads these files and no other."""
+    """Allow the connection to read these files and no other from now on."""
     connection.execute("SET allowed_paths = ?", [paths])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

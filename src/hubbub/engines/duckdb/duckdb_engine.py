@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, gathers, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds, spelled
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -71,7 +71,7 @@ Check: TypeAlias = Callable[[Sequence[str]], bool]
 
 
 class _Failed(WrongUse):
-    """DuckDB could not count."""
+    """The error of a query that DuckDB could not run."""
 
 
 class DuckDB:
@@ -110,7 +110,7 @@ class DuckDB:
             self._word += "_"
 
     def identity(self) -> Identity:
-        """What the table is, whatever it is called."""
+        """The identity of the table, which does not depend on its name."""
         missing = tuple(self._missing.to_json())
         if self._catalog:
             query = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
@@ -125,7 +125,7 @@ class DuckDB:
         return other
 
     def _spelled(self, people: Relation) -> Relation:
-        """With what is spelled like a missing cell missing."""
+        """The relation, with NULL in the place of cells that are spelled as missing."""
         tests = {name: spelled(each, self._missing.of_column(name)) for name, each in people.columns.items()}
         cells = ", ".join(
             f"CASE WHEN {test} THEN NULL ELSE {identifier(name)} END AS {identifier(name)}"
@@ -137,7 +137,7 @@ class DuckDB:
         )
 
     def observing_ids(self, observer: IdObserver) -> Self:
-        """The same table, which tells who is in it before it counts."""
+        """The same table, which reports ids to the observer before it counts."""
         other = copied(self)
         other._observer = observer
         return other
@@ -318,22 +318,26 @@ class DuckDB:
         assert question.person is not None
         bins, person = declared_size(axes) if axes else 1, identifier(question.person)
         most = None if question.bounds is None else question.bounds.rows_per_person
-        alone = counts_rows_only(question, bins)
+        rows_only = counts_rows_only(question, bins)
         bad = bad_cells(question, axes, people.columns)
         rows = self._count_rows(bad, people.columns[question.person], used, people)
-        if alone and question.plain and not axes:
+        if rows_only and question.plain and not axes:
             assert most is not None, "rows alone are bounded by nothing else"
             return self._collect((how_many_rows(people.sql, person, most), []))
-        if not alone:
-            query = per_person(question, axes, people.columns, self._word, bins)
+        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
+        if not rows_only and gathers(question, bins):
+            query = per_person(question, axes, people.columns, joined, self._word, bins)
+            with self._words(rows, source):
+                return answer(self.arrow(query), question, reports_unreadable=False)[0]
+        if not rows_only:
+            query = per_person(question, axes, people.columns, KEPT, self._word, bins)
         elif question.plain:
             query = count_sql.every_row(axes, people.columns, KEPT)
         else:
             query = measured_query(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
         about = CountQuery(axes=axes, where=question.where, measure=question.measure)
-        cells = self._used(about) if alone else used
-        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
-        kept = bounded_rows(cells, joined, person, self._word, most, with_words=not alone)
+        cells = self._used(about) if rows_only else used
+        kept = bounded_rows(cells, joined, person, self._word, most, with_words=not rows_only)
         with self._words(rows, source):
             return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
 
@@ -419,7 +423,7 @@ class DuckDB:
         return self.read(columns, checked)
 
     def every_row(self, column: str) -> pa.Table:
-        """A column, as it is; for the steward alone."""
+        """All values of a column, for the steward alone."""
         return self.read([column], lambda people: self.arrow((f"SELECT {identifier(column)} FROM {people.sql}", [])))
 
     @property
@@ -430,15 +434,15 @@ class DuckDB:
 
     @property
     def sql(self) -> str:
-        """What stands after FROM."""
+        """The relation as SQL."""
         return self._full_relation.sql
 
     def described(self) -> Mapping[str, Column]:
-        """The columns with their types."""
+        """The names and types of the columns."""
         return self._columns
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What a query says, all of it; for the steward alone."""
+        """All rows of a query, for the steward alone."""
         try:
             return self._connection.execute(sql, list(parameters)).fetchall()
         except TROUBLE:
@@ -494,7 +498,7 @@ class DuckDB:
         return gathered(*batches_of(self._connection, *query, _Failed(_UNCOUNTABLE)), numbers)
 
     def arrow(self, query: Query) -> pa.Table:
-        """What a query says, once: a relation keeps no result."""
+        """The result of a query as Arrow, read once, since a relation keeps no result."""
         schema, batches = batches_of(self._connection, *query, _Failed(_UNCOUNTABLE))
         return pa.Table.from_batches(list(batches), schema)
 
@@ -524,5 +528,5 @@ _INSPECTED = "hubbub_look"
 
 
 def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **options: Any) -> DuckDB:
-    """The table, by a connection that from now on reads these files and no other."""
+    """The table, with a connection that may read these files and no other from now on."""
     return DuckDB(lock(connection, paths), relation, **options)

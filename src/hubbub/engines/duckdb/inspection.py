@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final, Protocol, TypeAlias
@@ -12,9 +13,18 @@ from typing import Any, Final, Protocol, TypeAlias
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.duckdb_engine import DuckDB
-from hubbub.engines.duckdb.inspection_sql import ROWS, counted, listed, readable, shapes, spelled_missing, ways
+from hubbub.engines.duckdb.inspection_sql import (
+    ROWS,
+    counted,
+    listed,
+    readable,
+    shapes,
+    spelled_missing,
+    unlisted,
+    ways,
+)
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis, Edges, Values, declared_size
+from hubbub.tables.bins import Axis, Edges, Values, declared_size, parse
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import resolved as resolved_condition
@@ -24,6 +34,7 @@ from hubbub.tables.inspection import BOUNDS, Cells, Fare, Inspection, Kept, Pers
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 
+_NEAR: Final = 0.8  # so alike are a listed value and one that was meant
 _NEARLY_ALL: Final = Fraction(99, 100)
 _RULES: Final = {
     "MISSING COLUMNS": "too few cells",
@@ -123,6 +134,23 @@ def inspect_table(
     )
 
 
+def inspect_cells(
+    table: DuckDB | Seen, specs: Sequence[str], keys: Sequence[str]
+) -> tuple[tuple[Cells, ...], tuple[Persons, ...]]:
+    """The cells of some columns, as these bins would read them, and how many rows have the same in others.
+
+    Guarantee: none. What it returns is private.
+    """
+    axes = resolved(tuple(map(parse, specs)), table.columns())
+    used = list(dict.fromkeys([*(axis.column for axis in axes), *keys]))
+    if not used:
+        return (), ()
+    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.inspected(used) as inspected:
+        rows = inspected.rows()
+        cells = tuple(inspected.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
+        return cells, tuple(inspected.persons(key) for key in keys)
+
+
 def _bins_kept(
     inspected: InspectedTable, axes: tuple[Axis, ...], person: str | None, source: Source
 ) -> tuple[Kept, ...]:
@@ -197,6 +225,7 @@ class Relation:
         missing, bad, inside = map(int, self.query(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
         query = shapes(axis, column, self.sql, self.many) if bad else None
         found = self.query(*listed(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
+        unused = tuple(str(name) for name, same, _ in found if not same)
         return Cells(
             column=axis.column,
             spec=spec,
@@ -206,11 +235,19 @@ class Relation:
             shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in self.query(query, ())),
             reads=self.way(axis, column)[0] if bad else None,
             nearly=tuple((str(name), int(nearly)) for name, _, nearly in found if nearly),
-            unused=tuple(str(name) for name, same, _ in found if not same),
+            unused=unused,
+            misspelt=self._misspelt(axis, column, unused) if isinstance(axis, Values) and unused else (),
             spelled=tuple(
                 each for each in self.spelled(column) if not (isinstance(axis, Values) and each[0] in axis.values)
             ),
         )
+
+    def _misspelt(self, axis: Values, column: Column, unused: Sequence[str]) -> tuple[tuple[str, int], ...]:
+        """Listed values that no cell has, with how many cells of no listed bin are nearly the same."""
+        others = self.query(*unlisted(axis, column, self.sql, self.many))
+        cells = {str(value): int(many) for value, many in others}
+        near = {name: get_close_matches(name, cells, 1, _NEAR) or _within(name, cells) for name in unused}
+        return tuple((name, sum(cells[value] for value in found)) for name, found in near.items() if found)
 
     def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:
         """The first way in which nearly all cells can be read (None: text, or its own type), how many there are of
@@ -264,3 +301,8 @@ class _InDuckDB:
 def _in_duckdb(table: DuckDB, columns: Sequence[str]) -> Iterator[InspectedTable]:
     with table.read_once(columns) as (copy, rejected):
         yield _InDuckDB(copy, rejected)
+
+
+def _within(name: str, values: Iterable[str]) -> list[str]:
+    """The values that have a name in them, but for capitals."""
+    return [value for value in values if len(name) > 2 and name.casefold() in value.casefold()]

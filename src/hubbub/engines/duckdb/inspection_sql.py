@@ -12,6 +12,7 @@ from hubbub.tables.cell_format import BOOLEAN, COMMA, DATE, MONEY
 from hubbub.tables.schema import ColumnType
 
 SHAPES: Final = 5
+_MOST_UNLISTED: Final = 1000  # values among which one is looked for that was meant
 _LONGEST: Final = 40  # signs of a shape
 PATTERNS: Final = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%y", "%Y/%m/%d", "%Y%m%d", "%d-%b-%Y")
 ROWS: Final = "count(*) FILTER (WHERE {test})"
@@ -35,9 +36,23 @@ def counted(axis: Axis, column: Column, many: str) -> tuple[list[str], list[Any]
     return [many.format(test=test) for test in tests], parameters
 
 
+def _groups(axis: Values, column: Column, people: str, many: str) -> str:
+    return f"SELECT {value(axis, column)} AS g, {many.format(test='TRUE')} AS cells FROM {people} GROUP BY ALL"
+
+
+def unlisted(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
+    """The values that most cells have of those that are in no listed bin."""
+    groups = _groups(axis, column, people, many)
+    test = "g IS NOT NULL AND NOT list_contains(?::VARCHAR[], g)"
+    query = (
+        f"SELECT g, CAST(cells AS BIGINT) FROM ({groups}) WHERE {test} ORDER BY cells DESC, g LIMIT {_MOST_UNLISTED}"
+    )
+    return query, [list(axis.values)]
+
+
 def listed(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
     """For each listed value how many cells have it, and how many others are the same but for capitals and blanks."""
-    groups = f"SELECT {value(axis, column)} AS g, {many.format(test='TRUE')} AS cells FROM {people} GROUP BY ALL"
+    groups = _groups(axis, column, people, many)
     named = "SELECT unnest(?::VARCHAR[]) AS v, generate_subscripts(?::VARCHAR[], 1) AS i"
     plain = "lower(regexp_replace({}, '[\\s\\p{{Z}}]+', '', 'g'))"
     met = (

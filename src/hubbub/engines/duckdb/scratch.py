@@ -55,7 +55,7 @@ class Scratch:
         return os.fdopen(handle, "wb", closefd=False), f"{_OPEN_FILES}/{handle}"
 
     def clear(self) -> None:
-        """Leave nothing behind."""
+        """Delete the folder and the files in it, and release its lock."""
         while self._nameless:
             with suppress(OSError):
                 os.close(self._nameless.pop())

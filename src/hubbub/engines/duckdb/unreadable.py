@@ -25,9 +25,9 @@ MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too man
 
 
 TOO_MANY_UNREADABLE: Final = (
-    "more people than `unreadable` allows (more rows, if each row is a person) cannot be read as declared; see which "
-    "and why with hubbub check, then say how they are written (`encoding`, `delimiter`, `missing`, or money, "
-    "decimal=, or date= in the bins), or allow a larger share"
+    "more people than `unreadable` allows (more rows, if each row is a person) cannot be read as declared; if they "
+    "are amounts with signs, like $1,234, add ,money to the range; else see which and why with hubbub check, then say how "
+    "they are written (`encoding`, `delimiter`, `missing`, or decimal= or date= in the bins), or allow a larger share"
 )
 """Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 
@@ -95,20 +95,20 @@ class Unread:
         check_share(self.allowed, people, bad)
 
     def forget(self) -> None:
-        """Begin anew, before a reading."""
+        """Reset the records before a reading."""
         if self.taken_out is not None:
             with suppress(*TROUBLE):
                 self.connection.execute("DELETE FROM reject_errors")
 
     def why(self) -> list[tuple[str, int]]:
-        """Why how many records are not there."""
+        """How many records were left out, by reason."""
         rejected: list[tuple[str, int]] = []
         with suppress(*TROUBLE):
             rejected = self.connection.execute(_WHY).fetchall()
         return [*rejected, ("LINE SIZE OVER MAXIMUM", self.taken_out)] if self.taken_out else rejected
 
     def _lost(self, person: str | None) -> Lost:
-        """The records that the last reading left out."""
+        """The records that the last reading left out, with their persons."""
         if self.taken_out is None:
             return Lost()
         listed = lines = 0

@@ -88,7 +88,7 @@ def _header(path: str, mark: str, form: Form) -> tuple[str, ...]:
                     f"the first line has no {_word(mark)} in it but a {word}, which seems to separate the cells; "
                     f"add `delimiter={word}`, or `delimiter={_word(mark)}` if there is one column"
                 )
-    return tuple(name or f"column{i}" for i, name in enumerate(names))
+    return tuple(name.strip() or f"column{i}" for i, name in enumerate(names))
 
 
 def _word(mark: str) -> str:

@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import python_calamine as calamine
 
-from hubbub.engines.column_names import distinct
+from hubbub.engines.column_names import column_letters, distinct
 from hubbub.engines.files.excel_file import REPORTED, TOO_MUCH, WRONG
 from hubbub.errors import WrongUse
 
@@ -78,7 +78,7 @@ def _rows(file: str | io.BytesIO, name: str | None) -> list[list[Any]]:
 
 def table(rows: Sequence[Sequence[Any]]) -> tuple[list[str], Iterator[list[list[str | None]]]]:
     """The names of the columns, and the rows that are not blank, so many at a time."""
-    header = [text(cell) for cell in rows[0]] if rows else []
+    header = [(text(cell) or "").strip() for cell in rows[0]] if rows else []
     while header and not header[-1]:
         header.pop()
     if not header:
@@ -210,7 +210,7 @@ class _Close:
             return
         number = 1 if self._row == 1 else self._next
         self._next += self._row != 1
-        cells = "".join(_at_address(cell, f"{_letters(column)}{number}") for column, cell in self._cells)
+        cells = "".join(_at_address(cell, f"{column_letters(column)}{number}") for column, cell in self._cells)
         self._out.write(f'<{name} r="{number}">{cells}</{name}>'.encode())
 
 
@@ -229,15 +229,6 @@ def _number(letters: str) -> int:
     for letter in letters:
         number = 26 * number + ord(letter) - 64
     return number
-
-
-def _letters(number: int) -> str:
-    """What a column is called."""
-    letters = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
 
 
 if __name__ == "__main__":

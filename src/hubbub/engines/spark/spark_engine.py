@@ -14,7 +14,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy as copied
 from fractions import Fraction
 from itertools import count
 from logging import LogRecord
@@ -31,7 +30,7 @@ from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.spark.spark_address import session_at
 from hubbub.engines.spark.spark_arrow import as_arrow, received
 from hubbub.engines.spark.spark_publish import FarCounts
-from hubbub.engines.sql.database import CountRequest, read_as
+from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
 from hubbub.engines.sql.queries import hashed, order, part, picked
@@ -228,7 +227,7 @@ def _plain(name: str, kind: str) -> str:
     return f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if kind.startswith("string collate") else name
 
 
-class _Frame:
+class _Frame(Database):
     """A frame with columns c0, c1, ..., and the session that it belongs to."""
 
     def __init__(self, frame: Any, identity: Callable[[], Identity] | None = None) -> None:
@@ -252,38 +251,29 @@ class _Frame:
         """Spark reads a frame anew each time; what it reads is not ours to hold."""
         yield
 
-    def fetch(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> pa.Table:
+    def table(self, query: SqlQuery) -> pa.Table:
         try:
-            with self.count_request(sql, forms, key=key, lookups=lookups) as answer:
-                return _fetched(answer, forms)
+            with self.frame_of(query) as answer:
+                return _fetched(answer, query.forms)
         except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
             pass
         raise WrongUse(UNCOUNTABLE)
 
     @contextmanager
-    def count_request(
-        self, sql: str, forms: Mapping[str, Form], *, key: str | None, lookups: Mapping[int, pa.Table] | None
-    ) -> Iterator[Any]:
-        """The answer as a frame, which can be worked with as long as the views that it looks at are there."""
-        own = _own()
+    def frame_of(self, query: SqlQuery) -> Iterator[Any]:
+        """The answer as a frame, which can be worked with as long as the views that it reads are there."""
+        own, sql = _own(), query.sql
         views: dict[str, Any] = {self._view: self._frame}
         try:
-            if key is not None:
-                views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(key,)], "word string"))
+            if query.key is not None:
+                views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(query.key,)], "word string"))
                 sql = sql.replace(KEY, f"{KEY}_{own}")
-            for i, each in (lookups or {}).items():
+            for i, each in (query.lookups or {}).items():
                 views[f"hubbub_words_{i}_{own}"] = self._sent(each)
                 sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
             for name, view in views.items():
                 view.createOrReplaceTempView(name)
-            cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
+            cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in query.forms.items()]
             with _quietly():
                 yield self._session.sql(sql).selectExpr(*cast)
         finally:
@@ -307,16 +297,9 @@ class _Frame:
             self._session.sparkContext.environment["PYTHONSAFEPATH"] = "1"
         return FarCounts(self, request)
 
-    def stream(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
+    def stream(self, query: SqlQuery) -> Iterator[pa.RecordBatch]:
         """Spark hands over all at once; here each batch is let go when it was read."""
-        left = self.fetch(sql, forms, key=key, lookups=lookups).to_batches()[::-1]
+        left = self.table(query).to_batches()[::-1]
         while left:
             yield left.pop()
 
@@ -326,11 +309,6 @@ class _Frame:
         rows = list(zip(*(column.to_pylist() for column in lookup.columns), strict=True))
         sent = self._session.createDataFrame(rows, schema)
         return _everywhere(sent) if lookup.num_rows <= _SMALL else sent
-
-    def reading(self, cells: Mapping[str, str]) -> _Frame:
-        other = copied(self)
-        other.people = read_as(self.dialect, self.fields, self.people, cells)
-        return other
 
     def identity(self) -> Identity:
         """The files that are read, as far as Spark tells; a frame made of something else has no identity."""

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.spark.spark_arrow import received
-from hubbub.engines.sql.database import CountRequest
+from hubbub.engines.sql.database import CountRequest, SqlQuery
 from hubbub.engines.sql.dialect import Form, Part
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.distributed import Report, Task
@@ -49,31 +49,24 @@ _TASK_FAILED: Final = "a part of the release could not be written"
 class Frames(Protocol):
     """What answers a query with a frame, for as long as somebody works with it."""
 
-    def count_request(
-        self, sql: str, forms: Mapping[str, Form], *, key: str | None, lookups: Mapping[int, pa.Table] | None
-    ) -> AbstractContextManager[Any]: ...
+    def frame_of(self, query: SqlQuery) -> AbstractContextManager[Any]: ...
 
 
 class FarCounts:
-    """Counts of a table of Spark's, not yet made."""
+    """Counts of a Spark table that have not been computed yet."""
 
     def __init__(self, database: Frames, request: CountRequest) -> None:
         self._database, self._request = database, request
 
     def reports(self, cut: Cut, task: Task) -> tuple[Report, ...]:
-        """What `task` tells of each part.
+        """The report of `task` for each part.
 
         Guarantee: each bin with somebody in it reaches the task of its part with its exact count, once, and every part
         has a task; the rows that come back are those of one attempt of each.
         """
         request = self._request
         try:
-            with (
-                self._database.count_request(
-                    request.sql, request.forms, key=request.key, lookups=request.lookups
-                ) as groups,
-                warnings.catch_warnings(),
-            ):
+            with self._database.frame_of(request) as groups, warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
                 collected = _laid_out(_numbered(groups, request), cut).mapInArrow(_published(task), _REPORTS)
                 return tuple(Report(*row) for row in collected.collect())
@@ -137,7 +130,7 @@ def _coding(forms: Mapping[str, Form], parts: Mapping[str, Part], axes: tuple[Co
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Some batches at a time."""
+    """Batches merged into larger ones."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

@@ -1,11 +1,12 @@
-"""What a database does for us: it answers queries that are made here."""
+"""The protocol of a database: it answers the SQL queries that this package builds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy as copied
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 import pyarrow as pa
 
@@ -15,17 +16,24 @@ from hubbub.tables.identity import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountRequest:
-    """A counting query, what it hands over, and what the axes of that are; `sizes` where it hands over the numbers of
-    bins along each axis."""
+class SqlQuery:
+    """A query, the forms of the columns that it hands over, and the relations that it reads: the one with the secret
+    key, and lookups by their number."""
 
     sql: str
     forms: Mapping[str, Form]
+    key: str | None = field(default=None, repr=False)
+    lookups: Mapping[int, pa.Table] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountRequest(SqlQuery):
+    """A counting query, and what the axes of its answer are; `sizes` where it hands over the numbers of bins along each
+    axis."""
+
     parts: Mapping[str, Part]
     axes: tuple[Countable, ...]
     sizes: tuple[int, ...] | None = None
-    key: str | None = field(default=None, repr=False)
-    lookups: Mapping[int, pa.Table] | None = field(default=None, repr=False)
 
 
 class Database(Protocol):
@@ -34,6 +42,7 @@ class Database(Protocol):
     dialect: Dialect
     people: str  # what stands after FROM
     fields: tuple[Field, ...]
+    original: object = None  # the table that this one reads otherwise, whose end closes the connection
 
     def fetch(
         self,
@@ -44,18 +53,15 @@ class Database(Protocol):
         lookups: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
         """The answer, its columns in these forms; `key` and `lookups` are the relations that the query reads."""
-        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return pa.Table.from_batches(self.stream(sql, forms, key=key, lookups=lookups), schema)
+        return self.table(SqlQuery(sql=sql, forms=forms, key=key, lookups=lookups))
 
-    def stream(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """The same, batch by batch, inside one snapshot."""
+    def table(self, query: SqlQuery) -> pa.Table:
+        """The whole answer at once."""
+        schema = pa.schema([(name, ARROW[form]) for name, form in query.forms.items()])
+        return pa.Table.from_batches(self.stream(query), schema)
+
+    def stream(self, query: SqlQuery) -> Iterator[pa.RecordBatch]:
+        """The answer batch by batch, inside one snapshot."""
         ...
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -64,9 +70,11 @@ class Database(Protocol):
 
     def identity(self) -> Identity: ...
 
-    def reading(self, cells: Mapping[str, str]) -> Database:
+    def reading(self, cells: Mapping[str, str]) -> Self:
         """The same table, with these cells, each an expression over a row, in the place of the columns of their names."""
-        ...
+        other = copied(self)
+        other.people, other.original = read_as(self.dialect, self.fields, self.people, cells), self
+        return other
 
 
 def read_as(dialect: Dialect, fields: Sequence[Field], people: str, cells: Mapping[str, str]) -> str:

@@ -31,7 +31,7 @@ BLANKS: Final = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x
 
 
 class Form(Enum):
-    """How values travel."""
+    """How values are encoded between the database and Python."""
 
     TEXT = "text"
     INTEGER = "whole numbers"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy as copied
 from dataclasses import replace
 
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.join import ELSEWHERE, KEYS, JoinedColumns, both, joined_columns, partners_query
-from hubbub.engines.sql.database import Database, read_as
+from hubbub.engines.sql.database import Database, SqlQuery
 from hubbub.engines.sql.dialect import Field, Form
 from hubbub.engines.sql.queries import part, several
 from hubbub.errors import Refused, WrongUse
@@ -22,7 +21,7 @@ from hubbub.tables.schema import Schema
 NUMBERS = {f"p{i}": Form.INTEGER for i in range(6)}
 
 
-class Joined:
+class Joined(Database):
     """Rows of the second table with the columns of their person's row of the first, asked by the second's connection.
 
     Guarantee: as :mod:`hubbub.engines.join` has it: whatever is asked is asked inside a snapshot, and one begins with
@@ -56,36 +55,17 @@ class Joined:
         field = next(each for each in table.fields if each.name == self._on)
         return part(self.dialect, field).sql
 
-    def fetch(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> pa.Table:
-        return self._second.fetch(sql, forms, key=key, lookups=lookups)
+    def table(self, query: SqlQuery) -> pa.Table:
+        return self._second.table(query)
 
-    def stream(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        return self._second.stream(sql, forms, key=key, lookups=lookups)
+    def stream(self, query: SqlQuery) -> Iterator[pa.RecordBatch]:
+        return self._second.stream(query)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         with self._second.snapshot():
             check_keys(self._second, self._first, self._on)
             yield
-
-    def reading(self, cells: Mapping[str, str]) -> Joined:
-        other = copied(self)
-        other.people = read_as(self.dialect, self.fields, self.people, cells)
-        return other
 
     def identity(self) -> Identity:
         """What both tables are: a release of the join is one of each."""

@@ -13,7 +13,6 @@ import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from copy import copy as copied
 from fractions import Fraction
 from typing import Any, Final
 
@@ -26,7 +25,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.query import ONE_SELECT, bare, called, is_query
-from hubbub.engines.sql.database import Database, read_as
+from hubbub.engines.sql.database import Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.sql.queries import order, pick
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
@@ -194,7 +193,6 @@ class _Server(Database):
     def __init__(self, url: str, table: str) -> None:
         self._connection = _connected(url)
         weakref.finalize(self, self._connection.close)
-        self._original: object = None  # whose end closes the connection
         self.dialect: Dialect = PostgreSQL(self._connection.info.parameter_status("server_encoding") or "UTF8")
         if is_query(table):
             self._check_query(bare(table))
@@ -250,31 +248,19 @@ class _Server(Database):
             cursor.execute(_SETTINGS)
         return cursor
 
-    def stream(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
+    def stream(self, query: SqlQuery) -> Iterator[pa.RecordBatch]:
         """As the server sends it. Not by a cursor of the server: it would count with one process alone."""
-        given: dict[str, Any] = {} if key is None else {"key": key}
-        for i, each in (lookups or {}).items():
+        given: dict[str, Any] = {} if query.key is None else {"key": query.key}
+        for i, each in (query.lookups or {}).items():
             given |= {f"v{i}": each.column("v").to_pylist(), f"id{i}": each.column("id").to_pylist()}
-        types = {name: ARROW[form] for name, form in forms.items()}
+        types = {name: ARROW[form] for name, form in query.forms.items()}
         try:
             with self._cursor() as cursor:
-                yield from batches(cursor.stream(sql, given, size=_ROWS), types)
+                yield from batches(cursor.stream(query.sql, given, size=_ROWS), types)
                 return
         except (psycopg.Error, pa.ArrowException, OverflowError, ValueError):
             pass
         raise WrongUse(UNCOUNTABLE)
-
-    def reading(self, cells: Mapping[str, str]) -> _Server:
-        other = copied(self)
-        other.people, other._original = read_as(self.dialect, self.fields, self.people, cells), self
-        return other
 
     def identity(self) -> Identity:
         """The cluster and the database by what they call themselves, however they are reached, and the tables read."""

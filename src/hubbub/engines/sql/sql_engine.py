@@ -20,7 +20,7 @@ from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.bounded_sql import counts_rows_only
 from hubbub.engines.duckdb.people_sql import distinct_people
 from hubbub.engines.sql import groups, leaves, queries, ranks
-from hubbub.engines.sql.database import CountRequest, Database
+from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
 from hubbub.engines.sql.groups import registered
 from hubbub.engines.sql.inspection import InDatabase
@@ -298,7 +298,7 @@ class Portable:
     def _once(self, sql: str, forms: Mapping[str, Form], **relations: Any) -> Once:
         """Groups as they come: there may be more of them than fit twice."""
         schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return Once(schema, self._database.stream(sql, forms, **relations))
+        return Once(schema, self._database.stream(SqlQuery(sql=sql, forms=forms, **relations)))
 
     def _in_database(self, axis: Countable) -> bool:
         return queries.in_database(self._fields[axis.column], axis)

@@ -13,9 +13,8 @@ import os
 import re
 import sqlite3
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy as copied
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import partial
@@ -28,8 +27,8 @@ from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
 from hubbub.engines.query import NAMES_ONLY, is_query
-from hubbub.engines.sql.database import Database, read_as
-from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
+from hubbub.engines.sql.database import Database, SqlQuery
+from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
 from hubbub.tables.bins import period_start
@@ -141,7 +140,6 @@ class _File(Database):
         self._path = path
         self._connection = _connected(path)
         weakref.finalize(self, self._connection.close)
-        self._original: object = None  # whose end closes the connection
         encoding = self._rows("PRAGMA encoding")[0][0].decode()
         self._connection.create_function("hubbub_text", 1, partial(_text, encoding), deterministic=True)
         self.dialect: Dialect = SQLite(encoding)
@@ -158,11 +156,6 @@ class _File(Database):
         self.fields = tuple(each for each, _ in known)
         cells = ", ".join(f"{cell} AS {self.dialect.name(each.name)}" for each, cell in known)
         self.people, self._name = f"(SELECT {cells} FROM {name}) AS hubbub_people", name
-
-    def reading(self, cells: Mapping[str, str]) -> _File:
-        other = copied(self)
-        other.people, other._original = read_as(self.dialect, self.fields, self.people, cells), self
-        return other
 
     def identity(self) -> Identity:
         """The file, and the tables of it that are read: a view is known by what it reads."""
@@ -192,23 +185,16 @@ class _File(Database):
         finally:
             self._connection.execute("ROLLBACK")
 
-    def stream(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        lookups: Mapping[int, pa.Table] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        types = {name: ARROW[form] for name, form in forms.items()}
+    def stream(self, query: SqlQuery) -> Iterator[pa.RecordBatch]:
+        types = {name: ARROW[form] for name, form in query.forms.items()}
         try:
-            if key is not None:
-                self._made(KEY, ("word",), [(key,)])
-            for i, each in (lookups or {}).items():
+            if query.key is not None:
+                self._made(KEY, ("word",), [(query.key,)])
+            for i, each in (query.lookups or {}).items():
                 self._made(
                     f"hubbub_words_{i}", ("v", "id"), zip(*(column.to_pylist() for column in each.columns), strict=True)
                 )
-            yield from batches(self._connection.execute(sql), types)
+            yield from batches(self._connection.execute(query.sql), types)
             return
         except (sqlite3.Error, pa.ArrowException, OverflowError):
             pass

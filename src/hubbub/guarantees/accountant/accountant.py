@@ -31,7 +31,7 @@ from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, co
 from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Derivation, Theorem, texts
-from hubbub.guarantees.indistinguishability import chained, mixed
+from hubbub.guarantees.indistinguishability import chained
 from hubbub.guarantees.neighbours import Neighbours, one_relation
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, rounded
 
@@ -47,7 +47,7 @@ Pair = RandomizedResponsePair | SampledGaussianPair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
-    """One pair, so many times."""
+    """A dominating pair, and how many releases have it."""
 
     pair: Pair
     times: int = 1
@@ -78,7 +78,7 @@ class Accountant:
         return Accountant(pairs=_few(found), gaussian=gaussian, neighbours=relation)
 
     def group(self, people: int) -> Accountant:
-        """What so many people lose together.
+        """The accountant for groups of so many people.
 
         Guarantee: Gaussian distances grow by that factor, exactly; the others are chains of so many links.
         """
@@ -126,12 +126,12 @@ class Accountant:
 
 
 def of_pair(pair: Pair, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Accountant:
-    """One release."""
+    """The accountant of one release with this dominating pair."""
     return Accountant(pairs=(Repeated(pair=pair),), neighbours=neighbours)
 
 
 def of_noises(noises: Iterable[GaussianNoise], neighbours: Neighbours = Neighbours.ADD_REMOVE) -> Accountant:
-    """One release with Gaussian noise."""
+    """The accountant of one release with Gaussian noise."""
     return Accountant(gaussian=gaussian_total(noises), neighbours=neighbours)
 
 
@@ -140,18 +140,6 @@ def _chain(pair: Pair, links: int) -> Pair:
     epsilon, delta = chained(pair.epsilon, pair.delta, links)
     assert isinstance(epsilon, Fraction)
     return RandomizedResponsePair(epsilon=epsilon, delta=delta)
-
-
-def replaced_pair(pair: RandomizedResponsePair) -> RandomizedResponsePair:
-    """The pair for one person replaced.
-
-    Guarantee: two links of what is lost by one more or less, sampled or not.
-    """
-    epsilon = mixed(pair.epsilon, pair.rate)
-    assert isinstance(epsilon, Fraction)
-    two, delta = chained(epsilon, pair.rate * pair.delta, 2)
-    assert isinstance(two, Fraction)
-    return RandomizedResponsePair(epsilon=two, delta=delta)
 
 
 def _few(pairs: Counter[Pair]) -> tuple[Repeated, ...]:

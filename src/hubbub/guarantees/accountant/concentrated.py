@@ -31,7 +31,7 @@ _STEPS: Final = 1.02
 
 
 def _best(value: Callable[[Fraction], Fraction | None], order: float) -> Fraction | None:
-    """The least over a public grid of orders around a guess: every order is a proof."""
+    """The least bound over a public grid of orders (alpha) around a guess. The bound holds at every order."""
     guess = max(order - 1, 1e-6)
     with precision():
         found = [value(1 + Fraction(f"{guess * _STEPS**i:.6g}")) for i in range(-60, 61)]
@@ -107,16 +107,15 @@ def differential_to_concentrated(premise: Derivation) -> Derivation:
     if given.delta or isinstance(given.epsilon, Infinite):
         raise Refused(f"{theorem} starts from differential privacy without a delta, and was given {given}; use one")
     rho = given.epsilon**2 / 2
-    return Derivation(
-        conclusion=ConcentratedPrivacy(rho=rho, neighbours=given.neighbours, group=given.group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ConcentratedPrivacy(rho=rho, neighbours=given.neighbours, group=given.group),
         numbers=texts(epsilon=given.epsilon, rho_out=rho),
     )
 
 
 def concentrated_to_differential(premise: Derivation, *, delta: Fraction) -> Derivation:
-    """What rho says at a delta.
+    """From rho-zCDP to (epsilon, delta)-differential privacy.
 
     Guarantee: if M is rho-zCDP, then it is (epsilon, delta)-DP under the same neighbours, for the same groups, with the
     epsilon of :func:`zcdp_epsilon`.
@@ -124,16 +123,15 @@ def concentrated_to_differential(premise: Derivation, *, delta: Fraction) -> Der
     theorem = Theorem("implied.concentrated-to-differential", "zCDP to differential, at a delta", CKS)
     given = premise.concluding(ConcentratedPrivacy, theorem)
     epsilon = zcdp_epsilon(given.rho, delta)
-    return Derivation(
-        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=given.group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=given.group),
         numbers=texts(rho=given.rho, delta=delta, epsilon_out=epsilon),
     )
 
 
 def concentrated(*derivations: Derivation) -> Derivation:
-    """rho adds up.
+    """Sequential composition of zCDP: the rho of all releases add up.
 
     Guarantee: if M_j is rho_j-zCDP, all under the same neighbours, each possibly chosen after seeing the earlier ones
     while the rho_j, or a bound on their sum, were fixed beforehand, then publishing all of them is (sum of
@@ -161,7 +159,7 @@ def concentrated(*derivations: Derivation) -> Derivation:
 
 
 def concentrated_group(premise: Derivation, *, group: int) -> Derivation:
-    """Several people at once.
+    """Group privacy of zCDP.
 
     Guarantee: if M is rho-zCDP for groups of g, then for groups of c it is b^2 rho-zCDP, b = ceil(c/g)
     (Bun, Steinke 2016, Proposition 1.9). For Gaussian noise that is exact: the vectors of c people add.
@@ -170,16 +168,15 @@ def concentrated_group(premise: Derivation, *, group: int) -> Derivation:
     given = premise.concluding(ConcentratedPrivacy, theorem)
     blocks = -(-size(group, "the group size") // given.group)
     rho = blocks**2 * given.rho
-    return Derivation(
-        conclusion=ConcentratedPrivacy(rho=rho, neighbours=given.neighbours, group=group),
-        theorem=theorem,
-        premises=(premise,),
+    return premise.then(
+        theorem,
+        ConcentratedPrivacy(rho=rho, neighbours=given.neighbours, group=group),
         numbers=texts(group=group, steps=blocks, rho_out=rho),
     )
 
 
 def concentrated_to_replace(premise: Derivation) -> Derivation:
-    """One person replaced is one less and one more.
+    """From add/remove to replace: replacing a person is removing one and adding one.
 
     Guarantee: if M is rho-zCDP under add/remove, then it is 4 rho-zCDP under replacement: a group of two steps. Where
     the noise is Gaussian and one person moves numbers upwards only, 2 rho holds (:meth:`GaussianNoise.swapped`).
@@ -190,4 +187,4 @@ def concentrated_to_replace(premise: Derivation) -> Derivation:
         raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")
     rho = 4 * given.rho
     conclusion: Guarantee = ConcentratedPrivacy(rho=rho, neighbours=Neighbours.REPLACE, group=given.group)
-    return Derivation(conclusion=conclusion, theorem=theorem, premises=(premise,), numbers=texts(rho_out=rho))
+    return premise.then(theorem, conclusion, numbers=texts(rho_out=rho))

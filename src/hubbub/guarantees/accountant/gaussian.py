@@ -73,7 +73,7 @@ class GaussianNoise:
 
     @property
     def rho(self) -> Fraction:
-        """Its zCDP.
+        """The rho of its zCDP.
 
         Guarantee: every Renyi divergence of order a, of outputs with and without the person, is at most a rho.
         """
@@ -85,7 +85,7 @@ class GaussianNoise:
         return min(self.moved, math.floor(self.squared)) if self.ones or self.squared == 1 else None
 
     def group(self, people: int) -> GaussianNoise:
-        """What so many people together move.
+        """The same noise where a group of so many people moves the numbers.
 
         Guarantee: vectors add, so the length is at most `people` times as large, and at most as many times the entries.
         """
@@ -94,7 +94,7 @@ class GaussianNoise:
         )
 
     def swapped(self) -> GaussianNoise:
-        """What one person moves whose data are replaced.
+        """The same noise where the data of one person are replaced.
 
         Guarantee: |v - v'|^2 <= |v|^2 + |v'|^2 for entries of at least 0: twice the square, not four times, and entries
         of at most 1 stay so. Where some are below 0, four times.
@@ -109,6 +109,28 @@ class GaussianNoise:
 def by_ones(s2: Fraction, moved: int) -> GaussianNoise:
     """Noise on numbers of which one person moves so many, by 1 each."""
     return GaussianNoise(s2=s2, squared=Fraction(moved), moved=moved, ones=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """How far one person moves all published whole numbers together: the sum of absolute values, the sum of squares, at
+    most how many of them, and whether none by more than 1 (`ones`) and some up while others go down (`signed`)."""
+
+    l1: int
+    l2_squared: int
+    moved: int
+    ones: bool = False
+    signed: bool = False
+
+    def gaussian(self, s2: Fraction) -> GaussianNoise:
+        """Gaussian noise on numbers that one person moves so."""
+        squared = Fraction(self.l2_squared)
+        return GaussianNoise(s2=s2, squared=squared, moved=self.moved, ones=self.ones, signed=self.signed)
+
+
+def in_bins(bins: int) -> Sensitivity:
+    """The sensitivity of a person who moves so many counts by 1 each."""
+    return Sensitivity(l1=bins, l2_squared=bins, moved=bins, ones=True)
 
 
 @lru_cache(maxsize=256)
@@ -401,8 +423,8 @@ def pair_law(square: Fraction, step: Fraction) -> LossLaw:
 
 
 @lru_cache(maxsize=1024)
-def least_variance(epsilon: Fraction, delta: Fraction, moved: int) -> Fraction:
-    """An s2, next to the smallest, whose noise is (epsilon, delta)-close where one person moves so many numbers by 1.
+def least_variance(epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity) -> Fraction:
+    """An s2, next to the smallest, whose noise is (epsilon, delta)-close where one person moves the numbers so.
 
     Guarantee: its delta was worked out by :func:`delta_of` and is at most `delta`. Since delta is not monotone in s2,
     that is checked for the number itself, after rounding.
@@ -412,9 +434,9 @@ def least_variance(epsilon: Fraction, delta: Fraction, moved: int) -> Fraction:
 
     def suffices(thousandths: int) -> bool:
         s2 = near * (1 + Fraction(thousandths, 10**4))
-        return delta_of(by_ones(rounded(s2, up=True, digits=6), moved), epsilon) <= delta
+        return delta_of(sensitivity.gaussian(rounded(s2, up=True, digits=6)), epsilon) <= delta
 
-    near = least_normal_variance(epsilon, delta) * moved
+    near = least_normal_variance(epsilon, delta) * sensitivity.l2_squared
     best = first(suffices, -2000, 4000)
     while not suffices(best):
         best += 100

@@ -1,4 +1,4 @@
-"""From the words that ask for a table of ballots to its spec; and the kind itself."""
+"""From options to the spec of a table of ballots; and the kind itself."""
 
 from __future__ import annotations
 

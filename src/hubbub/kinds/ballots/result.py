@@ -81,7 +81,7 @@ class PathTable(Result):
 
     def winner(self) -> str | None:
         """Who has most in the last round, as far as the table says; None if nobody or several have."""
-        if self.spec.method != "paths":
+        if self.spec.method != "paths" or not self.rows:
             return None
         first, rate = self.spec.official.first_choices, self.spec.sample or Fraction(1)
         came = {name: Fraction(first[name]) for name in self.spec.official.finalists}
@@ -129,11 +129,16 @@ class PathTable(Result):
 
     def sentences(self) -> tuple[str, ...]:
         sentences = [
-            f"{len(self.rows):,} ways are shown. One that had to be hidden is absent, just like one nobody went, "
+            f"{len(self.rows):,} {'way is' if len(self.rows) == 1 else 'ways are'} shown. One that had to be hidden is absent, just like one nobody went, "
             "and how many are absent is not told; of ballots on hidden ways the official first choice is all that is "
             "known.",
         ]
-        if self.spec.method == "paths":
+        if not self.rows:
+            sentences = [
+                f"No way is shown, because none has what k = {self.spec.k} asks for. This table is out, and is not drawn "
+                "again; at another election a smaller k, as far as the promise allows it, shows more."
+            ]
+        if self.spec.method == "paths" and self.rows:
             sentences.append(
                 f"The official winner is {self.spec.official.winner}. By the table alone "
                 + ("nobody is ahead of all others." if self.winner() is None else f"{self.winner()} would be ahead.")

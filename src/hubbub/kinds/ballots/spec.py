@@ -102,6 +102,21 @@ class PublishedBallots(Spec):
         (:mod:`hubbub.kinds.ballots.promises`)."""
         return None
 
+    @property
+    def visible_at_most(self) -> int | None:
+        """About how many ways can be shown at most, by the official first choices and k alone; None with noise."""
+        if self.method == "noisy":
+            return None
+        first, rate = self.official.rounds[0], 1 if self.sample is None else self.sample
+        return sum(int(rate * ballots // self.k) for ballots in (*dict(first.totals).values(), first.exhausted or 0))
+
+    @property
+    def shows_nothing(self) -> str | None:
+        if self.visible_at_most != 0:
+            return None
+        share = "" if self.sample is None else " in the share of ballots that is drawn"
+        return f"k = {self.k} is above the official first choices that anybody has{share}"
+
     def bind(self, schema: Any) -> Self:
         return self
 
@@ -136,7 +151,7 @@ class PublishedBallots(Spec):
         fields = [f"how often an interval is right, {to_text(self.coverage)}: no promise to voters rests on it"]
         fields.append("the official record, as long as nobody compares it with the one that the office published")
         if self.method != "noisy" and self.sample is None:
-            fields.append("at_delta: without a sample no promise rests on it")
+            fields.append("the number at_delta: it is for samples, there is none here, and no promise rests on it")
         if self.method != "noisy":
             fields.append("depth and epsilon: they are about a noisy tree")
         return tuple(fields)

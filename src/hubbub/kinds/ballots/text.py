@@ -41,7 +41,7 @@ def describe(spec: PublishedBallots) -> Description:
             else "nobody: all ballots are counted"
         ),
         counts="the ballots in the secret sample" if sampled else "the ballots",
-        intervals=f"An interval holds the number of ballots with a chance of at least {percent}\u00a0%",
+        intervals=f"An interval holds the number of ballots with a chance of at least {percent} %",
         public=(("path", _RULE[spec.method]),),
         remarks=_remarks(spec),
     )

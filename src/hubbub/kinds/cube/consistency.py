@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
 
 CONSISTENT, PROJECTED = "consistent", "projected"
-_BATCH: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,11 +58,11 @@ class Consistent:
 
         def batches() -> Iterator[pa.RecordBatch]:
             projected = None if self.cells is None else self.table.projected()
-            whole = self.exact if projected is None else largest_remainders(projected)
+            integers = self.exact if projected is None else largest_remainders(projected)
             start = 0
             for batch in base.batches():
                 stop = start + batch.num_rows
-                columns = [*batch.columns[: len(keys)], integer_array(whole[start:stop])]
+                columns = [*batch.columns[: len(keys)], integer_array(integers[start:stop])]
                 if projected is not None:
                     columns.append(pa.array(projected[start:stop], pa.float64()))
                 yield pa.record_batch(columns, schema=schema)

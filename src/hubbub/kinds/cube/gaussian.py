@@ -37,6 +37,7 @@ from hubbub.tables.key_columns import key_columns
 
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
+    from hubbub.kinds.histogram.spec import Histogram
 
 GAUSSIAN, GEOMETRIC, AUTO = "gaussian", "geometric", "auto"
 DIFFERENCE: Final = "difference"
@@ -45,6 +46,7 @@ ANY: Final = "(any)"
 PLANNER: Final = "Xiao, He, Zhang, Kifer, An optimal and scalable matrix mechanism for noisy marginals, NeurIPS 2023"
 THEOREM: Final = Theorem("cube.residual", "Gaussian noise on the residual of every table", f"{PLANNER}; {HERE}")
 ONE_CELL: Final = Assumption("cube.one-cell", "each person is in one cell of the declared domain, or in none")
+ROW_IN_CELL: Final = Assumption("cube.row-in-cell", "each row is in one cell of the declared domain, or in none")
 _DIGITS: Final = 9
 
 
@@ -52,7 +54,9 @@ def tables_of(spec: Cube) -> Tables:
     """The cells and the margins as a workload, in this order."""
     workload = tuple(tuple(sorted(level)) for level in spec.levels)
     outside = not all(axis.null and axis.other for axis in spec.declared)
-    return Tables(spec.shape, workload, (1,) * len(workload), spec.public_number is not None, outside)
+    replaced, bounds = spec.public_number is not None, spec.cells.unit.bounds
+    rows, squares = (1, 1) if bounds is None else bounds.rows(spec.sizes[0])
+    return Tables(spec.shape, workload, (1,) * len(workload), replaced, outside, rows, squares)
 
 
 def plan_of(spec: Cube) -> Residuals:
@@ -62,18 +66,19 @@ def plan_of(spec: Cube) -> Residuals:
 
 def with_noise(spec: Cube) -> Cube:
     """With the noise that was asked for, or the one with the smaller worst error, from public numbers alone."""
-    epsilon = spec.epsilon
+    epsilon = spec.person_epsilon
     if spec.noise == GEOMETRIC or not spec.delta:
         if spec.noise == GAUSSIAN:
             raise WrongUse("Gaussian noise needs a delta beside epsilon; add `delta=1e-9`, or use `noise=geometric`")
         return _geometric(spec)
     cells = spec.cells
-    plain = not cells.unit.chooses and cells.sample is None and cells.collected is None
-    if not plain:
+    if cells.unit.counts_rows and spec.public_number is not None:
+        raise WrongUse("several rows of a person count whoever comes or goes; leave out `people`")
+    if not is_plain(cells):
         if spec.noise == GAUSSIAN or spec.public_number is not None:
             raise WrongUse(
-                "Gaussian noise on a cube is for people of one row each, everybody counted; use `noise=geometric`, or "
-                "leave out the sample and the choice among rows"
+                "Gaussian noise on a cube needs everybody counted, with one row each or several within bounds; use "
+                "`noise=geometric`, or leave out the sample and the choice of one row"
             )
         return _geometric(spec)
     tables = tables_of(spec)
@@ -84,6 +89,12 @@ def with_noise(spec: Cube) -> Cube:
         return found
     geometric = _geometric(spec)
     return found if max(reaches(found)) < max(geometric.reaches) else geometric
+
+
+def is_plain(cells: Histogram) -> bool:
+    """Whether everybody counts, by their one row or by several within bounds."""
+    chooses = cells.unit.chooses and not cells.unit.counts_rows
+    return not chooses and cells.sample is None and cells.collected is None
 
 
 def _geometric(spec: Cube) -> Cube:
@@ -115,9 +126,10 @@ def own_reaches(spec: Cube) -> tuple[Fraction, ...]:
 @lru_cache(maxsize=64)
 def promise(spec: Cube) -> Derivation:
     """Guarantee: (epsilon, delta)-differential privacy of all files together, with the delta of Lemma C for the variances,
-    rounded up; for one person replaced by another where the number of people is public. Refused if it is too large."""
+    rounded up; for one person replaced by another where the number of people is public, and for all rows of a person
+    where several count. Refused if it is too large."""
     plan = plan_of(spec)
-    delta = plan.delta(spec.epsilon)
+    delta = plan.delta(spec.person_epsilon)
     if delta > spec.delta:
         raise Refused("the noise of the tables has a larger delta than the description says; get the original")
     neighbours = Neighbours.ADD_REMOVE if spec.public_number is None else Neighbours.REPLACE
@@ -126,12 +138,21 @@ def promise(spec: Cube) -> Derivation:
         sentence = "it is public and true that there are {people} people in the table"
         declared = (Assumption("cube.people", sentence, texts(people=spec.public_number)),)
     return stated(
-        DifferentialPrivacy(epsilon=spec.epsilon, delta=delta, neighbours=neighbours),
+        DifferentialPrivacy(epsilon=spec.person_epsilon, delta=delta, neighbours=neighbours),
         theorem=THEOREM,
         numbers=texts(
-            tables=len(plan.s2), rho=rounded(plan.rho, up=True, digits=_DIGITS), loss=spec.epsilon, delta_out=delta
+            tables=len(plan.s2),
+            rho=rounded(plan.rho, up=True, digits=_DIGITS),
+            loss=spec.person_epsilon,
+            delta_out=delta,
         ),
-        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.declared), spec.cells.unit.assumption, *declared),
+        assumptions=(
+            PARTITION,
+            ROW_IN_CELL if spec.cells.unit.counts_rows else ONE_CELL,
+            *map(rule, spec.declared),
+            spec.cells.unit.assumption,
+            *declared,
+        ),
         people=spec.people,
     )
 

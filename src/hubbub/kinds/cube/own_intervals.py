@@ -28,11 +28,11 @@ def own_reaches(spec: Cube) -> tuple[tuple[bool, Fraction], ...]:
     Guarantee: but for a chance of 1 - coverage a number is within this of the truth, whatever the others do.
     """
     miss = 1 - spec.cells.coverage
-    alone = [Fraction(reach_of_all(share, miss)) for share in spec.shares]
+    unfitted = [Fraction(reach_of_all(share, miss)) for share in spec.shares]
     workload = tuple(tuple(sorted(level)) for level in spec.levels)
     if sum(4 ** len(each) for each in workload) * len(workload) > _MOST_WORK:
-        return tuple((False, reach) for reach in alone)
+        return tuple((False, reach) for reach in unfitted)
     tables = Tables(spec.shape, workload, (1,) * len(workload))
     noise = GeometricTables(tables, spec.shares, tuple(map(weight, spec.shares)))
     fitted = [noise.reach(each, miss) for each in workload]
-    return tuple((two < one, min(one, two)) for one, two in zip(alone, fitted, strict=True))
+    return tuple((two < one, min(one, two)) for one, two in zip(unfitted, fitted, strict=True))

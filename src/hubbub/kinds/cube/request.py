@@ -1,4 +1,4 @@
-"""From the words that ask for a cube to its spec, and the kind itself."""
+"""From options to the spec of a cube; and the kind itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hubbub.numeric.exact import Exact, integer, positive
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import MOST_BINS, axis, declared_size
-from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.privacy_unit import Unit, of_options
 from hubbub.tables.unlisted import UNLISTED
 
 
@@ -36,7 +36,7 @@ def cube(
     unit: Unit | None = None,
     **options: Any,
 ) -> Cube:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if isinstance(by, str) or len(by) < 2:
         raise WrongUse("a cube has at least two columns; add `by=COLUMN`, or publish a histogram")
     if crowd is None and epsilon is None:
@@ -86,27 +86,10 @@ def _delta(delta: Exact | None) -> Fraction:
     return found
 
 
-def from_options(
-    *,
-    person: str | None = None,
-    one_row_per_person: bool = False,
-    distinct: Exact | None = None,
-    rows_per_person: Exact | None = None,
-    rows_per_bin: Exact | None = None,
-    rows_called: str | None = None,
-    by: Sequence[str] = (),
-    **options: Any,
-) -> Cube:
-    """The release that the words of a command ask for."""
-    unit = of_numbers(
-        person,
-        one_row_per_person=one_row_per_person,
-        distinct=distinct,
-        rows_per_person=rows_per_person,
-        rows_per_bin=rows_per_bin,
-        rows_called=rows_called,
-    )
-    return cube(by, unit=unit, **options)
+def from_options(**options: Any) -> Cube:
+    """Build the spec from the options of a command."""
+    unit, rest = of_options(options)
+    return cube(rest.pop("by", ()), unit=unit, **rest)
 
 
 KIND: Final = Kind(

@@ -129,36 +129,41 @@ class Tables(Result):
         if self.fit is None:
             return replace(grid, notes=notes)
         notes = tuple(note for note in notes if not note.startswith("Noise can"))
-        notes += ("Noise can push numbers and estimates below 0.",)
+        notes += ("These are estimates from all tables together, at least 0; the file also has what was drawn.",)
         if self.spec.cells.unit.counts_rows:  # what was said there is of the share of one table
             notes = tuple(text.split(self.spec) if note.startswith("Epsilon ") else note for note in notes)
-        at = grid.numbers.index(_ESTIMATE)
-        fits = [f"{value:,.1f}" for value in self._estimates(tuple(axis.column for axis in self.spec.axes))[:first]]
+        kept = [i for i, title in enumerate(grid.numbers) if title != _ESTIMATE]  # which is there if noise needs it
+        fits = self._estimates(tuple(axis.column for axis in self.spec.axes))[:first]
         rows = tuple(
-            (keys, (*numbers[:at], fits[i], *numbers[at + 1 :]), pale)
+            (keys, (f"{max(round(fits[i]), 0):,}", *(numbers[j] for j in kept[1:])), pale)
             for i, (keys, numbers, pale) in enumerate(grid.rows)
         )
-        return replace(grid, rows=rows, notes=notes)
+        return replace(grid, numbers=tuple(grid.numbers[i] for i in kept), rows=rows, notes=notes)
 
     def disjoint_counts(self) -> str | None:
-        return self.cells.disjoint_counts()
+        """None where estimates are shown: they are rounded, and put up to 0."""
+        return None if self.fit is not None else self.cells.disjoint_counts()
 
     def drawing(self) -> Drawing | None:
         """Of two columns the table itself; else the margins with few bins, a panel for each, as long as they fit."""
-        whole = histogram_chart.drawing(self.cells) if len(self.spec.axes) == 2 else None
-        if isinstance(whole, Heat):
+        heat = histogram_chart.drawing(self.cells) if len(self.spec.axes) == 2 else None
+        if isinstance(heat, Heat):
             return replace(
-                whole, line=text.intervals(self.spec), note=" ".join(filter(None, (whole.note, self._more(0))))
+                heat, line=text.intervals(self.spec), note=" ".join(filter(None, (heat.note, self._more(0))))
             )
         smallest = sorted(self._all[1:], key=lambda each: each[1].bins)
         visible = [(counts, margin) for _, counts, margin in smallest if counts.visible.any()]
         if not visible:
             return None
+        few, room = [], histogram_chart.RANKED
+        for counts, margin in visible:
+            if counts.bins <= min(histogram_chart.PANELS, room):
+                few.append(margin)
+                room -= counts.bins
         drawn: list[Bar] = []
-        few = [(counts, margin) for counts, margin in visible if counts.bins <= histogram_chart.PANELS]
-        for counts, margin in few:
-            if len(drawn) + counts.bins <= histogram_chart.RANKED:
-                drawn += histogram_chart.labelled_bars(counts, f"by {text.by(margin)}")
+        for _, counts, margin in self._all[1:]:
+            if margin in few:  # in the order in which they were asked for
+                drawn += histogram_chart.labelled_bars(counts, f"by {text.by(margin)}" if margin else "in all")
         panels = len({bar.panel for bar in drawn})
         bars = histogram_chart.bars(visible[0][0])
         assert bars is not None

@@ -84,9 +84,14 @@ class Cube(Spec):
 
     @property
     def epsilon(self) -> Fraction:
-        """With noise at every level: what all tables together lose."""
+        """With noise at every level: what all tables together lose, for one row where several of a person count."""
         assert self.cells.channel.plain_noise is not None
         return self.cells.channel.plain_noise
+
+    @property
+    def person_epsilon(self) -> Fraction:
+        """The same for a person with all rows that count."""
+        return self.epsilon * self.cells.unit.moved(self.sizes[0])
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -186,7 +191,7 @@ class Cube(Spec):
             return
         if self.gaussian:
             plan = gaussian.plan_of(self)
-            delta = plan.delta(self.epsilon)
+            delta = plan.delta(self.person_epsilon)
             yield Check(
                 "the delta of all tables together", delta <= self.delta, f"{to_text(delta)} of {to_text(self.delta)}"
             )
@@ -194,6 +199,9 @@ class Cube(Spec):
             return
         for share in dict.fromkeys(self.shares):
             yield from laws(Geometric(share))
+        if self.cells.unit.counts_rows:
+            every = sum(self.shares, Fraction(0))
+            yield promises.person_holds(self.cells.unit, self.sizes[0], every, self.person_epsilon)
         worst = max(self.reaches)
         sum_text = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
         yield Check("the shares of epsilon", sum(self.shares) == total, sum_text)
@@ -297,8 +305,8 @@ def read(given: Mapping[str, Any]) -> Cube:
         raise CheckFailed("the description has a delta and variances that no noise of it has; get the original")
     if spec.gaussian:
         check_levels(cells)
-        if cells.unit.chooses or cells.sample is not None or cells.collected is not None:
-            raise CheckFailed("Gaussian noise on a cube is for people of one row each; get the original certificate")
+        if not gaussian.is_plain(cells) or (cells.unit.counts_rows and spec.public_number is not None):
+            raise CheckFailed("Gaussian noise on a cube is for everybody in the table; get the original certificate")
         if spec.public_number is not None and spec.public_number < 1:
             raise CheckFailed("the description has a number of people that is none; get the original certificate")
         gaussian.check(spec)

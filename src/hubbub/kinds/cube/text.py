@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hubbub.kinds.cube import gaussian
 from hubbub.kinds.cube.margins import Margin, inside
 from hubbub.kinds.histogram import text as histogram_text
-from hubbub.kinds.histogram.text import listed
+from hubbub.kinds.histogram.text import ONE_ROW_TITLE, listed
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Description
 from hubbub.tables.bins import Discovered, declared_size
@@ -20,7 +20,7 @@ _NAMED = 6  # margins that are named in a sentence
 
 
 def describe(spec: Cube) -> Description:
-    """Everything that has to be said about it."""
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     cells = histogram_text.describe(spec.cells)
     columns = listed([axis.column for axis in spec.axes])
     sums = _sums(spec)
@@ -28,15 +28,19 @@ def describe(spec: Cube) -> Description:
     whose = "people in a secret sample of the table" if spec.cells.sample is not None else cells.counts
     return replace(
         cells,
-        title=f"{_counted(spec)} by {columns}, and margins",
+        title=f"{_counted(spec)} by {columns}, with totals",
         published=f"Counts of {whose}, by {columns}, and {sums}: {how}",
         entry=cells.entry.replace("histogram by", "cube by", 1),
         intervals=intervals(spec),
+        headline=f"Counts of {whose} by {columns}, with {_totals(spec)}: {_in_short(spec)}",
+        interval_headline="",
         remarks=(*cells.remarks, *_remarks(spec)),
     )
 
 
 def _counted(spec: Cube) -> str:
+    if spec.cells.unit.one_row_per_person:
+        return ONE_ROW_TITLE
     rows = spec.cells.unit.rows
     return f"{rows[0].upper()}{rows[1:]}" if spec.cells.unit.counts_rows else "People"
 
@@ -46,6 +50,20 @@ def _sums(spec: Cube) -> str:
         return f"{len(spec.margins)} margins of that table"
     named = "; ".join(f"by {by(margin)}" for margin in spec.margins)
     return f"margins {named}" if len(spec.margins) > 1 else f"the margin {named}"
+
+
+def _totals(spec: Cube) -> str:
+    """The margins, in everyday words."""
+    if len(spec.margins) > _NAMED:
+        return f"{len(spec.margins)} tables of totals"
+    return f"totals {listed([f'by {by(margin)}' if margin else 'in all' for margin in spec.margins])}"
+
+
+def _in_short(spec: Cube) -> str:
+    """What was done to the counts, in everyday words."""
+    if spec.gaussian or spec.cells.channel.plain_noise is not None:
+        return "every number has noise"
+    return histogram_text.method(spec.cells)
 
 
 def by(margin: Margin) -> str:
@@ -58,7 +76,7 @@ def _method(spec: Cube) -> str:
     if spec.gaussian:
         return (
             f"Gaussian noise on what each of {len(spec.variances)} tables says beyond the tables below it, epsilon "
-            f"{to_text(spec.epsilon)} and delta {to_text(spec.delta)} in all; every number follows from these"
+            f"{to_text(spec.person_epsilon)} and delta {to_text(spec.delta)} in all; every number follows from these"
         )
     if channel.plain_noise is not None:
         moved = spec.cells.unit.moved(declared_size(spec.axes))
@@ -73,8 +91,8 @@ def intervals(spec: Cube) -> str:
     if spec.levelled:
         return (
             f"All intervals of all tables together hold the true numbers of {whom}, with a chance of at least "
-            f"{percent} %: no number is off by more than {max(spec.reaches):,}; the own interval of a number holds it as "
-            "often if it is the only one that is looked at"
+            f"{percent} %: no number is off by more than {max(spec.reaches):,}; in the files, own_low and own_high are "
+            "narrower, and hold one number that is looked at alone as often"
             if spec.shares or spec.gaussian
             else ""
         )
@@ -98,6 +116,11 @@ def split(spec: Cube) -> str:
     unit, rate = spec.cells.unit, spec.cells.channel.plain_noise
     assert rate is not None
     moved = unit.moved(declared_size(spec.axes))
+    if spec.gaussian:
+        return (
+            f"Epsilon {to_text(moved * rate)} and delta {to_text(spec.delta)} are for all {unit.rows} of a person together, "
+            f"at most {moved:,}, in all tables."
+        )
     return (
         f"Epsilon {to_text(moved * rate)} is for all {unit.rows} of a person together, at most {moved:,}, in all tables: "
         f"the noise of the tables has rates that add up to {to_text(rate)}."

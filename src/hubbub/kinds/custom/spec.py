@@ -112,10 +112,9 @@ class OwnMechanism(Spec):
         knows = sanitize_sample(inner, k=self.rows, n=self.of_people)
         given, share = inner.concluding(DifferentialPrivacy, REPLACED), Fraction(self.rows, self.of_people)
         epsilon, delta = mixed(given.epsilon, share), share * given.delta
-        private = Derivation(
-            conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE),
-            theorem=REPLACED,
-            premises=(inner,),
+        private = inner.then(
+            REPLACED,
+            DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE),
             numbers=texts(k=self.rows, n=self.of_people, epsilon_out=epsilon, delta_out=delta),
             assumptions=(SYMMETRIC, SECRET, BLANK, PUBLIC_SIZES),
         )
@@ -133,6 +132,7 @@ class OwnMechanism(Spec):
                 "handed over in a secret order, and who was drawn is not kept"
             ),
             counts="whatever the mechanism tells of the people in the sample",
+            each="whatever the mechanism tells of the people in the sample",
         )
 
     def to_json(self) -> dict[str, Plain]:

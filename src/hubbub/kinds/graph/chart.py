@@ -1,4 +1,6 @@
-"""What is drawn of a graph release: the published numbers, and never the graph."""
+"""Charts of a graph release, which show the published numbers and never the graph; and the degrees of a graph before
+anything is protected, for the steward alone.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,15 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Final
 
+from hubbub.graphs.degrees import at_least
+from hubbub.graphs.graph import Graph
 from hubbub.graphs.statistics import Statistic
 from hubbub.kinds.graph import text
 from hubbub.protocol.drawing import Bar, Bars, Mark
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.result import Answer, Answers
+
 
 MOST: Final = 200  # bars
 
@@ -24,7 +29,8 @@ def bars(found: Answers) -> Bars:
         return _degrees(degrees, line)
     return Bars(
         bars=tuple(
-            Bar("", float(_possible(each)), float(each.low), float(each.high), each.of.value) for each in found.answers
+            Bar("", float(_possible(each)), float(each.low), float(each.high), _heading(each.of))
+            for each in found.answers
         ),
         by="",
         numbers="published number",
@@ -35,6 +41,12 @@ def bars(found: Answers) -> Bars:
         own_scale=True,
         note="Each has an axis of its own." if len(found.answers) > 1 else "",
     )
+
+
+def _heading(statistic: Statistic) -> str:
+    """What the number counts, as a heading."""
+    words = text.DESCRIPTIONS[statistic]
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _possible(each: Answer) -> Fraction:
@@ -65,3 +77,26 @@ def _degrees(rows: list[Answer], line: str) -> Bars:
 def _bar(label: str, each: Answer, value: int) -> Bar:
     low, high = (Fraction(end) / each.unit for end in (each.low, each.high))
     return Bar(label, value, floor(low), ceil(high))
+
+
+# --- before anything is protected ---------------------------------------------------------------------------------
+
+
+WARNING: Final = "PRIVATE: these are the exact degrees of real people. Do not publish, send or keep this page."
+
+
+def degrees(graph: Graph) -> Bars:
+    """How many people have at least 0, 1, 2, ... friends, exactly; of many degrees every so many-th."""
+    found = graph.degrees()
+    largest = int(found.max()) if found.size else 0
+    counts = [graph.vertices, *at_least(graph, largest).tolist()]
+    every = ceil(len(counts) / MOST)
+    return Bars(
+        bars=tuple(Bar(f"{i:,}", counts[i], counts[i], counts[i]) for i in range(0, len(counts), every)),
+        by="friends, at least",
+        numbers="people",
+        upright=True,
+        bar="Exact number of people with at least so many friends",
+        line="",
+        note=WARNING,
+    )

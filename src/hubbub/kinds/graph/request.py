@@ -1,4 +1,4 @@
-"""From the words that ask for statistics of a graph to their spec, or one sentence that says what is wrong with them.
+"""From options to the spec of statistics of a graph; what is wrong with them is one sentence.
 
 Here is also the kind itself: what it is called, what it can be asked.
 """
@@ -32,7 +32,7 @@ def statistics(
     per_edge: bool = False,
     coverage: Exact = "0.95",
 ) -> GraphSpec:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if isinstance(of, str):
         raise WrongUse("of is a list of statistics, even for one of them; put it in brackets, like of=['connectivity']")
     return GraphSpec(

@@ -24,18 +24,22 @@ DESCRIPTIONS: Final = {
 
 
 def describe(spec: GraphSpec) -> Description:
-    """Everything that has to be said about it."""
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     names = ", ".join(each.value for each in spec.of)
+    first, *others = [each.value.replace("-", " ") for each in spec.of]
+    in_words = f"{', '.join([first, *others[:-1]])} and {others[-1]}" if others else first
     about = f"a graph of {spec.size.vertices:,} people with at most {spec.size.max_degree:,} friends each"
     samples = "" if spec.samples is None else f", {spec.samples:,} samples"
     return Description(
-        title=f"A social network: {names}",
+        title=f"A social network: {in_words}",
         published=f"Of {about}: {names}. Each is an exact count with whole-number noise added",
         entry=f"graph: {names}{samples}",
         person="one edge of the graph" if spec.per_edge else "a vertex of the graph, with all its edges",
         sampling=_sampling(spec),
         counts="; ".join(f"{each.value}: {DESCRIPTIONS[each]}" for each in spec.of),
         intervals=interval_sentence(spec),
+        headline=f"Of {about.replace('graph', 'network')}, each number with noise: "
+        f"{'; '.join(DESCRIPTIONS[each] for each in spec.of)}",
     )
 
 
@@ -52,7 +56,7 @@ def interval_sentence(spec: GraphSpec) -> str:
 
 
 def notes(spec: GraphSpec) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     sentences = [
         f"{interval_sentence(spec)}; noise can push a number out of what is possible, and the interval stays inside."
     ]

@@ -33,6 +33,7 @@ _NUMBER: Final = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
 CELLS: Final = 400  # of a table of tints
 ACROSS: Final = 12
 DOWN: Final = 40
+FEWEST_LEFT_OUT: Final = 3  # rows in which everything is hidden, for them not to be drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,11 @@ def _heat(counts: Counts) -> Heat | None:
     if len(cells) < len(keys):  # labels that read alike
         return None
     unlisted = any((row, column) not in cells for row in rows for column in columns)
+    notes = ["A dash: not listed, so hidden or empty."] if unlisted else []
+    empty = [row for row in rows if all(_is_hidden(cells.get((row, column))) for column in columns)]
+    if FEWEST_LEFT_OUT <= len(empty) < len(rows):
+        rows = [row for row in rows if row not in empty]
+        notes.append(f"{len(empty):,} rows in which everything is hidden are not drawn.")
     return Heat(
         by=(axes[1 - across].column, axes[across].column),
         rows=tuple(rows),
@@ -149,8 +155,12 @@ def _heat(counts: Counts) -> Heat | None:
         numbers=_numbers(counts.spec),
         cell=_bar(counts.spec),
         line=histogram_text.interval_sentence(counts.spec),
-        note="A dash: not listed, so hidden or empty." if unlisted else "",
+        note=" ".join(notes),
     )
+
+
+def _is_hidden(cell: Cell | None) -> bool:
+    return cell is None or cell.value is None
 
 
 def _met(axis: Axis, found: list[str]) -> list[str]:

@@ -35,7 +35,7 @@ from hubbub.kinds.histogram import wire
 from hubbub.kinds.histogram.estimands import has_estimates
 from hubbub.kinds.histogram.mechanism import question
 from hubbub.kinds.histogram.parts import Cut, cut, published_part
-from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, hidden_sentence, is_exact, lined, schema
+from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, first_sentences, is_exact, lined, schema
 from hubbub.noise.source import BlockKeys, Source, SystemSource
 from hubbub.protocol.result import DisplayTable, Result, Sheet, Write
 from hubbub.serialization import manifest
@@ -145,7 +145,7 @@ class Spread(Result):
             f"The rows are in {len(self._reports()):,} Parquet files in the folder {manifest.FOLDER}/, which "
             f"{manifest.NAME} lists with their digests."
         )
-        return hidden_sentence(self.spec, self._visible_bins()), where
+        return *first_sentences(self.spec, self._visible_bins()), where
 
     def display(self, first: int) -> DisplayTable:
         self._reports()

@@ -129,7 +129,7 @@ def found_name(i: int) -> str:
 
 
 def measure(spec: Histogram, engine: Engine, source: Source) -> Measurement:
-    """Count exactly, then draw."""
+    """Count exactly in the engine, then add noise."""
     return Measurement(cells=release(Bins(spec), engine.count(question(spec), source), source))
 
 

@@ -38,7 +38,9 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.subsampled_curve import on_a_sample
 from hubbub.kinds.histogram import sparse
 from hubbub.kinds.histogram.discovery import discovery_cost
-from hubbub.numeric.exact import Infinite, rounded
+from hubbub.numeric.exact import Infinite, Loss, rounded
+from hubbub.numeric.format import short
+from hubbub.protocol.check import Check
 from hubbub.tables import unlisted
 from hubbub.tables.bins import declared_size, rule
 from hubbub.tables.privacy_unit import Collected, Unit
@@ -47,13 +49,15 @@ if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
 PARTITION: Final = Assumption("public-partition", "the bins are a public partition")
+FOUND_PARTITION: Final = Assumption("public-partition", "the rule that makes the bins is public")
 EVERY_BIN: Final = Assumption("every-bin", "every declared bin is published, empty ones too")
 ABSENT: Final = Assumption("absent-is-hidden", "a bin that is absent looks like one that is hidden")
 CHOSEN: Final = Assumption("chosen-afresh", "which row of a person is kept is chosen afresh, secretly, in this release")
 KEPT_ROWS: Final = Assumption(
     "kept-rows",
     "what is promised to crowds is promised for the kept rows: a person stands in the crowd of the row that was kept, "
-    "whichever that was; before the choice nobody need be like a person with several rows",
+    "whichever that was; somebody with several rows may be the only one who has just these, and then has no crowd as a "
+    "person",
 )
 """One row of several is no crowd-blending for people: who has a row in A and one in B has no equal."""
 
@@ -132,10 +136,9 @@ def of_people(step: Derivation) -> Derivation:
     """
     if step.people is None or step.people.whose is not Whose.KEPT_ROWS:
         return step
-    return Derivation(
-        conclusion=step.conclusion,
-        theorem=Theorem("people.kept-rows", "the choice of a row is part of the mechanism", HERE),
-        premises=(step,),
+    return step.then(
+        Theorem("people.kept-rows", "the choice of a row is part of the mechanism", HERE),
+        step.conclusion,
         assumptions=(CHOSEN,),
         people=People(person=step.people.person),
     )
@@ -144,7 +147,7 @@ def of_people(step: Derivation) -> Derivation:
 def _own(spec: Histogram) -> Derivation:
     crowds = _about_crowds(spec.channel.claim)
     assumptions = (
-        PARTITION,
+        FOUND_PARTITION if spec.discovered else PARTITION,
         *(rule(axis) for axis in spec.axes),
         *unlisted.assumed(spec.unlisted),
         spec.unit.assumption,
@@ -182,10 +185,9 @@ def with_found_bins(own: Derivation, cost: arb) -> Derivation:
     else:
         assert isinstance(claim, DifferentialPrivacy | OutlierPrivacy | SimpleOutlier | StaircaseOutlier)
         conclusion = replace(claim, delta=max(claim.delta, price))
-    return Derivation(
-        conclusion=conclusion,
-        theorem=Theorem("bins.found", "bins found in the data", HERE),
-        premises=(own,),
+    return own.then(
+        Theorem("bins.found", "bins found in the data", HERE),
+        conclusion,
         numbers=texts(price_out=price),
         assumptions=(ABSENT,),
     )
@@ -193,15 +195,12 @@ def with_found_bins(own: Derivation, cost: arb) -> Derivation:
 
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
-    together = spec.channel.several_bins(most)
-    if together is not None:
-        return Derivation(
-            conclusion=together,
-            theorem=Theorem(
-                "bins.several-exact", "a person in several bins, by the exact profile of all of them", HERE
-            ),
-            premises=(own,),
-            numbers=texts(bins=most, epsilon_out=together.epsilon, delta_out=together.delta),
+    joint = spec.channel.several_bins(most)
+    if joint is not None:
+        return own.then(
+            Theorem("bins.several-exact", "a person in several bins, by the exact profile of all of them", HERE),
+            joint,
+            numbers=texts(bins=most, epsilon_out=joint.epsilon, delta_out=joint.delta),
             assumptions=(spec.unit.assumption,),
         )
     one = spec.channel.claim
@@ -212,10 +211,9 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
         )
     claim = own.conclusion
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
-    return Derivation(
-        conclusion=replace(claim, epsilon=most * claim.epsilon, delta=min(most * claim.delta, Fraction(1))),
-        theorem=BINS_OF_A_PERSON,
-        premises=(own,),
+    return own.then(
+        BINS_OF_A_PERSON,
+        replace(claim, epsilon=most * claim.epsilon, delta=min(most * claim.delta, Fraction(1))),
         numbers=texts(bins=most, epsilon=claim.epsilon) + (texts(delta=claim.delta) if claim.delta else ()),
         assumptions=(spec.unit.assumption,),
     )
@@ -252,13 +250,27 @@ def several_rows(own: Derivation, unit: Unit, bins: int | None) -> Derivation:
     assert not isinstance(claim.epsilon, Infinite)
     assert not claim.delta
     most = unit.moved(bins)
-    return Derivation(
-        conclusion=replace(claim, epsilon=most * claim.epsilon),
-        theorem=ROWS_OF_A_PERSON if unit.counts_rows else BINS_OF_A_PERSON,
-        premises=(own,),
+    return own.then(
+        ROWS_OF_A_PERSON if unit.counts_rows else BINS_OF_A_PERSON,
+        replace(claim, epsilon=most * claim.epsilon),
         numbers=texts(most=most, epsilon=claim.epsilon),
         assumptions=(unit.assumption,),
     )
+
+
+def person_holds(unit: Unit, bins: int | None, of_one_row: Fraction, promised: Loss) -> Check:
+    """What people with all rows that count lose, person by person, against what is promised to them.
+
+    Guarantee: passes only if nobody whom the bounds leave loses more. Geometric noise of a rate r, moved by n rows, has
+    laws that are e^(r n) apart at every number beyond both, and nowhere more; noises are independent, so that rows in
+    several bins, or tables, add up.
+    """
+    assert unit.bounds is not None
+    worst = max(unit.bounds.people_by_rows(bins), key=sum)
+    lost = sum(worst) * of_one_row
+    rows = ", ".join(map(str, worst[:5])) + (", ..." if len(worst) > 5 else "")
+    found = f"whoever has {rows} {unit.rows} in {'a bin each' if len(worst) > 1 else 'one bin'} loses {short(lost, 9)}"
+    return Check("a person with all rows that count", lost <= promised, f"{found}, and nobody more")
 
 
 def _is_flat(channel: Channel) -> bool:
@@ -284,10 +296,9 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
     proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
     if not claim.delta or proof is None:
         return outlier_to_differential(own)
-    pure = Derivation(
-        conclusion=DifferentialPrivacy(epsilon=proof.curve.limit),
-        theorem=Theorem("channel.pure", "the loss of the whole channel, without a delta", HERE),
-        premises=(own,),
+    pure = own.then(
+        Theorem("channel.pure", "the loss of the whole channel, without a delta", HERE),
+        DifferentialPrivacy(epsilon=proof.curve.limit),
         numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
     )
     return with_found_bins(pure, discovery_cost(spec.channel)) if spec.discovered else pure

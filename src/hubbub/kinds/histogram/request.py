@@ -1,4 +1,4 @@
-"""From the words that ask for a histogram to its spec, or one sentence that says what is wrong with them.
+"""From options to the spec of a histogram; what is wrong with them is one sentence.
 
 Here is also the kind itself: what it is called, what it can be asked.
 """
@@ -23,7 +23,7 @@ from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
 from hubbub.tables.estimation import expected_rows
-from hubbub.tables.privacy_unit import Collected, Unit, within_bins
+from hubbub.tables.privacy_unit import Collected, Unit, on_average, within_bins
 from hubbub.tables.unlisted import UNLISTED, declared
 
 
@@ -49,7 +49,7 @@ def histogram(
     noise: str | None = None,
     parts: int | str | None = None,
 ) -> Histogram:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if isinstance(by, str):
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
     if not by:
@@ -246,12 +246,24 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
 
 _ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE)
 DISTINCT: Final = Option(
-    "distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all.", group=WHOSE, advanced=True
+    "distinct", "B", "Count each person in at most B bins, chosen secretly.", group=WHOSE, advanced=True
+)
+EXPECTED: Final = Option(
+    "expected_rows",
+    None,
+    "Intervals for what is kept on average, not for what was kept now; refused where none is known.",
+    group=WHOSE,
+    advanced=True,
+)
+KEPT: Final = Option(
+    "kept_rows",
+    None,
+    "With `one_row_per_person`: shorter intervals, for the rows that were kept now, not on average.",
+    group=WHOSE,
+    advanced=True,
 )
 ROWS: Final = (
-    Option(
-        "rows_per_person", "M", "Count rows: at most M of each person, chosen secretly; EPS is for all.", group=WHOSE
-    ),
+    Option("rows_per_person", "M", "Count rows, at most M of each person, chosen secretly.", group=WHOSE),
     Option("rows_per_bin", "C", "Count rows: at most C of each person in each bin.", group=WHOSE, advanced=True),
     Option(
         "rows_called",
@@ -312,13 +324,8 @@ _OWN: Final = (
     ),
     _ONE_ROW,
     DISTINCT,
-    Option(
-        "expected_rows",
-        None,
-        "Intervals for what is kept on average, not for what was kept now.",
-        group=WHOSE,
-        advanced=True,
-    ),
+    EXPECTED,
+    KEPT,
     *ROWS,
     _SAMPLE,
     Option("scale_up", None, "With `sample`: estimates and intervals for everybody.", advanced=True),
@@ -349,13 +356,18 @@ def from_options(
     one_row_per_person: bool = False,
     distinct: Exact | None = None,
     expected_rows: bool = False,
+    kept_rows: bool = False,
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
     weight: str | None = None,
     **options: Any,
 ) -> Histogram:
-    """The release that the words of a command ask for; what belongs to a channel goes into its options."""
+    """The release that the words of a command ask for; what belongs to a channel goes into its options.
+
+    Intervals of one row per person are for what is kept on average, where such intervals are known, unless `kept_rows`
+    asks for the others.
+    """
     if weight is not None:
         raise WrongUse(
             "a histogram counts people as they are, and how many they stand for is a weighted count by the same bins; ask "
@@ -372,7 +384,13 @@ def from_options(
     )
     own = {option.name for option in _OWN} | {"show_above", "channel"}
     rest = {name: options.pop(name) for name in list(options) if name not in own}
-    return histogram(unit=unit, options=rest, **options)
+    average = on_average(unit, kept_rows=kept_rows)
+    try:
+        return histogram(unit=average, options=rest, **options)
+    except WrongUse:
+        if average == unit:
+            raise
+    return histogram(unit=unit, options=rest, **options)  # no such interval is known, or it says what else is wrong
 
 
 KIND: Final = Kind(

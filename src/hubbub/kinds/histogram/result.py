@@ -25,6 +25,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
 from hubbub.tables.labels import is_ranges, labels, labels_at
@@ -39,7 +40,7 @@ _FOR: Final = {
     Estimand.EVERYBODY: "everybody",
     Estimand.KEPT_ROWS: "kept rows",
     Estimand.TABLE: "people",
-    Estimand.EXPECTED_ROWS: "expected rows",
+    Estimand.EXPECTED_ROWS: "rows on average",
 }
 
 
@@ -133,7 +134,7 @@ class Counts(Result):
         return facts(self.spec, int(self.visible.sum()))
 
     def sentences(self) -> tuple[str, ...]:
-        return (hidden_sentence(self.spec, int(self.visible.sum())),)
+        return first_sentences(self.spec, int(self.visible.sum()))
 
     def display(self, first: int) -> DisplayTable:
         rows = []
@@ -216,6 +217,12 @@ def facts(spec: Histogram, visible: int) -> dict[str, Any]:
     }
 
 
+def first_sentences(spec: Histogram, visible: int) -> tuple[str, ...]:
+    """What is said first: what the numbers are not, which bins are hidden, and which rows are in none."""
+    one_row = (histogram_text.ONE_ROW,) if spec.unit.one_row_per_person else ()
+    return *one_row, hidden_sentence(spec, visible), *unlisted.sentences(spec.axes)
+
+
 def hidden_sentence(spec: Histogram, visible: int) -> str:
     """What is said about the bins that are hidden."""
     declared = declared_size(spec.axes)
@@ -231,8 +238,8 @@ def hidden_sentence(spec: Histogram, visible: int) -> str:
 
 
 def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> DisplayTable:
-    """Rows to read; `statuses` are all that a bin can have."""
-    beside = has_estimates(spec)
+    """Rows to read; `statuses` are all that a bin can have. Estimates that say nothing new are left to the file."""
+    beside = has_estimates(spec) and any(row.estimate != row.value for row in rows)
     tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)
     lines = []
     for row in rows:

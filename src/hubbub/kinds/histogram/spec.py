@@ -17,11 +17,12 @@ from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram import promises, sparse, text, wire
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import to_text
+from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.capabilities import Deferred
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
@@ -121,12 +122,19 @@ class Histogram(Spec):
         )
 
     def checks(self) -> Iterator[Check]:
-        return laws(self.channel)
+        yield from laws(self.channel)
+        if self.unit.counts_rows:
+            own, (promise, *_) = promises.of_one_row(self).conclusion, self.promises()
+            assert isinstance(own, DifferentialPrivacy)
+            assert isinstance(promise.conclusion, DifferentialPrivacy)
+            assert not isinstance(own.epsilon, Infinite)
+            bins = declared_size(self.axes)
+            yield promises.person_holds(self.unit, bins, own.epsilon, promise.conclusion.epsilon)
 
     def unverified_fields(self) -> tuple[str, ...]:
         fields = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
         if self.sample is None and self.collected is None:
-            fields.append("at_delta: without a sample no promise rests on it")
+            fields.append("the number at_delta: it is for samples, there is none here, and no promise rests on it")
         if self.sample is not None:
             fields.append("whether the intervals are for the sample or for everybody")
         if "curve" in parameters(self.channel):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.law import SUPPRESSED
@@ -15,15 +16,24 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.spec import Description
-from hubbub.tables.bins import declared_size, rule
+from hubbub.tables import unlisted
+from hubbub.tables.bins import Axis, declared_size, rule
 from hubbub.tables.labels import is_ranges
+from hubbub.tables.privacy_unit import Unit
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
 
+ONE_ROW_TITLE: Final = "One row of each person, drawn at random,"
+ONE_ROW: Final = (
+    "Each person counts once, in one of their rows drawn at random. This is neither how many people were ever in a bin "
+    "(for that, publish a histogram with --distinct B) nor how many rows are there (--rows-per-person M)."
+)
+
+
 def describe(spec: Histogram) -> Description:
-    """Everything that has to be said about it."""
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     columns = listed([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
     about = of_interval(spec)
@@ -36,21 +46,61 @@ def describe(spec: Histogram) -> Description:
         sampling=sampling(spec),
         counts=counted(spec),
         intervals=interval_sentence(spec),
-        public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes),
+        headline=_headline(spec, columns, scaled),
+        interval_headline=interval_headline(spec),
+        public=public_bins(spec.axes),
         remarks=_remarks(spec),
     )
 
 
+def public_bins(axes: Sequence[Axis]) -> tuple[tuple[str, str], ...]:
+    """The columns of bins, each with the rule that makes them."""
+    return tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in axes)
+
+
+def range_note(axes: Sequence[Axis]) -> tuple[str, ...]:
+    """How the labels of ranges are read, where there are any."""
+    return ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, axes)) else ()
+
+
+def _headline(spec: Histogram, columns: str, scaled: str) -> str:
+    """What is published, in everyday words."""
+    if spec.channel.plain_noise is None or hides(spec.channel):
+        return ""
+    return f"Counts of {_whose(spec)}, by {columns}, each with noise{scaled}"
+
+
+def interval_headline(spec: Histogram) -> str:
+    """What an interval means, in everyday words; what that of a hidden bin says is told below the table."""
+    if not hides(spec.channel):
+        return interval_sentence(spec)
+    what = f"the true number of {describe_estimand(spec, of_interval(spec)).removeprefix('the ')}"
+    return f"Where a number is shown, its interval holds {what}, with a chance of at least {to_text(100 * spec.coverage)} %{shorter(spec.unit)}"
+
+
+def shorter(unit: Unit) -> str:
+    """How to get an interval for the rows that were drawn, where it is for all draws."""
+    return "; --kept-rows gives a shorter one, for the rows drawn this time" if unit.expected_rows else ""
+
+
 def _title(spec: Histogram) -> str:
+    if spec.unit.one_row_per_person:
+        return ONE_ROW_TITLE
     if not spec.unit.counts_rows:
         return "People"
-    words = spec.unit.describe_kept_rows(declared_size(spec.axes))
-    return f"{words[:1].upper()}{words[1:]},"
+    title = spec.unit.describe_kept_rows(declared_size(spec.axes))
+    return f"{title[:1].upper()}{title[1:]},"
 
 
 def _whose(spec: Histogram) -> str:
+    sampled = "people in a secret sample of the table"
+    if spec.unit.one_row_per_person:
+        return (
+            f"{'people' if spec.sample is None else sampled}, each once in one of their rows drawn at random (neither how "
+            "many were ever in a bin, nor how many rows are there)"
+        )
     if spec.sample is not None:
-        return "people in a secret sample of the table"
+        return sampled
     return describe_estimand(spec, of_number(spec))
 
 
@@ -70,7 +120,7 @@ def sampling(spec: Histogram) -> str:
             f"{to_text(spec.sample)}, independently, and who was drawn is not kept"
         )
     if spec.collected is None:
-        return "nobody: everybody in the table is counted"
+        return f"nobody: {everybody(spec.axes)} is counted"
     low, high = to_text(spec.collected.low), to_text(spec.collected.high)
     rate = low if low == high else f"between {low} and {high}"
     spared = f", but for at most {spec.collected.exempt} of them" if spec.collected.exempt else ""
@@ -78,6 +128,11 @@ def sampling(spec: Histogram) -> str:
         f"those who collected the table declare that each person came into it with probability {rate}, "
         f"independently{spared}, and that who did is secret"
     )
+
+
+def everybody(axes: Sequence[Axis]) -> str:
+    """Who is counted where nobody is sampled."""
+    return f"everybody in the table{' who is in a bin' if unlisted.leaves_out(axes) else ''}"
 
 
 def counted(spec: Histogram) -> str:
@@ -90,8 +145,8 @@ def interval_sentence(spec: Histogram) -> str:
     percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
     what = f"the true number of {describe_estimand(spec, of_interval(spec)).removeprefix('the ')}"
     if not hides(spec.channel):
-        return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
-    sentence = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
+        return f"The interval of a bin holds {what}, with a chance of at least {percent} %{shorter(spec.unit)}"
+    sentence = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %{shorter(spec.unit)}"
     if spec.discovered:
         return sentence
     return (
@@ -101,7 +156,7 @@ def interval_sentence(spec: Histogram) -> str:
 
 
 def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     sentences = [f"The numbers count {counted(spec)}."]
     if exact:
         sentences.append("Where one is shown, it is exact.")
@@ -116,7 +171,7 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if spec.unit.chooses and not spec.every_bin_kept:
         sentences.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
-        sentences.append("Noise can push a number below 0; the estimate beside it can be true.")
+        sentences.append("Noise can make a number negative; its estimate in the file never is.")
     if any(map(is_ranges, spec.axes)):
         sentences.append("[a,b) is from a up to, and not including, b.")
     return tuple(sentences)
@@ -124,10 +179,10 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
 
 def _shared(spec: Histogram, most: int) -> str:
     """What all bins of a person lose together, and what noise each has for that."""
-    together = spec.channel.several_bins(most)
-    if together is not None:
+    joint = spec.channel.several_bins(most)
+    if joint is not None:
         return (
-            f"Epsilon {to_text(together.epsilon)} and delta {to_text(together.delta)} are for all bins of a person "
+            f"Epsilon {to_text(joint.epsilon)} and delta {to_text(joint.delta)} are for all bins of a person "
             f"together: each number has {spec.channel.how}."
         )
     rate = bin_rate(spec)

@@ -1,22 +1,32 @@
-"""What the published sums of a spread say: a variance or its root, a mean, and intervals that are right at their rate.
+"""Estimates of a variance or standard deviation and of the mean, with intervals, from the published sums.
 
 The chance to be wrong is for the noise of the sums, equally, and where people were sampled half of it for the sample.
-The sums then lie in a box, and the ends are the least and the largest variance and mean in it
-(:mod:`hubbub.kinds.moments.box`): mean and variance hold at once. Of c people drawn from more, the mean of anything
-between 0 and 1 is within sqrt(ln(2/b)/(2 c)) of that of all but for a chance b (Hoeffding).
+The sums then lie in a box, and the ends are the least and the largest variance and mean in it: mean and variance hold
+at once. Of c people drawn from more, the mean of anything between 0 and 1 is within sqrt(ln(2/b)/(2 c)) of that of all but for a chance b (Hoeffding).
 
 The ends of a standard deviation are half a step further out: rounding moves every value by at most that, and no standard
 deviation by more (it is a norm of the distances from the mean).
+
+**The least and the largest variance, and mean, of values whose sums lie in a box**, in rationals. Of x in 0..W let B0 be the sum of (W - x)^2, B1 that of 2 x (W - x) and B2 that of x^2, and S their sum, W^2 times how
+many there are. In parts of the range the mean is (B1/2 + B2)/S and the variance
+
+    V = B2/S - ((B1/2 + B2)/S)^2 = (B0 B2 - B1^2/4)/S^2.
+
+V falls in B1: its derivative has the sign of -(B1 (B0 + B2)/2 + 2 B0 B2). In B0 it rises up to B1 + B2 + B1^2/(2 B2) and
+falls from there, and in B2 alike. So it is least at a corner with the largest B1; and as both cannot be where they are
+best but with B1 = 0 and B0 = B2, it is largest on an edge with the least B1, at an end or where the other one is best.
+The mean falls in B0 and rises in B2, and B1 moves it one way only while the others stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from hubbub.kinds.moments.box import QUARTER, Box, Side, means, variances
+from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.intervals import drawn, reach
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
 from hubbub.numeric.exact import ball, precision, rounded
@@ -25,8 +35,6 @@ from hubbub.tables.protection import Crowd
 if TYPE_CHECKING:
     from hubbub.kinds.moments.spec import Moments
 
-Row = tuple[int | None, ...]
-"""The integers of a bin: three sums; of a crowd people, sum and squares, None where it is hidden."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 _DIGITS: Final = 18
@@ -52,7 +60,7 @@ class Answer:
 
 
 def answers_of(spec: Moments, rows: Sequence[Row]) -> list[Answer]:
-    """The answers that follow from the integers of every bin.
+    """The answers that follow from the integers of every bin: three sums; of a crowd people, sum and squares.
 
     Guarantee: whatever is true, the intervals of spread and mean both hold it with the coverage of the release, for
     values cut to the declared range, rounded to the step or not. Integers that such a release cannot publish are
@@ -70,10 +78,10 @@ def _of_sums(spec: Moments, row: Row) -> Answer:
     box: Box = _side(b0, off), _side(b1, off), _side(b2, off)
     if spec.sampled:
         box = _widened(box, drawn(int(sum(low for low, _ in box)) // spec.of.steps**2, miss / 3))
-    whole = b0 + b1 + b2
+    total = b0 + b1 + b2
     about = None
-    if whole > 0:
-        about = Fraction(4 * b0 * b2 - b1 * b1, 4 * whole * whole), Fraction(b1 + 2 * b2, 2 * whole)
+    if total > 0:
+        about = Fraction(4 * b0 * b2 - b1 * b1, 4 * total * total), Fraction(b1 + 2 * b2, 2 * total)
     return _answer(spec, row, about, variances(box), means(box))
 
 
@@ -155,3 +163,60 @@ def _known(value: int | None) -> int:
     if value is None:
         raise ValueError("a number is missing")
     return value
+
+
+# --- over a box of sums -------------------------------------------------------------------------------------------
+
+
+Side = tuple[Fraction, Fraction]
+Box = tuple[Side, Side, Side]
+"""From where to where B0, B1 and B2 lie, none below 0."""
+
+QUARTER: Final = Fraction(1, 4)  # the variance of values half at each end of a range of length 1
+
+
+def variances(box: Box) -> Side:
+    """The least and the largest variance, in squares of the range; at least 0 and at most a quarter.
+
+    Guarantee: whatever B0, B1, B2 >= 0 in the box, not all 0, the variance is inside.
+    """
+    (low0, high0), (low1, high1), (low2, high2) = box
+    if low0 + low1 + low2 <= 0:
+        return Fraction(0), QUARTER
+    least = min(_variance(b0, high1, b2) for b0, b2 in product((low0, high0), (low2, high2)))
+    most = max(_variance(b0, low1, b2) for b0, b2 in _edges((low0, high0), low1, (low2, high2)))
+    return max(least, Fraction(0)), min(max(most, Fraction(0)), QUARTER)
+
+
+def means(box: Box) -> Side:
+    """The least and the largest mean, in parts of the range.
+
+    Guarantee: as :func:`variances`.
+    """
+    (low0, high0), middle, (low2, high2) = box
+    if low0 + middle[0] + low2 <= 0:
+        return Fraction(0), Fraction(1)
+    return min(_mean(high0, b1, low2) for b1 in middle), max(_mean(low0, b1, high2) for b1 in middle)
+
+
+def _edges(first: Side, middle: Fraction, last: Side) -> Iterator[tuple[Fraction, Fraction]]:
+    for end in first:
+        yield from ((end, other) for other in (*last, *_best(end, middle, last)))
+    for end in last:
+        yield from ((other, end) for other in (*first, *_best(end, middle, first)))
+
+
+def _best(end: Fraction, middle: Fraction, side: Side) -> tuple[Fraction, ...]:
+    """Where on its side the other one makes the variance largest."""
+    if not end:
+        return ()
+    return (min(max(middle + end + middle**2 / (2 * end), side[0]), side[1]),)
+
+
+def _variance(b0: Fraction, b1: Fraction, b2: Fraction) -> Fraction:
+    total = b0 + b1 + b2
+    return (b0 * b2 - b1**2 / 4) / total**2 if total else Fraction(0)
+
+
+def _mean(b0: Fraction, b1: Fraction, b2: Fraction) -> Fraction:
+    return (b1 / 2 + b2) / (b0 + b1 + b2)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.histogram.load import bins_in
-from hubbub.kinds.moments.estimates import Row
-from hubbub.kinds.moments.mechanism import SquareSums, in_columns
 from hubbub.kinds.moments.result import columns, drawn_columns, schema
-from hubbub.kinds.statistic.mechanism import NO_NUMBERS
+from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Row, bins_of_file, in_columns
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.key_columns import key_columns
@@ -22,7 +19,7 @@ _MOST_SAMPLED: Final = 10**10  # people, in a file that somebody made: their int
 
 
 def load(spec: Moments, files: Files) -> Measurement:
-    """What was drawn for the bins of a published file.
+    """The measurement, read from a published file.
 
     Guarantee: every found bin is there once; a number is missing only where all that was drawn for the bin is, and only
     where crowds are hidden.
@@ -35,8 +32,5 @@ def load(spec: Moments, files: Files) -> Measurement:
         raise CheckFailed(NO_NUMBERS)
     if crowds and sum(row[0] or 0 for row in rows) > _MOST_SAMPLED:
         raise CheckFailed(NO_NUMBERS)
-    found = None
-    if spec.discovered:
-        codes, labels = bins_in(spec.axes, table, keys)
-        found = list(zip(codes.tolist(), zip(*labels, strict=True), strict=True))
-    return Measurement(answers=loaded(SquareSums(spec).schema, in_columns(spec, rows, found)))
+    batch = in_columns(spec, drawn_columns(spec), rows, bins_of_file(spec, table, keys))
+    return Measurement(answers=loaded(batch.schema, batch))

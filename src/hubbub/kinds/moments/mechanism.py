@@ -3,38 +3,44 @@ noise to sums of squares; then work out what the drawn integers say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.kinds.histogram.mechanism import CODE
-from hubbub.kinds.moments.estimates import Row, answers_of
+from hubbub.kinds.moments.estimates import answers_of
 from hubbub.kinds.moments.result import Spreads, drawn_columns
-from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Place, found_names, label_column, question, sampled
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
-from hubbub.kinds.statistic.value_cells import ValueCells, value_cells
+from hubbub.kinds.statistic.drawn_columns import (
+    NO_NUMBERS,
+    Place,
+    Row,
+    drawn_schema,
+    found_keys,
+    rows_of,
+    visible_columns,
+)
+from hubbub.kinds.statistic.mechanism import in_label_order, question, sampled
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
-from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.tables.engine import OTHER_NUMBER, ExactCounts
-from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
     from hubbub.kinds.moments.spec import Moments
+    from hubbub.kinds.statistic.spec import Statistic
     from hubbub.tables.engine import Engine
+
 
 LARGEST: Final = 3 * LARGEST_COUNT // 2
 
 
 def measure(spec: Moments, engine: Engine, source: Source) -> Measurement:
-    """Count exactly, then draw.
+    """Count exactly in the engine, then add noise.
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
@@ -46,19 +52,12 @@ def measure(spec: Moments, engine: Engine, source: Source) -> Measurement:
 
 def present(spec: Moments, drawn: Drawn) -> Spreads:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
-    rows, found = rows_of(spec, drawn), None
-    if not spec.discovered and len(rows) != spec.bins:
-        raise CheckFailed("its rows are not as many as its bins")
+    rows = rows_of(spec, drawn_columns(spec), drawn)
     every = [number for row in rows for number in row if number is not None]
     if every and not -LARGEST <= min(every) <= max(every) <= LARGEST:
         raise CheckFailed(NO_NUMBERS)
-    if spec.discovered:
-        if any(None in row for row in rows):
-            raise CheckFailed("a bin is listed that is hidden")
-        places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
-        found = [key_of(spec.axes, code, labels) for code, *labels in places]
     try:
-        return Spreads(spec, answers_of(spec, rows), found)
+        return Spreads(spec, answers_of(spec, rows), found_keys(spec, drawn))
     except (ValueError, ArithmeticError):
         raise CheckFailed(NO_NUMBERS) from None
 
@@ -78,12 +77,7 @@ class SquareSums:
 
     @property
     def schema(self) -> pa.Schema:
-        """Every declared bin in order; found bins with the code of their declared part and their labels. Where some are
-        hidden it says which, and their numbers are 0."""
-        found = [(CODE, pa.int64())] if self.spec.discovered else []
-        found += [(name, LABELS) for name in found_names(self.spec)]
-        numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
-        return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
+        return drawn_schema(self.spec, drawn_columns(self.spec))
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec = self.spec
@@ -98,11 +92,7 @@ class SquareSums:
         if isinstance(spec.protection, Crowd):
             least, hidden = spec.protection.k, (None,) * len(drawn_columns(spec))
             rows = [hidden if n < least else (n, *row) for n, row in zip(cells.people(), rows, strict=True)]
-        if cells.found is None:
-            return in_columns(spec, rows)
-        # An absent bin looks like a hidden one, so hidden ones are absent too.
-        seen = [i for i, row in enumerate(rows) if None not in row]
-        return in_columns(spec, [rows[i] for i in seen], [cells.found[i] for i in seen])
+        return visible_columns(spec, drawn_columns(spec), rows, cells.found)
 
 
 def _sums(spec: Moments, cells: ValueCells) -> list[list[int]]:
@@ -112,27 +102,37 @@ def _sums(spec: Moments, cells: ValueCells) -> list[list[int]]:
     return [cells.added((width - x) ** 2), cells.added(2 * x * (width - x)), cells.added(x**2)]
 
 
-def in_columns(spec: Moments, rows: Sequence[Row], found: Sequence[Place] | None = None) -> pa.RecordBatch:
-    """The rows under the schema of the mechanism."""
-    arrays: list[pa.Array] = []
-    if found is not None:
-        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
-        arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
-    for i in range(len(drawn_columns(spec))):
-        arrays.append(integer_array(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
-    if _may_hide(spec):
-        arrays.append(labelled(np.array([row[0] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
-    return pa.record_batch(arrays, schema=SquareSums(spec).schema)
+# --- people counted by bin and step -------------------------------------------------------------------------------
 
 
-def rows_of(spec: Moments, drawn: Drawn) -> list[Row]:
-    """The integers of every bin; None where it is hidden."""
-    rows: list[Row] = list(zip(*(drawn.integers(name).tolist() for name in drawn_columns(spec)), strict=True))
-    if not _may_hide(spec):
-        return rows
-    hidden = (None,) * len(drawn_columns(spec))
-    return [hidden if said == HIDDEN else row for row, said in zip(rows, drawn.texts(STATUS), strict=True)]
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueCells:
+    """So many people with so many steps in the bin of a number; `found` says which bins those found in the data are."""
+
+    bins: int
+    places: NDArray[np.int64]
+    x: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    found: list[Place] | None
+
+    def added(self, values: NDArray[np.int64]) -> list[int]:
+        """The sum of a value over the people of every bin, given that of each cell."""
+        total = np.zeros(self.bins, dtype=np.int64)
+        np.add.at(total, self.places, self.counts * values)
+        return [int(each) for each in total]
+
+    def people(self) -> list[int]:
+        """Of every bin."""
+        return self.added(np.ones(len(self.counts), dtype=np.int64))
 
 
-def _may_hide(spec: Moments) -> bool:
-    return isinstance(spec.protection, Crowd)
+def value_cells(spec: Statistic, steps: int, counted: ExactCounts) -> ValueCells:
+    """What was counted by value, of steps 0..`steps`. Who is in no bin is left out; bins that are found come in the
+    order of their labels, the missing last."""
+    inside = np.flatnonzero((counted.codes >= 0) & (counted.counts > 0))
+    codes, counts = counted.codes[inside], counted.counts[inside]
+    places, x = codes // (steps + 1), codes % (steps + 1)
+    if not spec.discovered:
+        return ValueCells(spec.bins, places, x, counts, None)
+    found, ordered = in_label_order(places.tolist(), inside.tolist(), counted)
+    return ValueCells(len(ordered), np.array(found, dtype=np.int64), x, counts, ordered)

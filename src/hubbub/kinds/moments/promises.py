@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb
 
-from hubbub.channels.sampled import sampled_crowd_blending
-from hubbub.errors import Refused
-from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.guarantees.implications import SECRET, SYMMETRIC
-from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.subsampled_curve import SAMPLED
-from hubbub.kinds.histogram.promises import of_people, with_found_bins
-from hubbub.kinds.statistic.promises import HALF_WAY, HIDDEN, REPLACED, declared, granted
+from hubbub.kinds.histogram.promises import with_found_bins
+from hubbub.kinds.statistic.promises import HIDDEN, granted, of_sample, sample_holds, sampled_crowds
 from hubbub.kinds.statistic.promises import who as who
-from hubbub.numeric.exact import Infinite
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
-from hubbub.sampling.sanitize import outside
 from hubbub.tables.protection import Crowd, Knowledge, Noise
 
 if TYPE_CHECKING:
@@ -50,11 +43,11 @@ def promises(spec: Moments) -> tuple[Derivation, ...]:
         case Crowd() as crowd:
             return _crowds(spec, crowd)
         case Knowledge() as knowledge:
-            return _of_sample(spec, knowledge)
+            return of_sample(spec, knowledge, differential(spec, knowledge.rate, Neighbours.REPLACE))
 
 
 def differential(spec: Moments, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
-    """The mechanism itself, for one person more or less, or replaced.
+    """Differential privacy of the mechanism, for one person added or removed, or replaced.
 
     Guarantee: a person is in one bin at most, and moves its three sums by (W - x)^2 + 2 x (W - x) + x^2 = W^2 together:
     noise of rate loss/W^2 on each costs loss. Replacing one is removing and adding, which at most doubles it.
@@ -69,7 +62,7 @@ def differential(spec: Moments, epsilon: Fraction, neighbours: Neighbours) -> De
 
 
 def _crowds(spec: Moments, crowd: Crowd) -> tuple[Derivation, ...]:
-    """People of one bin blend.
+    """Crowd-blending privacy of the people of one bin.
 
     Guarantee: for two people of one bin every count is the same whoever of them is there. With u = x/W and v = y/W,
     u >= v, their sums differ by (u - v) W and their squares by |(2 u - 1)^2 - (2 v - 1)^2| W^2. The first and that of
@@ -79,56 +72,16 @@ def _crowds(spec: Moments, crowd: Crowd) -> tuple[Derivation, ...]:
     secret sample the same holds.
     """
     assert crowd.epsilon is not None
-    claim = CrowdBlending(k=crowd.k, epsilon=crowd.epsilon)
     first, second = spec.rates
     own = stated(
-        claim,
+        CrowdBlending(k=crowd.k, epsilon=crowd.epsilon),
         theorem=CROWDS,
         numbers=texts(k=crowd.k, epsilon=crowd.epsilon, steps=spec.of.steps, sums=first, squares=second),
         assumptions=(*granted(spec), Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))),
         people=spec.unit.crowds,
     )
     own = with_found_bins(own, arb(0)) if spec.discovered else own
-    if crowd.sample is None:
-        return (own,)
-    kept = Derivation(
-        conclusion=claim,
-        theorem=SAMPLED_CROWDS,
-        premises=(own,),
-        numbers=texts(p=crowd.sample),
-        assumptions=(SAMPLED,),
-    )
-    return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
-
-
-def _of_sample(spec: Moments, knowledge: Knowledge) -> tuple[Derivation, ...]:
-    """Theorem A1' on K people drawn in secret without replacement; refused if the rate is too high for the epsilon."""
-    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
-    if not _enough(spec, knowledge):
-        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    inner = differential(spec, rate, Neighbours.REPLACE)
-    names, used = texts(k=k, n=n, rate=rate), (SYMMETRIC, SECRET, declared(knowledge))
-    swapped = mixed(rate, knowledge.share)
-    knows = Derivation(
-        conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
-        theorem=HALF_WAY,
-        premises=(inner,),
-        numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
-        assumptions=used,
-    )
-    private = Derivation(
-        conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
-        theorem=REPLACED,
-        premises=(inner,),
-        numbers=(*names, *texts(epsilon_out=swapped)),
-        assumptions=used,
-    )
-    return knows, private
-
-
-def _enough(spec: Moments, knowledge: Knowledge) -> bool:
-    reached = outside(knowledge.rows, knowledge.people, knowledge.rate, blank=spec.blank).epsilon_zk
-    return not isinstance(reached, Infinite) and reached <= knowledge.epsilon
+    return sampled_crowds(own, crowd, SAMPLED_CROWDS)
 
 
 def checks(spec: Moments) -> Iterator[Check]:
@@ -146,7 +99,4 @@ def checks(spec: Moments) -> Iterator[Check]:
         worst = max(sum(rate * each for rate, each in zip(spec.rates, moved, strict=True)) for moved in sums)
     yield Check("the noise of the sums", worst <= loss, f"loses {short(worst, 9)} at most, whatever the value")
     if isinstance(spec.protection, Knowledge):
-        k, n = spec.protection.rows, spec.protection.people
-        reached = outside(k, n, spec.protection.rate, blank=spec.blank).epsilon_zk
-        found = f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
-        yield Check(f"what {k:,} of {n:,} random people could tell", _enough(spec, spec.protection), found)
+        yield sample_holds(spec, spec.protection)

@@ -1,4 +1,4 @@
-"""From the words that ask for a variance or a standard deviation to its spec, or one sentence; and the two kinds."""
+"""From options to the spec of a variance or a standard deviation; and the two kinds."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.moments.spec import Deviation, Moments, Variance
-from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, PROTECTED, WHERE, protected
+from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, WHERE, WITHOUT_DELTA, common_fields, protected
 from hubbub.kinds.statistic.spec import read
-from hubbub.numeric.exact import Exact, positive, rational
+from hubbub.numeric.exact import Exact, positive
 from hubbub.protocol.spec import Kind
-from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
-from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.privacy_unit import Unit, of_numbers
-from hubbub.tables.unlisted import declared as of_bins
 
 
 def spread(
@@ -37,24 +34,23 @@ def spread(
     unlisted: Exact | None = None,
     unit: Unit | None = None,
 ) -> Moments:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
-    if isinstance(by, str):
-        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None:
         raise WrongUse("say of what, with its range and step: `of=salary:0..300000:1000`")
-    axes = tuple(map(parse, by))
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    common = common_fields(by, where, coverage, unlisted, unit)
     return made(
-        axes=axes,
-        where=where if where is None or isinstance(where, Condition) else parse_condition(where),
+        **common,
         protection=protected(
-            False, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
+            False,
+            1 - common["coverage"],
+            zero_knowledge,
+            rows,
+            people,
+            crowd,
+            epsilon,
+            sample,
+            positive(at_delta, "at-delta"),
         ),
-        unit=unit or Unit(),
-        coverage=level,
-        unlisted=of_bins(unlisted, axes),
         of=measured(of),
     )
 
@@ -62,7 +58,7 @@ def spread(
 def from_options(
     made: type[Moments], *, person: str | None = None, one_row_per_person: bool = False, **options: Any
 ) -> Moments:
-    """The release that the words of a command ask for."""
+    """Build the spec from the options of a command."""
     return spread(made, unit=of_numbers(person, one_row_per_person=one_row_per_person), **options)
 
 
@@ -84,7 +80,7 @@ Say how people are protected, in one way, as for a mean: `epsilon=E`; `crowd=K` 
 `zero_knowledge=EPS` `rows=K` `people=N`. SPEC declares bins, as for a histogram. A person with several rows counts by one
 of them (`one_row_per_person=True`).""",
         examples=(f"hubbub release {name} {_TOWN} --of salary:0..300000:1000 --epsilon 1 --out {name}/",),
-        options=(OF, BY, WHERE, ONE_ROW, *PROTECTED),
+        options=(OF, BY, WHERE, ONE_ROW, *WITHOUT_DELTA),
         from_options=partial(from_options, made),
         from_json=partial(read, made),
     )

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.histogram.estimands import Estimand
-from hubbub.kinds.histogram.text import listed
-from hubbub.kinds.statistic.text import capital, many, sampling
+from hubbub.kinds.histogram.text import range_note
+from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.text import (
+    LONGEST_CONDITION,
+    by_columns,
+    capital,
+    hidden_below,
+    many,
+    method,
+    people_with_value,
+    protected,
+    public_rules,
+    range_sentence,
+    sampling,
+)
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Description
-from hubbub.tables.bins import rule
-from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
@@ -19,22 +29,45 @@ if TYPE_CHECKING:
 
 
 def describe(spec: Moments) -> Description:
-    """Everything that has to be said about it."""
-    by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
-    public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
-    public.append((spec.of.column, str(spec.of.rule).removeprefix(f"{spec.of.column}: ")))
-    if spec.where is not None:
-        public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
+    by = by_columns(spec)
     return Description(
-        title=f"{capital(heading(spec))} and mean{by}",
+        title=f"{_both(spec)}{by}",
         published=f"{capital(heading(spec))} and mean, of values {spec.of.cut}, of {whom(spec)}{by}: {method(spec)}",
-        entry=f"{spec.kind.name} of {spec.of.column}{by}{_protected(spec)}",
+        entry=f"{spec.kind.name} of {spec.of.column}{by}{protected(spec)}",
         person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),
-        public=tuple(public),
+        headline=_headline(spec, by),
+        interval_headline=interval_headline(spec),
+        public=public_rules(spec, spec.of),
+        each=f"the {heading(spec)}, or the mean beside it, of {whom(spec)}",
     )
+
+
+def _both(spec: Moments) -> str:
+    """The spread and the mean, with the condition that people meet."""
+    named = "Variance" if spec.squared else "Standard deviation"
+    where = "" if spec.where is None or len(str(spec.where)) > LONGEST_CONDITION else f" where {spec.where}"
+    return f"{named} and mean of {spec.of.column}{where}"
+
+
+def _headline(spec: Moments, by: str) -> str:
+    """What is published, in everyday words."""
+    sentences = [f"{_both(spec)}{by}, with noise{hidden_below(spec)}"]
+    if spec.unit.one_row_per_person:
+        sentences.append(f"This is about {whom(spec).removesuffix(', of each bin')}")
+    return ". ".join([*sentences, range_sentence(spec.of)])
+
+
+def interval_headline(spec: Moments) -> str:
+    """What an interval means, in everyday words."""
+    both = "Intervals hold the spread and mean of these values, both at once"
+    phrase = f"{both}, with a chance of at least {to_text(100 * spec.coverage)} %"
+    if isinstance(spec.protection, Crowd):
+        return f"{phrase}, where a number is shown"
+    return f"{phrase}, if there is anybody" if spec.axes else phrase
 
 
 def heading(spec: Moments) -> str:
@@ -49,60 +82,25 @@ def unit(spec: Moments) -> str:
 
 def whom(spec: Moments) -> str:
     """Whom a number and its interval are about."""
-    about = "the people in the table"
-    if spec.unit.one_row_per_person:
-        about = "the rows that this release kept, one of each person"
-    if spec.where is not None:
-        about += f" with {spec.where}"
-    about += f" {'and' if spec.where is not None else 'with'} a value of {spec.of.column}"
-    about = f"{about}, of each bin" if spec.axes else about
-    return f"{about}, told from a secret sample of them" if spec.sampled else about
+    return people_with_value(spec, spec.of.column)
 
 
 def counted(spec: Moments) -> dict[str, str]:
-    """The same for JSON."""
-    kept = Estimand.KEPT_ROWS if spec.unit.one_row_per_person else Estimand.TABLE
-    about = (Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept).value
-    number = (Estimand.SAMPLE if spec.sampled else kept).value
-    return {"number": number, "estimate": about, "interval": about, "whom": whom(spec)}
-
-
-def method(spec: Moments) -> str:
-    """What was done to the numbers."""
-    match spec.protection:
-        case Crowd(k=k):
-            return f"of bins of at least {k} {many(spec)}, with noise on what they have together; the others hidden"
-        case Knowledge(rows=rows, people=people):
-            return f"as private as {rows:,} random people out of {people:,} would leave it, with whole-number noise"
-        case _:
-            return "with whole-number noise"
+    """What was counted and whom the estimates are about, for JSON."""
+    return statistic_text.counted(spec) | {"whom": whom(spec)}
 
 
 def route(spec: Moments) -> str:
-    """By which way the promise is kept: from public numbers alone."""
-    match spec.protection:
-        case Crowd(k=k):
-            return f"Crowds of at least {k} {many(spec)} show what they have together, smaller ones nothing"
-        case Knowledge(rows=rows, people=people):
-            return f"{rows:,} of {people:,} people were drawn in secret and what they tell got noise"
-        case _:
-            return "Noise on three sums of squares, which one person moves together by the same whatever the value"
-
-
-def _protected(spec: Moments) -> str:
-    match spec.protection:
-        case Knowledge(rows=rows, people=people):
-            return f", what {rows:,} of {people:,} random people tell"
-        case Crowd(sample=sample) if sample is not None:
-            return f", on a fresh secret sample at rate {to_text(sample)}"
-        case _:
-            return ""
+    """Which mechanism keeps the promise and why, from public numbers only."""
+    if isinstance(spec.protection, Knowledge):
+        rows, people = spec.protection.rows, spec.protection.people
+        return f"{rows:,} of {people:,} people were drawn in secret and what they tell got noise"
+    return statistic_text.route(spec)
 
 
 def split(spec: Moments) -> str:
-    """Where epsilon goes."""
-    loss = spec.unit_loss
-    assert loss is not None
+    """How epsilon is split between the published numbers."""
+    loss = spec.noise_loss
     if isinstance(spec.protection, Crowd):
         return f"epsilon = {short(loss, 6)} is spent on the sum and the squares together; how many they are is exact"
     return (
@@ -114,18 +112,18 @@ def split(spec: Moments) -> str:
 def interval_sentence(spec: Moments) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
-    words = (
+    sentence = (
         f"An interval holds the {heading(spec)}, of values {spec.of.cut}, of {whom(spec)}, and that of the mean holds the "
         f"mean, both at once with a chance of at least {percent} %, and as well those of values that are cut and not "
         "rounded"
     )
     if isinstance(spec.protection, Crowd):
-        return f"{words}, where a number is shown"
-    return f"{words}, if there is anybody" if spec.axes else words
+        return f"{sentence}, where a number is shown"
+    return f"{sentence}, if there is anybody" if spec.axes else sentence
 
 
 def notes(spec: Moments) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     low, high = to_text(spec.of.low), to_text(spec.of.high)
     lines = [
         f"The numbers are about {whom(spec)}.",
@@ -134,6 +132,4 @@ def notes(spec: Moments) -> tuple[str, ...]:
         "as they are. It is that of these people (divided by how many they are, and not by one fewer).",
         f"{capital(split(spec))}.",
     ]
-    if any(map(is_ranges, spec.axes)):
-        lines.append("[a,b) is from a up to, and not including, b.")
-    return tuple(lines)
+    return (*lines, *range_note(spec.axes))

@@ -56,12 +56,16 @@ def measure(spec: NoisyPoints, engine: Engine, source: Source) -> Measurement:
 
 
 def present(spec: NoisyPoints, drawn: Drawn) -> PublishedPoints:
-    """The points that were drawn; those that left the box on its edge, if that is wanted; in their order."""
-    positions = [drawn.integers(name) for name in drawn.batch.schema.names]
+    """The points that were drawn; those that left the box on its edge, if that is wanted; in their order. By how many
+    steps they had left it is kept for each column, all points together: their mean before they were put back is nearer
+    to that of the data."""
+    drawn_at = [drawn.integers(name) for name in drawn.batch.schema.names]
+    positions = drawn_at
     if spec.clamp:
-        positions = [np.clip(at, 0, axis.steps - 1) for at, axis in zip(positions, spec.space.axes, strict=True)]
+        positions = [np.clip(at, 0, axis.steps - 1) for at, axis in zip(drawn_at, spec.space.axes, strict=True)]
+    beyond = tuple(int((at - put).sum()) for at, put in zip(drawn_at, positions, strict=True))
     order = np.lexsort(positions[::-1])
-    return PublishedPoints(spec, tuple(at[order] for at in positions))
+    return PublishedPoints(spec, tuple(at[order] for at in positions), beyond)
 
 
 def moved(

@@ -38,7 +38,8 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
     published, and either both are deleted or each moves from its own position. Two positions of a cell differ by m_1,
     ..., m_d steps with m_1 + ... + m_d at most its diameter, and noise of the rate epsilon/diameter along each column
     loses at most epsilon m_j / diameter there. Along a column where a cell has one position nothing is lost without
-    noise. That points are listed in the order of their published values, and that they are clamped, is post-processing.
+    noise. That points are listed in the order of their published values, that they are clamped, and that columns are
+    added up before, is post-processing.
     """
     unit = spec.unit
     return (

@@ -1,4 +1,4 @@
-"""From the words that ask for noisy points to their spec, or one sentence that says what is wrong with them.
+"""From options to the spec of noisy points; what is wrong with them is one sentence.
 
 Here is also the kind itself: what it is called, what it can be asked.
 """
@@ -41,7 +41,7 @@ def points(
     within: Exact | None = None,
     leave_outside: bool = False,
 ) -> NoisyPoints:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     return NoisyPoints(
         space=_space(_names(columns), _box(box), grid, lattice, regions, quadtree),
         crowd=integer(crowd, "crowd"),
@@ -105,7 +105,7 @@ def _box(given: str | Sequence[tuple[Exact, Exact]]) -> list[tuple[Fraction, Fra
 
 
 def from_options(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> NoisyPoints:
-    """The release that the words of a command ask for."""
+    """Build the spec from the options of a command."""
     return points(unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
 
 

@@ -18,14 +18,18 @@ from hubbub.kinds.points.space import Positions
 from hubbub.kinds.points.utility import each_within, mean_within, missed, paper_missed, reach
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
 
 if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints
 
 _BATCH: Final = 1 << 20
+_HALF: Final = Fraction(1, 2)
 RARE: Final = Fraction(1, 20)  # how often a bound that is told may be missed
+MEANS: Final = "means"
 
 
 def schema(spec: NoisyPoints) -> pa.Schema:
@@ -33,12 +37,33 @@ def schema(spec: NoisyPoints) -> pa.Schema:
     return pa.schema([(name, pa.float64()) for name in key_columns(spec.space.axes)])
 
 
+def means_schema() -> pa.Schema:
+    """The columns of the sheet of sums and means: a row for each column of the points. `beyond` has the steps by which
+    points left the box, all together, before they were put back on its edge."""
+    numbers = [(name, pa.float64()) for name in ("sum", "mean", "low", "high")]
+    return pa.schema([("column", LABELS), *numbers, ("beyond", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The sum of one column of the points as they were drawn, before any was put back; their mean in the box, with the
+    ends between which that of the points they came from lies."""
+
+    column: str
+    sum: Fraction
+    mean: Fraction
+    low: Fraction
+    high: Fraction
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedPoints(Result):
-    """What a release of points published: positions on the lattice along each column, sorted."""
+    """What a release of points published: positions on the lattice along each column, sorted; and by how many steps of
+    each column points had left the box in all, upwards less downwards, before they were put back on its edge."""
 
     spec: NoisyPoints
     positions: tuple[Positions, ...]
+    beyond: tuple[int, ...]
 
     def __len__(self) -> int:
         return int(self.positions[0].size)
@@ -57,7 +82,40 @@ class PublishedPoints(Result):
 
     def sheets(self) -> tuple[Sheet, ...]:
         described = schema(self.spec)
-        return (Sheet("release", described, lambda: self._batches(described), len(self)),)
+        return (
+            Sheet("release", described, lambda: self._batches(described), len(self)),
+            Sheet(MEANS, means_schema(), lambda: iter((self._means_batch(),)), len(self.beyond)),
+        )
+
+    def means(self) -> tuple[Mean, ...]:
+        """What each column of the points sums up to; none where no point is published.
+
+        Guarantee: all means of the points that were kept lie between the ends at once, but for a chance of one in
+        twenty: by the bound of :func:`mean_within`, cut to the box, in which they are.
+        """
+        if not len(self):
+            return ()
+        space, found = self.spec.space, []
+        bounds = mean_within(self.spec, len(self), RARE)
+        for i, (axis, bound) in enumerate(zip(space.axes, bounds, strict=True)):
+            total = space.total(i, self.positions[i]) + self.beyond[i] * axis.step
+            mean = total / len(self)
+            ends = (min(max(each, axis.low), axis.high) for each in (mean, mean - bound, mean + bound))
+            found.append(Mean(axis.column, total, *ends))
+        return tuple(found)
+
+    def _means_batch(self) -> pa.RecordBatch:
+        means = self.means()
+        numbers = [
+            [float(each.sum) for each in means] or [0.0] * len(self.beyond),
+            [float(each.mean) for each in means],
+            [to_float(each.low, round_up=False) for each in means],
+            [to_float(each.high, round_up=True) for each in means],
+        ]
+        missing = [None] * len(self.beyond)
+        labels = labelled(np.arange(len(self.beyond)), self.spec.space.columns)
+        arrays = [pa.array(each or missing, pa.float64()) for each in numbers]
+        return pa.record_batch([labels, *arrays, pa.array(self.beyond, pa.int64())], schema=means_schema())
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self), _BATCH) or [0]:
@@ -91,6 +149,15 @@ class PublishedPoints(Result):
                 "mean_within": [to_float(each, round_up=True) for each in mean_within(spec, many, RARE)],
                 **within,
             },
+            "means": [
+                {
+                    "column": each.column,
+                    "mean": float(each.mean),
+                    "low": to_float(each.low, round_up=False),
+                    "high": to_float(each.high, round_up=True),
+                }
+                for each in self.means()
+            ],
             "clamped": spec.clamp,
         }
 
@@ -110,15 +177,15 @@ class PublishedPoints(Result):
             text.outside(spec),
         ]
         if spec.space.diameter:
-            reaches, means = (
-                listed(
-                    [f"{_number(each, axis.step)} along {axis.column}" for axis, each in zip(axes, all_, strict=True)]
-                )
-                for all_ in (each_within(spec, many, RARE), mean_within(spec, many, RARE))
+            reaches = listed(
+                [
+                    f"{_number(each, axis.step)} along {axis.column}"
+                    for axis, each in zip(axes, self._reaches(), strict=True)
+                ]
             )
             sentences += [
                 f"With a chance of at least 95 % none of them is further from its own place than {reaches}.",
-                f"With a chance of at least 95 % their mean is within {means} of that of the points they came from.",
+                *self._mean_sentences(),
             ]
         if spec.within is not None:
             sure = floor((1 - self.missed(spec.within)) * 10_000) / 10_000
@@ -128,14 +195,26 @@ class PublishedPoints(Result):
             )
         return tuple(sentences)
 
+    def _mean_sentences(self) -> tuple[str, ...]:
+        """Where the mean of the points they came from lies."""
+        ends = [
+            f"{_number(each.low, axis.step, up=False)} to {_number(each.high, axis.step)} along {each.column}"
+            for each, axis in zip(self.means(), self.spec.space.axes, strict=False)
+        ]
+        return (f"With a chance of at least 95 % the mean of their own places is {listed(ends)}.",) if ends else ()
+
     def exactness(self) -> tuple[str, ...]:
         spec, axes = self.spec, self.spec.space.axes
         if not spec.space.diameter:
             return ("No point is moved",)
         far = [
-            f"{_number(each, axis.step)} along {axis.column}" for axis, each in zip(axes, self._reaches(), strict=True)
+            f"{_number(each, axis.step)} along {axis.column}"
+            for axis, each in zip(axes, each_within(spec, 1, _HALF), strict=True)
         ]
-        return (f"With a chance of at least 95 % none of the points is further from its own place than {listed(far)}",)
+        return (
+            f"A point is within {listed(far)} of its own place, with a chance of at least 50 %",
+            *(sentence.removesuffix(".") for sentence in self._mean_sentences()),
+        )
 
     def _reaches(self) -> tuple[Fraction, ...]:
         return tuple(each_within(self.spec, len(self), RARE))
@@ -145,13 +224,14 @@ class PublishedPoints(Result):
         columns = [self.spec.space.coordinates(i, at[:first]).tolist() for i, at in enumerate(self.positions)]
         rows = tuple(((), tuple(map(repr, row)), False) for row in zip(*columns, strict=True))
         notes = (f"Each row is a person, {text.put(self.spec)}; rows are in the order of these numbers.",)
-        return DisplayTable((), tuple(key_columns(self.spec.space.axes)), rows, notes)
+        return DisplayTable((), tuple(key_columns(self.spec.space.axes)), rows, notes, folded=True)
 
     def drawing(self) -> Drawing | None:
         return chart.drawn(self)
 
 
-def _number(value: Fraction, step: Fraction) -> str:
-    """Rounded up, to a tenth of a step or finer."""
+def _number(value: Fraction, step: Fraction, *, up: bool = True) -> str:
+    """Rounded up or down, to a tenth of a step or finer."""
     decimals = max(0, -floor(log10(step))) + 1
-    return f"{ceil(value * 10**decimals) / 10**decimals:,.{decimals}f}"
+    scaled = ceil(value * 10**decimals) if up else floor(value * 10**decimals)
+    return f"{scaled / 10**decimals:,.{decimals}f}"

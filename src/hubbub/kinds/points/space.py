@@ -24,6 +24,8 @@ from hubbub.tables.bins import MOST_CODES
 from hubbub.tables.lattice import Lattice
 
 MOST_COLUMNS: Final = 10
+_HALF: Final = 32
+_LOW: Final = (1 << _HALF) - 1  # halves of positions add up without running over, for up to 2^31 points
 _EXACT: Final = 1 << 52  # whole numbers that floating point has, with room for half a step
 
 Positions = NDArray[np.int64]
@@ -116,6 +118,12 @@ class Space:
         most = ((1 << 62) - abs(first)) // unit  # no noise reaches so far: beyond it a point is put there
         at: NDArray[np.float64] = (first + unit * np.clip(positions, -most, most)) / float(denominator)
         return at
+
+    def total(self, column: int, positions: Positions) -> Fraction:
+        """The sum of the middles of positions, exactly."""
+        first, unit, denominator = _scaled(self.axes[column])
+        low, high = (int(part.sum()) for part in (positions & _LOW, positions >> _HALF))
+        return Fraction(first * positions.size + unit * ((high << _HALF) + low), denominator)
 
     def nearest(self, column: int, values: NDArray[np.float64]) -> Positions:
         """The positions whose middles are nearest to values."""

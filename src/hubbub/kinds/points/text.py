@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def describe(spec: NoisyPoints) -> Description:
-    """Everything that has to be said about it."""
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     columns = listed(list(spec.space.columns))
     kept = "kept rows" if spec.unit.one_row_per_person else "people"
     cell = kept_in(spec).removesuffix("s")
@@ -27,6 +27,7 @@ def describe(spec: NoisyPoints) -> Description:
         person=spec.unit.describe,
         sampling="nobody: everybody in the table has a point, or is deleted",
         counts=f"each row is one of the {kept}, {put(spec)}",
+        each=f"a coordinate of a point: each row is one of the {kept}, {put(spec)}",
         public=tuple(
             (
                 axis.column,
@@ -58,5 +59,8 @@ def outside(spec: NoisyPoints) -> str:
     if not spec.space.diameter:
         return "No point leaves the box."
     if spec.clamp:
-        return "A point that moved out of the box was put back on its edge, so that edges have more than their own."
+        return (
+            "A point that moved out of the box was put back on its edge, so that edges have more than their own. Sums "
+            "and means were taken before that."
+        )
     return "Points may have moved out of the box, and are left where they are."

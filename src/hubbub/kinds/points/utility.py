@@ -117,31 +117,27 @@ def _farthest(rate: Fraction, chance: Fraction) -> int:
 
 
 def mean_within(spec: NoisyPoints, points: int, chance: Fraction) -> tuple[Fraction, ...]:
-    """How far the mean of the published points may be from that of the points they came from, along each column.
+    """How far the mean of points as they were drawn, before any was put back on the edge, may be from that of the
+    points they came from, along each column.
 
     Guarantee: except with that chance for all columns together, by Chernoff's bound with the exact moments of the
-    noise, E e^(tX) = (1 - q)^2 / ((1 - q e^t)(1 - q e^-t)): every t gives a bound, and it is rounded up. Points that
-    are put back on the edge do not stay in the middle: at worst all are at one edge and move by max(X, 0), which is
-    above what any clamped point moves by.
+    noise, E e^(tX) = (1 - q)^2 / ((1 - q e^t)(1 - q e^-t)): every t gives a bound, and it is rounded up.
     """
     rate, found = spec.rate, []
     for i, (axis, moves) in enumerate(zip(spec.space.axes, spec.space.moving, strict=True)):
         steps = Fraction(0)
         if moves and points and not isinstance(rate, Infinite):
-            steps = _mean_steps(rate, points, chance / sum(spec.space.moving), clamp=spec.clamp)
+            steps = _mean_steps(rate, points, chance / sum(spec.space.moving))
         found.append(rounded(spec.space.rounding(i) + steps * axis.step, up=True, digits=_DIGITS))
     return tuple(found)
 
 
-def _mean_steps(rate: Fraction, points: int, chance: Fraction, *, clamp: bool) -> Fraction:
-    """a with 2 e^(-n (t a - ln E e^(tX))) <= chance, for a good t below the rate; with `clamp` of max(X, 0)."""
+def _mean_steps(rate: Fraction, points: int, chance: Fraction) -> Fraction:
+    """a with 2 e^(-n (t a - ln E e^(tX))) <= chance, for a good t below the rate."""
     about = approximately_exp(-float(rate))
     variance = 2 * about / (1 - about) ** 2
     need = approximately_log(2 / float(chance)) / points
     guess = min(sqrt(2 * need / variance) / float(rate), 0.9)  # as a share of the rate; the best one for a normal law
     t = rate * max(Fraction(round(guess * 10**6), 10**6), Fraction(1, 10**6))
-    q, up = exp(-rate), exp(t - rate)
-    moments = (1 - q) ** 2 / ((1 - up) * (1 - exp(-t - rate)))
-    if clamp:  # P(X <= 0) and, above, a geometric number
-        moments = (1 + (1 - q) * up / (1 - up)) / (1 + q)
+    moments = (1 - exp(-rate)) ** 2 / ((1 - exp(t - rate)) * (1 - exp(-t - rate)))
     return upper((moments.log() + (2 / ball(chance)).log() / points) / ball(t))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
+from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.queries import text
 from hubbub.kinds.queries.query_text import label_at
-from hubbub.protocol.drawing import Bar, Bars, Mark
+from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
 from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, Halfspaces, Query
 from hubbub.tables.bins import Dates, Values, size
 from hubbub.tables.labels import label_in_words
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
     from hubbub.kinds.queries.result import Synopsis
 
 MOST: Final = 48  # bars
-PANELS: Final = 12
+ACROSS: Final = 12  # columns of a table of tints
 
 
-def bars(found: Synopsis) -> Bars | None:
+def drawing(found: Synopsis) -> Bars | Heat | None:
     """The picture, or None where no table of the class is small enough to be read."""
     queries = found.spec.queries
     if isinstance(queries, ColumnCells):
@@ -28,26 +30,41 @@ def bars(found: Synopsis) -> Bars | None:
     return _pieces(found)
 
 
-def _table(found: Synopsis, queries: ColumnCells) -> Bars | None:
-    """The first table by two columns that can be read, else the first by one."""
+def _table(found: Synopsis, queries: ColumnCells) -> Bars | Heat | None:
+    """The first table by two columns that can be read, in tints; else the first by one."""
     for columns in sorted(queries.sets, key=lambda each: -len(each)):
         sizes = [queries.shape[i] for i in columns]
-        if len(columns) <= 2 and max(sizes) <= MOST and (len(columns) == 1 or min(sizes) <= PANELS):
+        if len(columns) <= 2 and max(sizes) <= MOST and (len(columns) == 1 or min(sizes) <= ACROSS):
             break
     else:
         return None
-    along = max(columns, key=lambda i: queries.shape[i])
-    panels = next((i for i in columns if i != along), None)
-    drawn = []
-    for bins in product(*(range(queries.shape[i]) for i in columns)):
-        at = dict(zip(columns, bins, strict=True))
-        box = tuple((at[i], at[i] + 1) if i in at else (0, all_) for i, all_ in enumerate(queries.shape))
-        panel = "" if panels is None else _label(found, panels, at[panels])
-        drawn.append(_bar(found, _label(found, along, at[along]), box, panel))
-    others = len(queries.sets) - 1
     names = [found.spec.request.axes[i].column for i in columns]
-    note = f"Drawn is the table by {text.listed(names)}, one of {others + 1}." if others else ""
-    return _bars(found, drawn, along, note)
+    many = len(queries.sets)
+    note = f"Drawn is the table by {listed(names)}, one of {many:,}." if many > 1 else ""
+    bars = {
+        bins: _bar(found, _label(found, columns[0], bins[0]), _cell_of(queries, dict(zip(columns, bins, strict=True))))
+        for bins in product(*(range(queries.shape[i]) for i in columns))
+    }
+    if len(columns) == 1:
+        return _bars(found, list(bars.values()), columns[0], note)
+    across = min((1, 0), key=lambda i: queries.shape[columns[i]])
+    rows, wide = range(queries.shape[columns[1 - across]]), range(queries.shape[columns[across]])
+    cells = [[bars[(row, column) if across else (column, row)] for column in wide] for row in rows]
+    return Heat(
+        by=(names[1 - across], names[across]),
+        rows=tuple(_label(found, columns[1 - across], row) for row in rows),
+        columns=tuple(_label(found, columns[across], column) for column in wide),
+        cells=tuple(tuple(Cell(each.value, each.low, each.high) for each in row) for row in cells),
+        numbers=_numbers(found),
+        cell=_what(found),
+        line=text.interval_sentence(found.spec),
+        note=note,
+    )
+
+
+def _cell_of(queries: ColumnCells, at: Mapping[int, int]) -> Box:
+    """The cell of a table: one bin of each of its columns, and all of the others."""
+    return tuple((at[i], at[i] + 1) if i in at else (0, all_) for i, all_ in enumerate(queries.shape))
 
 
 def _pieces(found: Synopsis) -> Bars:
@@ -63,9 +80,9 @@ def _pieces(found: Synopsis) -> Bars:
             label = f"up to {_label(found, 0, stop - 1)}"
         else:
             query = ((start, stop), *((0, each) for each in shape[1:]))
-            label = _label(found, 0, start) if step == 1 else f"from {_label(found, 0, start)}"
-        drawn.append(_bar(found, label, query, ""))
-    note = f"Each bar is {step:,} bins together, from the one that is named." if step > 1 else ""
+            label = _label(found, 0, start)
+        drawn.append(_bar(found, label, query))
+    note = f"Each bar is {step:,} bins together, from the one that is named on." if step > 1 else ""
     return _bars(found, drawn, 0, note)
 
 
@@ -74,13 +91,21 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
     return Bars(
         bars=tuple(drawn),
         by=axis.column,
-        numbers="people, estimated",
+        numbers=_numbers(found),
         upright=not isinstance(axis, Values),
         mark=Mark.LINE if isinstance(axis, Dates) else Mark.BAR,
-        bar="Estimated number of people, worked out from the published synopsis",
+        bar=_what(found),
         line=text.interval_sentence(found.spec),
         note=note,
     )
+
+
+def _numbers(found: Synopsis) -> str:
+    return f"{found.spec.counted}, estimated"
+
+
+def _what(found: Synopsis) -> str:
+    return f"Estimated number of {found.spec.counted}, worked out from what was published"
 
 
 def _label(found: Synopsis, column: int, index: int) -> str:
@@ -89,6 +114,6 @@ def _label(found: Synopsis, column: int, index: int) -> str:
     return label_in_words(axis, label_at(axis, index))
 
 
-def _bar(found: Synopsis, label: str, query: Box | Halfspace, panel: str) -> Bar:
+def _bar(found: Synopsis, label: str, query: Box | Halfspace) -> Bar:
     answer = found.answer_to(query)
-    return Bar(label, max(round(answer.estimate), 0), answer.low, answer.high, panel)
+    return Bar(label, max(round(answer.estimate), 0), answer.low, answer.high)

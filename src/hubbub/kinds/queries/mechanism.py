@@ -21,7 +21,7 @@ from hubbub.query_classes.setting import Drawn as Numbers
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.ranks import sample_counts
 from hubbub.serialization.arrow import integer_array
-from hubbub.tables.engine import CountQuery, Engine, ExactCounts
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
@@ -40,7 +40,8 @@ class Answering:
 
     Guarantee: the promises of :func:`hubbub.kinds.queries.promises.promises`, if the words of the source are uniform
     and independent: what is drawn depends on the table through the method alone. Of a method of rounds, which query
-    each round chose and what it measured are drawn; weights and databases follow from these.
+    each round chose and what it measured are drawn; weights and databases follow from these. Where several rows of a
+    person count, one row is what the method is told of, and a person moves the cells by all rows that the bounds leave.
     """
 
     spec: Queries
@@ -80,8 +81,12 @@ def in_columns(mechanism: Answering, *columns: ArrayLike) -> pa.RecordBatch:
 
 def measure(spec: Queries, engine: Engine, source: Source) -> Measurement:
     """Count the cells, and draw. A table of another number of people is refused before a word is drawn."""
-    people = spec.request.people
-    question = CountQuery(axes=spec.request.axes, person=spec.unit.person, everybody=people is not None)
+    people, unit = spec.request.people, spec.unit
+    if unit.bounds is not None:
+        bounded = MultiRowPolicy.BOUNDED
+        question = CountQuery(axes=spec.request.axes, person=unit.person, repeats=bounded, bounds=unit.bounds)
+    else:
+        question = CountQuery(axes=spec.request.axes, person=unit.person, everybody=people is not None)
     counted = engine.count(question, source)
     if people is not None and int(counted.counts.sum()) != people:
         raise Refused(OTHER_NUMBER)

@@ -16,6 +16,11 @@ each exact answer by -1, 0 or 1, and at most `depth` of them up and as many down
   or goes. The numbers that the one leaves and those that the other enters need not be the same: the loss is 2 E, and
   with two people in different cells of a histogram it is no less.
 - residual plans its noise for one person replaced: the loss is E, with its delta.
+
+**Several rows of a person** (no number of people is enforced then). A row is in one cell, and is to a method what a person
+is elsewhere. Geometric noise is for a loss of E/L of one row, L the most rows that the bounds leave of a person; who has L
+rows in one cell loses L times that exactly. Gaussian noise is planned for all rows of a person at once, by the squared
+lengths that they move (:mod:`hubbub.query_classes.marginals.tables`).
 """
 
 from __future__ import annotations
@@ -31,15 +36,17 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, Rando
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.kinds.histogram.promises import PARTITION
+from hubbub.kinds.histogram.promises import PARTITION, several_rows
 from hubbub.numeric.exact import rounded, to_text
 from hubbub.protocol.check import Check
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
+from hubbub.query_classes.classes import cells_of
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.marginals.plan import SLACK
 from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.residual import Residual
+from hubbub.query_classes.square_root import SquareRoot
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.sanitize import Blank, outside
@@ -48,10 +55,12 @@ from hubbub.tables.bins import rule
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
 
-MCSHERRY_TALWAR: Final = "McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007"
 HLM: Final = "Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data release, 2012"
 BLR: Final = "Blum, Ligett, Roth, A learning theory approach to non-interactive database privacy, STOC 2008"
 DRV: Final = "Dwork, Rothblum, Vadhan, Boosting and differential privacy, FOCS 2010"
+FACTOR: Final = (
+    "Henzinger, Upadhyay, Upadhyay, Almost tight error bounds on differentially private continual counting, SODA 2023"
+)
 PLANNER: Final = "Xiao, He, Zhang, Kifer, An optimal and scalable matrix mechanism for noisy marginals, NeurIPS 2023"
 THEOREMS: Final = {
     "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
@@ -61,6 +70,9 @@ THEOREMS: Final = {
     "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),
     "small-database": Theorem("queries.small-database", "the exponential mechanism over small databases", BLR),
     "residual": Theorem("queries.residual", "Gaussian noise on the residual of every table", f"{PLANNER}; {HERE}"),
+    "square-root": Theorem(
+        "queries.square-root", "Gaussian noise on a factor of the running sums", f"{FACTOR}; {HERE}"
+    ),
     "boosting": Theorem("queries.boosting", "draws by weights, and noise on what is drawn", f"{DRV}; {HERE}"),
 }
 HALF_WAY: Final = Theorem(
@@ -69,13 +81,16 @@ HALF_WAY: Final = Theorem(
 ANY_ROW: Final = Theorem("implied.sanitize-sample", "Theorem A1 (sample and sanitize)", f"{BBG}; {HERE}")
 REPLACED: Final = Theorem("sampled.replaced", "amplification by sampling without replacement", BBG)
 ONE_CELL: Final = Assumption("queries.one-cell", "each person is in one cell of the declared domain, or in none")
+ROW_IN_CELL: Final = Assumption("queries.row-in-cell", "each row is in one cell of the declared domain, or in none")
 NOBODY: Final = Assumption("queries.nobody", "a blank row is in no cell, and so half way between any two people")
 
 
-def noise_rate(spec: Queries) -> Fraction | None:
-    """Of the noise on each published number, None where the numbers are drawn in another way."""
+def noise_rates(spec: Queries) -> tuple[Fraction, ...]:
+    """Of the noise on the published numbers; none where the numbers are drawn in another way."""
     method, setting = spec.method, spec.setting
-    return method.rate(setting) if isinstance(method, Flat | PerQuery | Tree | Weights | Boosting) else None
+    if isinstance(method, Tree):
+        return tuple(dict.fromkeys(method.rates(setting)))
+    return (method.rate(setting),) if isinstance(method, Flat | PerQuery | Weights | Boosting) else ()
 
 
 def gaussian_noises(spec: Queries) -> tuple[GaussianNoise, ...]:
@@ -83,6 +98,8 @@ def gaussian_noises(spec: Queries) -> tuple[GaussianNoise, ...]:
     kind, or where a number of people is enforced."""
     if isinstance(spec.method, Residual) and spec.enforced_number is None:
         return spec.method.plan(spec.setting).noises
+    if isinstance(spec.method, SquareRoot):
+        return (spec.method.noise(spec.setting),)
     return ()
 
 
@@ -98,10 +115,10 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     if spec.method.spends(spec.setting) > spec.loss:
         raise Refused("the method loses more than the description says; get the original")
     if not spec.zero_knowledge:
-        if spec.loss > spec.request.epsilon:
+        if spec.loss * spec.request.moved.l1 > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
-            own = _own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=_checked_delta(spec)))
+            own = _of_rows(spec) if spec.unit.counts_rows else _own(spec, _claim(spec))
             noises = gaussian_noises(spec)
             beside = of_noise(*noises, people=spec.people, assumptions=own.assumptions) if noises else None
             return (own,) if beside is None else (own, beside)
@@ -110,9 +127,28 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
 
+def _claim(spec: Queries) -> DifferentialPrivacy:
+    return DifferentialPrivacy(epsilon=spec.request.epsilon, delta=_checked_delta(spec))
+
+
+def _of_rows(spec: Queries) -> Derivation:
+    """What is promised to people of whom several rows count.
+
+    Guarantee: with Gaussian noise, epsilon with the delta of Lemma C for the squared lengths by which all kept rows of a
+    person move what is drawn. Else the method's loss for one row, as many times as the bounds leave rows of a person
+    (:func:`hubbub.kinds.histogram.promises.several_rows`).
+    """
+    if gaussian_noises(spec):
+        return _own(spec, _claim(spec))
+    of_one_row = _own(spec, DifferentialPrivacy(epsilon=spec.loss))
+    return several_rows(of_one_row, spec.unit, cells_of(spec.queries.shape))
+
+
 def _checked_delta(spec: Queries) -> Fraction:
     """Guarantee: the delta of Lemma C where the noise is Gaussian, and 0 elsewhere; refused if it is too large."""
-    delta = spec.method.spent_delta(spec.setting) if isinstance(spec.method, Residual) else Fraction(0)
+    delta = Fraction(0)
+    if isinstance(spec.method, Residual | SquareRoot):
+        delta = spec.method.spent_delta(spec.setting)
     if delta > spec.request.delta:
         raise Refused("the noise of the tables has a larger delta than the description says; get the original")
     return delta
@@ -122,12 +158,16 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
     given = {
         name: value
         for name, value in parameters(spec.method).items()
-        if name not in ("name", "delta", "variances", "weights")
+        if name not in ("name", "delta", "variances", "weights", "shares")
     }
     if isinstance(spec.method, Residual):
         plan = spec.method.plan(spec.setting)
         rho = rounded(plan.rho, up=True, digits=9)
         given |= {"tables": len(plan.s2), "rho": rho, "delta_out": claim.delta}
+        if spec.unit.counts_rows:
+            given |= {"moved": spec.request.moved.l1, "squares": spec.request.moved.l2_squared}
+    if isinstance(spec.method, SquareRoot):
+        given |= {"rho": rounded(spec.method.noise(spec.setting).rho, up=True, digits=9), "delta_out": claim.delta}
     declared: tuple[Assumption, ...] = ()
     if spec.request.people is not None:
         sentence = "it is public and true that there are {people} people in the table"
@@ -136,7 +176,13 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
         claim,
         theorem=THEOREMS[spec.method.name],
         numbers=(("of", spec.request.of), *texts(**given, loss=spec.loss)),
-        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.request.axes), spec.unit.assumption, *declared),
+        assumptions=(
+            PARTITION,
+            ROW_IN_CELL if spec.unit.counts_rows else ONE_CELL,
+            *map(rule, spec.request.axes),
+            spec.unit.assumption,
+            *declared,
+        ),
         people=spec.people,
     )
 
@@ -165,18 +211,16 @@ def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation
     if reached > spec.request.epsilon:
         raise Refused("on that sample the method loses more than epsilon; get the original")
     known = (SYMMETRIC, SECRET, PUBLIC_SIZES)
-    knowledge = Derivation(
-        conclusion=ZeroKnowledge(epsilon=spec.request.epsilon, aggregate=RandomSample(k=k, n=n)),
-        theorem=HALF_WAY if blank is Blank.HALF_WAY else ANY_ROW,
-        premises=(own,),
+    knowledge = own.then(
+        HALF_WAY if blank is Blank.HALF_WAY else ANY_ROW,
+        ZeroKnowledge(epsilon=spec.request.epsilon, aggregate=RandomSample(k=k, n=n)),
         numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.request.epsilon),
         assumptions=(*known, NOBODY if blank is Blank.HALF_WAY else BLANK),
     )
     smaller = mixed(loss, Fraction(k, n))
-    replaced = Derivation(
-        conclusion=DifferentialPrivacy(epsilon=smaller, neighbours=Neighbours.REPLACE),
-        theorem=REPLACED,
-        premises=(own,),
+    replaced = own.then(
+        REPLACED,
+        DifferentialPrivacy(epsilon=smaller, neighbours=Neighbours.REPLACE),
         numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=smaller),
         assumptions=known,
     )

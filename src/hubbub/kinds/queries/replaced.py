@@ -58,7 +58,10 @@ def _lost(spec: Queries) -> tuple[Fraction, str]:
     if not _listed(setting):
         lost = method.spends(setting) * (2 if noisy else 1)
         return lost, "too many cells to compare two by two, so by the proof of the method"
-    if isinstance(method, Flat | PerQuery | Tree):
+    if isinstance(method, Tree):
+        moved = _farthest([method.in_parts(setting, cells) for cells in _everybody(setting)])[0]
+        return moved * method.rate(setting), f"the runs that get noise move by {moved} parts of it in all at most"
+    if isinstance(method, Flat | PerQuery):
         moved = _farthest([method.exact(setting, cells) for cells in _everybody(setting)])[0]
         return moved * method.rate(setting), f"the numbers that get noise move by {moved} in all at most"
     answers = [cells.answers(setting.queries) for cells in _everybody(setting)]

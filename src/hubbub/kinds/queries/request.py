@@ -1,4 +1,4 @@
-"""From the words that ask for a class of queries to its spec, or one sentence that says what is wrong with them.
+"""From options to the spec of a class of queries; what is wrong with them is one sentence.
 
 Here is also the kind itself: what it is called, what it can be asked.
 """
@@ -6,13 +6,15 @@ Here is also the kind itself: what it is called, what it can be asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.request import DISTINCT, ROWS
 from hubbub.kinds.queries.query_text import ANY
+from hubbub.kinds.queries.result import OURS
 from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
 from hubbub.kinds.queries.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
@@ -24,7 +26,7 @@ from hubbub.query_classes.residual import OBJECTIVES, Residual
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.sampling.sanitize import Blank
 from hubbub.tables.bins import Declared, Discovered, Values, parse
-from hubbub.tables.privacy_unit import Unit
+from hubbub.tables.privacy_unit import Unit, of_options, within_bins
 
 _DIGITS: Final = 9
 
@@ -44,8 +46,10 @@ def queries(
     coverage: Exact = "0.95",
     unit: Unit | None = None,
 ) -> Queries:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     axes = _axes(columns)
+    who = within_bins(unit or Unit(), axes)
+    _check_rows(who, zero_knowledge, people)
     request = QueryRequest(
         axes=axes,
         of=_class(of, axes),
@@ -55,6 +59,7 @@ def queries(
         coverage=_coverage(coverage),
         delta=_delta(delta, zero_knowledge),
         least=_least(least),
+        unit=who,
     )
     if request.rows is not None and request.people is not None and request.rows > request.people:
         raise WrongUse(f"a sample has at most all {request.people:,} people, not {request.rows:,}; lower `rows`")
@@ -70,10 +75,23 @@ def queries(
             "`delta=1e-9` and `method=residual`"
         )
     loss = request.losses()[0 if found.blank is Blank.HALF_WAY else 1]
-    spec = Queries(
-        request=request, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit(), consistent=consistent
-    )
+    spec = Queries(request=request, method=found, loss=loss, bound=Fraction(1), consistent=consistent)
     return replace(spec, bound=rounded(request.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
+
+
+def _check_rows(unit: Unit, knowledge: Exact | None, people: Exact | None) -> None:
+    """Refuse several rows of a person beside what is about a number of people, or under a name that the files have."""
+    if not unit.counts_rows:
+        return
+    if knowledge is not None or people is not None:
+        raise WrongUse(
+            "several rows of a person count with `epsilon=E` alone, whoever comes or goes; leave out `people` and "
+            "`zero_knowledge`"
+        )
+    if unit.rows_column in OURS:
+        raise WrongUse(
+            f"the files have a column {unit.rows_column} of their own; call rows by another word, like `visits`"
+        )
 
 
 def _class(of: str, axes: tuple[Declared, ...]) -> str:
@@ -167,10 +185,23 @@ def split(text: str) -> list[str]:
     return parts
 
 
-def from_options(*, columns: Sequence[str] = (), person: str | None = None, **options: Any) -> Queries:
-    """The release that the options of a command from_options for."""
+def from_options(**options: Any) -> Queries:
+    """Build the spec from the options of a command."""
+    columns, unit, rest = columns_and_unit(options)
+    return queries(columns, rest.pop("class"), unit=unit, **rest)
+
+
+def columns_and_unit(options: Mapping[str, Any]) -> tuple[Sequence[str], Unit, dict[str, Any]]:
+    """The columns of tables by several of them, the unit, where several rows of a person may count, and the rest."""
+    several = options.get("rows_per_person") is not None or options.get("rows_per_bin") is not None
+    if options.get("distinct") is not None and not several:
+        raise WrongUse(
+            "`distinct` is in how many cells rows of a person count; add `rows_per_person=M`, or `rows_per_bin=C`"
+        )
+    unit, rest = of_options(options)
+    columns = rest.pop("columns", ())
     every = columns if isinstance(columns, str) else [spec for text in columns for spec in split(text)]
-    return queries(every, options.pop("class"), unit=Unit(person=person), **options)
+    return every, unit, rest
 
 
 OPTIONS: Final = (
@@ -203,6 +234,8 @@ OPTIONS: Final = (
         advanced=True,
     ),
     Option("consistent", None, "Also a file of tables of at least 0 that agree, for use as counts.", advanced=True),
+    DISTINCT,
+    *ROWS,
     Option("coverage", "C", "How often all answers are within the bound.", default="0.95", advanced=True),
 )
 
@@ -213,8 +246,9 @@ KIND: Final = Kind(
 
 SPEC declares the bins of a column, as for a histogram: sex=F,M or age:0..100:10. CLASS is marginals:2 (every cell of
 every table by two columns), conjunctions:3 (every condition on up to three columns), intervals (of one column), boxes
-(a run of bins of each column) or halfspaces. The method is the one with the smallest proved error for that class and
-domain, chosen before the data is looked at; its bound, and those of the others, are in the JSON.
+(a run of bins of each column) or halfspaces. The method is the one with the least error for that class and domain,
+chosen before the data is looked at: of tables the least root mean square, else the smallest proved bound. Its bound, and
+those of the others, are in the JSON.
 
 With `epsilon=E` everybody is counted. With `epsilon=E` `delta=D` marginals and conjunctions may have Gaussian noise on
 what each table says beyond those below it (`method=residual`): the least error there is for many tables, and all of
@@ -222,6 +256,9 @@ them agree in all sums. conjunctions:W is what to ask for: tables of all orders 
 marginals:W is exactly W columns, and tells little about smaller tables and the total. `consistent` adds a file of the
 nearest tables of at least 0 that agree, for use as counts. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
 is, and whatever is learned from the answers about a person, K random other people would have told as well.
+
+Rows count with `rows_per_person=M` (perhaps with `distinct=B` cells of the whole domain and `rows_per_bin=C` rows in
+each) and `epsilon`: at most M of each person, chosen in secret; the promise is to people, and E is for all their rows.
 
 N is declared and public. A table with another number of people is refused with exit code 3, before anything is spent;
 that is for you alone. Since one who leaves would be noticed, what is promised with N is for one person replaced by

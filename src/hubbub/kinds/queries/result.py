@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,6 +43,7 @@ from hubbub.query_classes.residual import Residual, of_setting
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.square_root import SquareRoot
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
 from hubbub.serialization.arrow import integer_array, labelled
@@ -69,8 +71,11 @@ NUMBER: Final = {
     "boosting": "rows",
     "residual": "difference",
     "split-tables": "count",
+    "square-root": "weighted",
 }
 """What the numbers of each method are called in its file."""
+OURS: Final = (*_ANSWER, *NUMBER.values(), PART, ROUND, "level", "measured")
+"""Columns of the files that are ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +94,19 @@ class Answer:
     own_bound: Fraction
     own_low: int
     own_high: int
+    counted: str = "people"
 
     def sentence(self) -> str:
         """The same in words."""
-        alone = (
+        own_bound = (
             ""
             if self.own_bound >= self.bound
             else f" Taken alone, it is off by at most {ceil(self.own_bound):,}: between {self.own_low:,} and "
             f"{self.own_high:,}."
         )
         return (
-            f"About {round(self.estimate):,} people, between {self.low:,} and {self.high:,}: the estimate is off by at "
-            f"most {ceil(self.bound):,}, like all others of the class at once.{alone}"
+            f"About {round(self.estimate):,} {self.counted}, between {self.low:,} and {self.high:,}: the estimate is off by at "
+            f"most {ceil(self.bound):,}, like all others of the class at once.{own_bound}"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -159,6 +165,7 @@ class Synopsis(Result):
             own_bound=min(own, bound),
             own_low=own_low,
             own_high=own_high,
+            counted=self.spec.counted,
         )
 
     def _ends_of(self, estimate: Fraction, bound: Fraction) -> tuple[int, int]:
@@ -173,7 +180,7 @@ class Synopsis(Result):
         the method published noisy counts, since counts below 0 become 0.
         """
         spec = self.spec
-        if isinstance(spec.method, PerQuery | Residual | SplitTables):
+        if isinstance(spec.method, PerQuery | Residual | SplitTables | SquareRoot):
             raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
         times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
@@ -203,7 +210,8 @@ class Synopsis(Result):
     @property
     def number(self) -> str:
         """What the published numbers are called."""
-        return NUMBER[self.spec.method.name]
+        name, unit = NUMBER[self.spec.method.name], self.spec.unit
+        return unit.rows_column if unit.counts_rows and name == "count" else name
 
     def sheets(self) -> tuple[Sheet, ...]:
         main = Sheet("release", self._schema(), self._batches, int(self.drawn.numbers.size), self._tolerance())
@@ -383,6 +391,7 @@ class Synopsis(Result):
                     "name": each.name,
                     "bound": None if each.bound is None else to_float(request.everybody(each.bound), round_up=True),
                     "why_not": each.why_not or None,
+                    **({} if each.mean_square is None else {"root_mean_square": math.sqrt(each.mean_square)}),
                 }
                 for each in others
             ],
@@ -392,6 +401,8 @@ class Synopsis(Result):
             else to_float(queries.log_number, round_up=True),
             "people": request.people,
             "rows": request.rows,
+            "counts": text.counted(self.spec),
+            **({} if request.unit.bounds is None else {"bounds": request.unit.bounds.to_json()}),
         }
 
     def sentences(self) -> tuple[str, ...]:
@@ -407,22 +418,39 @@ class Synopsis(Result):
         sheet = sheets["release"] if isinstance(method, PerQuery) else sheets.get("answers")
         if sheet is None or isinstance(queries, Halfspaces):
             return Result.display(self, first)
-        keys = [name for name, _ in self._keys()]
+        keys, axes = [name for name, _ in self._keys()], self.spec.request.axes
+        runs = len(keys) > len(axes)  # a first and a last bin of each column
         value = "estimate" if "estimate" in sheet.schema.names else self.number
         rows = []
         for row in islice((row for batch in sheet.batches() for row in batch.to_pylist()), first):
             interval = f"{row['low']:,} to {row['high']:,}"
-            rows.append((tuple(row[name] for name in keys), (f"{max(round(row[value]), 0):,}", interval), False))
-        ranges = tuple(any(map(is_ranges, self.spec.request.axes)) for _ in keys)
+            labels = [row[name] for name in keys]
+            named = tuple(map(_run, labels[::2], labels[1::2])) if runs else tuple(labels)
+            rows.append((named, (f"{max(round(row[value]), 0):,}", interval), False))
+        keys = [axis.column for axis in axes] if runs else keys
+        ranges = tuple(any(map(is_ranges, axes)) for _ in keys)
         note = f"A number is off by at most {ceil(self.spec.bound):,}, all of them at once: {text.interval_sentence(self.spec)}."
-        return DisplayTable(tuple(keys), ("people, about", "interval"), tuple(rows), (note,), ranges, sheet.rows)
+        return DisplayTable(
+            tuple(keys), (f"{self.spec.counted}, about", "interval"), tuple(rows), (note,), ranges, sheet.rows
+        )
 
     def disjoint_counts(self) -> str | None:
         """None: what is shown are answers, and queries overlap."""
         return None
 
     def drawing(self) -> Drawing | None:
-        return chart.bars(self)
+        return chart.drawing(self)
+
+
+def _run(first: str, last: str) -> str:
+    """A run of bins by its first and its last; one of ranges is a range.
+
+    >>> _run("[0,10)", "[30,40)"), _run("2026-01", "2026-03"), _run("Bath", "Bath")
+    ('[0,40)', '2026-01 to 2026-03', 'Bath')
+    """
+    if first.startswith("[") and last.endswith(")"):
+        return f"{first.partition(',')[0]},{last.rpartition(',')[2]}"
+    return first if first == last else f"{first} to {last}"
 
 
 def _runs(spec: Queries, branching: int, start: int, stop: int) -> list[pa.Array]:

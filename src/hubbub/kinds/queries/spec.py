@@ -1,8 +1,8 @@
 """A release that answers a whole class of questions, as a value: everything about it that is public.
 
 A declared domain, a class of queries, a method with its parameters, and what may be lost: under differential privacy,
-or on a secret sample of K of N people under zero-knowledge privacy. The method is the one with the smallest proved
-error, chosen from this alone. What each part does stands in a file of its own.
+or on a secret sample of K of N people under zero-knowledge privacy. The method is the one with the least error,
+chosen from this alone. What each part does stands in a file of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hubbub.channels.protocol import LARGEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
+from hubbub.kinds.histogram.promises import person_holds
 from hubbub.kinds.queries import promises as queries_promises
 from hubbub.kinds.queries import replaced, text, wire
 from hubbub.noise.source import Source
@@ -41,7 +42,8 @@ from hubbub.sampling.sanitize import Blank, inside
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Declared, size
-from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.contribution import Moved
+from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.schema import Schema, column, resolved
 
 if TYPE_CHECKING:
@@ -72,6 +74,13 @@ class QueryRequest:
     coverage: Fraction = Fraction(19, 20)
     delta: Fraction = Fraction(0)
     least: str = "mean"
+    unit: Unit = EACH_ROW
+
+    @property
+    def moved(self) -> Moved:
+        """How far one person moves the counts of the cells, where several rows of a person count within bounds."""
+        bounds = self.unit.bounds
+        return Moved(1, 1) if bounds is None else bounds.rows(cells_of(tuple(map(size, self.axes))))
 
     @property
     def queries(self) -> Class:
@@ -91,10 +100,11 @@ class QueryRequest:
         """What a method may lose where nobody is half way between two people, and where nobody is a row like others.
 
         Guarantee: on K of N people drawn in secret, a method that loses this has the zero-knowledge privacy that was
-        asked for (:func:`hubbub.sampling.sanitize.inside`, Theorems A1' and A1).
+        asked for (:func:`hubbub.sampling.sanitize.inside`, Theorems A1' and A1). Where several rows of a person count, it
+        is what one row may lose, and all rows that are kept of a person lose epsilon at most.
         """
         if self.rows is None or self.people is None:
-            return self.epsilon, self.epsilon
+            return self.epsilon / self.moved.l1, self.epsilon / self.moved.l1
         half_way = inside(self.rows, self.people, self.epsilon, blank=Blank.HALF_WAY).epsilon_dp / 2
         return half_way, inside(self.rows, self.people, self.epsilon).epsilon_dp
 
@@ -109,6 +119,8 @@ class QueryRequest:
             outside=self.outside,
             delta=self.delta,
             least=self.least,
+            moved=self.moved.l1,
+            moved_squared=self.moved.l2_squared,
         )
 
     @property
@@ -138,7 +150,7 @@ class Queries(Spec):
     """A synopsis that answers every query of a class.
 
     `loss` is what the method loses where it runs: on all people epsilon itself, on a sample what zero-knowledge
-    privacy leaves it. Method, loss and `bound` (in people, for every query at once) are worked out when it is asked
+    privacy leaves it, and for each row of a person its part of epsilon where several count. Method, loss and `bound` (in people, for every query at once) are worked out when it is asked
     for, and are part of what is written down: a sharper theorem leaves an old release what it was.
     """
 
@@ -147,7 +159,6 @@ class Queries(Spec):
     method: Method
     loss: Fraction
     bound: Fraction
-    unit: Unit = EACH_ROW
     consistent: bool = False  # whether tables of at least 0 that agree stand beside
 
     def __post_init__(self) -> None:
@@ -156,7 +167,24 @@ class Queries(Spec):
             raise WrongUse("epsilon must be above 0, delta below 1, and the coverage between 0 and 1")
         if request.rows is not None and (request.people is None or not 1 <= request.rows <= request.people):
             raise WrongUse("a sample of K people needs K between 1 and the declared number of people; lower rows")
+        if request.rows is not None and request.delta:
+            raise WrongUse("`delta` goes with `epsilon`, for everybody in the table; leave out the sample, or `delta`")
         check_domain(request.axes)
+        if self.unit.chooses and (not self.unit.counts_rows or request.people is not None):
+            raise WrongUse(
+                "of people with several rows at most M count (`rows_per_person=M`), with `epsilon` alone and how many "
+                "people there are left out"
+            )
+
+    @property
+    def unit(self) -> Unit:
+        """Who counts as a person, and by how many rows."""
+        return self.request.unit
+
+    @property
+    def counted(self) -> str:
+        """What the numbers are numbers of."""
+        return self.unit.rows if self.unit.counts_rows else "people"
 
     @property
     def zero_knowledge(self) -> bool:
@@ -191,6 +219,8 @@ class Queries(Spec):
     def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
+        if self.unit != within_bins(self.unit, self.request.axes):
+            raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
         resolved(self.request.axes, schema)
         return self
 
@@ -239,13 +269,16 @@ class Queries(Spec):
         yield Check("the method spends no more than it may", spent <= self.loss, f"{to_text(spent)}")
         if isinstance(self.method, Residual) and isinstance(self.queries, ColumnCells) and not why:
             yield from queries_promises.residual_checks(self, self.method)
-        rate = queries_promises.noise_rate(self)
-        if rate is not None and rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
-            yield from laws(Geometric(rate))
+        for rate in queries_promises.noise_rates(self):
+            if rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
+                yield from laws(Geometric(rate))
+        if self.unit.counts_rows and not queries_promises.gaussian_noises(self):
+            cells = cells_of(self.queries.shape)
+            yield person_holds(self.unit, cells, spent, self.request.epsilon)
         if self.enforced_number is not None:
             yield replaced.replaced_holds(self)
         again = self.request.everybody(self.method.bound(self.setting))
-        found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"
+        found = f"{ceil(again):,} {self.counted}" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)
 
     def unverified_fields(self) -> tuple[str, ...]:

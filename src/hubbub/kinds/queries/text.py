@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from hubbub.kinds.histogram.text import listed as listed
+from hubbub.kinds.histogram.estimands import Estimand
+from hubbub.kinds.histogram.text import everybody, listed, public_bins
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import ColumnCells, Halfspaces, cells_of
 from hubbub.query_classes.residual import Residual
+from hubbub.query_classes.setting import mean_square
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.square_root import SquareRoot
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights
-from hubbub.tables.bins import rule
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
@@ -28,12 +31,13 @@ DESCRIPTIONS: Final = {
     "boxes": "every run of bins of each column, all at once",
     "halfspaces": "every half-space of the grid of bins",
 }
+_WAYS: Final = {"2": "two", "3": "three", "4": "four"}
 _WRITING: Final = 8e-6  # seconds for each row of the file
 _LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
 
 
 def describe(spec: Queries) -> Description:
-    """Everything that has to be said about it."""
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     columns = [axis.column for axis in spec.request.axes]
     sampled = "" if spec.request.rows is None else f", {spec.request.rows:,} of {spec.request.people:,} people"
     return Description(
@@ -42,24 +46,58 @@ def describe(spec: Queries) -> Description:
         entry=f"queries {spec.request.of} of {', '.join(columns)}{sampled}",
         person=spec.unit.describe,
         sampling=_sampling(spec),
-        counts="the people in the table" if spec.request.rows is None else "the people in the table, from the sample",
+        counts=whom(spec),
         intervals=interval_sentence(spec),
+        headline=_headline(spec, listed(columns)),
         remarks=_remarks(spec),
-        public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.request.axes),
+        public=public_bins(spec.request.axes),
     )
+
+
+def whom(spec: Queries) -> str:
+    """Whom or what the numbers and their intervals are about."""
+    if spec.unit.counts_rows:
+        cells = cells_of(spec.queries.shape)
+        return f"the {spec.unit.describe_kept_rows(cells, which=' that this release kept')}"
+    return "the people in the table" if spec.request.rows is None else "the people in the table, from the sample"
+
+
+def counted(spec: Queries) -> dict[str, str]:
+    """The same for JSON."""
+    about = Estimand.KEPT_ROWS if spec.unit.counts_rows else Estimand.TABLE
+    about = about if spec.request.rows is None else Estimand.EVERYBODY
+    number = about if spec.request.rows is None else Estimand.SAMPLE
+    return {"number": number.value, "estimate": about.value, "interval": about.value, "whom": whom(spec)}
 
 
 def _title(spec: Queries, columns: str) -> str:
     name, _, ways = spec.request.of.partition(":")
+    what = "People"
+    if spec.unit.counts_rows:
+        kept = spec.unit.describe_kept_rows(cells_of(spec.queries.shape))
+        what = f"{kept[0].upper()}{kept[1:]},"
     match name:
         case "marginals" if len(spec.request.axes) > 1:
-            return f"People by {'each' if ways == '1' else f'every {ways}'} of {columns}"
+            return f"{what} by {'each' if ways == '1' else f'every {_WAYS.get(ways, ways)}'} of {columns}"
         case "marginals":
-            return f"People by {columns}"
+            return f"{what} by {columns}"
         case "intervals":
-            return f"People by every range of {columns}"
+            return f"{what} by every range of {columns}"
         case _:
             return f"Answers to {spec.request.of} of {columns}"
+
+
+def _headline(spec: Queries, columns: str) -> str:
+    """What is published, in everyday words."""
+    name, _, ways = spec.request.of.partition(":")
+    match name:
+        case "marginals" if len(spec.request.axes) > 1:
+            which = "each" if ways == "1" else f"every {_WAYS.get(ways, ways)}"
+            return f"How many {spec.counted} there are, by {which} of {columns}: every number has noise"
+        case "intervals":
+            return f"How many {spec.counted} there are in every range of {columns}: every number has noise"
+        case _:
+            return ""
 
 
 def _remarks(spec: Queries) -> tuple[str, ...]:
@@ -80,7 +118,9 @@ def how(spec: Queries) -> str:
     """What was done, method by method."""
     match spec.method:
         case Tree(branching=branching):
-            return f"whole noise on every run of a tree of {branching} branches"
+            return (
+                f"whole noise on every run of a tree of {branching} branches; all answers are fitted to these and agree"
+            )
         case Weights(rounds=rounds):
             plural = "s" if rounds > 1 else ""
             return f"weights of all cells, tilted in {rounds} round{plural} to one noisy answer each, and averaged"
@@ -88,6 +128,10 @@ def how(spec: Queries) -> str:
             return (
                 f"Gaussian noise on what each of {len(variances)} tables says beyond the tables below it; all answers "
                 "follow from these and agree in all sums"
+            )
+        case SquareRoot():
+            return (
+                "Gaussian noise on the square-root factor of the running totals; an interval is the difference of two"
             )
         case SplitTables():
             return "whole noise on every cell of every table; all answers are fitted to these and agree in all sums"
@@ -103,7 +147,7 @@ def how(spec: Queries) -> str:
 
 def _sampling(spec: Queries) -> str:
     if spec.request.rows is None:
-        return "nobody: everybody in the table is counted"
+        return f"nobody: {everybody(spec.request.axes)} is counted"
     return (
         f"a fresh secret sample was drawn for this release: {spec.request.rows:,} of the {spec.request.people:,} people, "
         "all sets of so many alike, and who was drawn is not kept"
@@ -113,39 +157,49 @@ def _sampling(spec: Queries) -> str:
 def interval_sentence(spec: Queries) -> str:
     """What an interval means."""
     percent = to_text(100 * spec.request.coverage)
-    own = "; the own interval of a number holds it as often if it is the only one that is looked at"
+    own = "; in the file, own_low and own_high are narrower, and hold one number that is looked at alone as often"
     return (
-        f"With a chance of at least {percent} %, every interval of the class holds the true number, all at once"
+        f"With a chance of at least {percent} %, every interval of the class holds the true number{_of_what(spec)}, all at once"
         f"{own if spec.has_own_intervals else ''}"
     )
+
+
+def _of_what(spec: Queries) -> str:
+    return f" of {whom(spec)}" if spec.unit.counts_rows else ""
 
 
 def exactness(spec: Queries) -> str:
     """How far an answer may be from the truth, in one sentence."""
     bound = ceil(spec.bound)
-    whom = "person" if bound == 1 else "people"
     return (
-        f"Every number is within {bound:,} {whom} of the true one, all of them at once with a chance of at least "
+        f"Every number is within {bound:,} {_things(spec, bound)} of the true one, all of them at once with a chance of at least "
         f"{to_text(100 * spec.request.coverage)} %"
     )
 
 
 def sentences(spec: Queries) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     from hubbub.kinds.queries.spec import all_offers
 
     request, queries = spec.request, spec.queries
     share = "" if not request.people else f" ({short(100 * spec.bound / request.people, 3)} % of {request.people:,})"
     number = "Every query" if isinstance(queries, Halfspaces) else f"Each of {queries.number:,} queries"
     sentences = [
-        f"{number} is answered within {ceil(spec.bound):,} people{share}, all of them at once with a chance of at "
+        f"{number} is answered within {ceil(spec.bound):,} {spec.counted}{share}, all of them at once with a chance of at "
         f"least {to_text(100 * request.coverage)} %. Method: {spec.method.name}."
     ]
+    square = mean_square(spec.method, spec.setting)
+    if square is not None:
+        what = "a number is off by" if request.least == "mean" else "the number with the most noise is off by"
+        sentences.append(f"On average (root mean square) {what} {short(math.sqrt(square), 3)} people.")
     best = all_offers(request)[0]
     if best.bound is not None and best.name != spec.method.name and request.everybody(best.bound) < spec.bound:
         least = ceil(request.everybody(best.bound))
-        whom = "person" if least == 1 else "people"
-        sentences.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
+        sentences.append(
+            f"It was asked for by name; {best.name} is proved to be within {least:,} {_things(spec, least)}."
+        )
+    if spec.unit.counts_rows:
+        sentences.append(f"The numbers are about {whom(spec)}, and no others.")
     if isinstance(spec.method, Residual) and isinstance(queries, ColumnCells) and not queries.at_most:
         total = spec.method.plan(spec.setting).reach((), spec.setting.doubt)
         columns = "one column" if queries.ways == 1 else f"{queries.ways} columns"
@@ -159,6 +213,10 @@ def sentences(spec: Queries) -> tuple[str, ...]:
             f"most {queries.dimension}. Epsilon goes with K = {request.rows:,}: so many random people may be known."
         )
     return tuple(sentences)
+
+
+def _things(spec: Queries, number: int) -> str:
+    return "person" if number == 1 and not spec.unit.counts_rows else spec.counted
 
 
 def ahead(spec: Queries) -> str:

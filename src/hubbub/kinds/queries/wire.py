@@ -15,7 +15,7 @@ from hubbub.query_classes.split_tables import SplitTables
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
 from hubbub.tables.bins import Declared
-from hubbub.tables.privacy_unit import Unit
+from hubbub.tables.privacy_unit import Unit, within_bins
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
@@ -57,16 +57,16 @@ def read(given: Any) -> Queries:
                 people=restored(int | None, given["people"]),
                 coverage=restored(Fraction, given["coverage"]),
                 least=method.objective if isinstance(method, Residual) else OBJECTIVES[0],
+                unit=restored(Unit, given["unit"]),
             ),
             method=method,
             loss=restored(Fraction, given["loss"]),
             bound=restored(Fraction, given["bound"]),
-            unit=restored(Unit, given["unit"]),
             consistent=restored(bool, given["consistent"]),
         )
         if spec.consistent and not isinstance(method, Residual | SplitTables):
             raise CheckFailed("a method without tables has none that agree; get the original certificate")
-        fits = spec.request.queries.name == spec.request.of and not spec.unit.chooses
+        fits = spec.request.queries.name == spec.request.of and spec.unit == within_bins(spec.unit, spec.request.axes)
     except CheckFailed:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):

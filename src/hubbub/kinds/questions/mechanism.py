@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.histogram.mechanism import VALUE
 from hubbub.kinds.questions.result import Replies
-from hubbub.kinds.statistic.estimates import Row
+from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_people, drawn_rows, question, rows_in_bins
 from hubbub.kinds.statistic.result import drawn_columns
 from hubbub.noise.source import Source
@@ -50,8 +50,8 @@ class OneSample:
             check_size(each, self.spec.of_people)
         if isinstance(exact, KeptRows):
             kept = drawn_people(self.spec.rows, exact, source)
-            asked = enumerate(self.spec.statistics)
-            return in_one([drawn_rows(each, rows_in_bins(each, kept, j), source) for j, each in asked])
+            numbered = enumerate(self.spec.statistics)
+            return in_one([drawn_rows(each, rows_in_bins(each, kept, j), source) for j, each in numbered])
         drawn = choose(self.spec.rows, self.spec.of_people, source).among(exact.counts)
         both = zip(self.spec.statistics, exact.codes, strict=True)
         return in_one([drawn_rows(each, _added(codes, drawn), source) for each, codes in both])

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.questions.request import questions
+from hubbub.kinds.questions.request import on_one_sample
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.release import Release
 from hubbub.protocol.spec import Spec
@@ -51,7 +51,7 @@ class SampledPeople:
     ) -> None:
         self._open = False
         if kind is None:
-            spec = questions(self._questions, unit=self._unit, **self._options)
+            spec = on_one_sample(self._questions, self._unit, **self._options)
             self._release = self._publish(spec)
 
     @property

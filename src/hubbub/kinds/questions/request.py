@@ -18,6 +18,10 @@
     by = ["department=Police,Fire,other"]
     share = 2                 # of what may be lost inside the sample; 1 if not given
 
+With `delta` beside them the noise of counts, shares and means may be Gaussian, which has less error where there are some
+ten or more numbers of a person; which noise it is (`noise = "geometric"`, `"gaussian"`, or the better one) follows from the
+questions alone.
+
 In the place of `zero_knowledge` there may be `epsilon`, the differential privacy of all questions together for one
 person replaced. Without either each question says what it may lose inside the sample, with its own `epsilon`, and the
 sum decides.
@@ -28,16 +32,20 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from hubbub.channels.noise_choice import AUTO, NOISES, check_words
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS
+from hubbub.kinds.questions.gaussian import log_of_errors, variances
 from hubbub.kinds.questions.spec import Asked, Questions, read
-from hubbub.kinds.statistic.request import DISTINCT, EXPECTED, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.kinds.statistic.request import DISTINCT, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.kinds.statistic.spec import Statistic
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.one_sample import joint_epsilon, may_lose
 from hubbub.sampling.ranks import LARGEST
@@ -45,10 +53,11 @@ from hubbub.sampling.sanitize import Blank, inside
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.privacy_unit import Unit, of_numbers, on_average
+from hubbub.tables.protection import Knowledge
 
 KINDS: Final = ("count", "fraction", "mean", "quantile")
-_TOP: Final = ("zero_knowledge", "epsilon", "rows", "people", "coverage", "question")
+_TOP: Final = ("zero_knowledge", "epsilon", "delta", "noise", "rows", "people", "coverage", "question")
 _KEYS: Final = ("name", "kind", "by", "of", "q", "where", "epsilon", "share")
 _LARGEST: Final = 1 << 20  # bytes
 _DIGITS: Final = 12
@@ -62,9 +71,11 @@ def questions(
     zero_knowledge: Exact | None = None,
     epsilon: Exact | None = None,
     coverage: Exact = "0.95",
+    delta: Exact | None = None,
+    noise: str | None = None,
     unit: Unit | None = None,
 ) -> Questions:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     k, n = integer(rows, "rows", least=1), integer(people, "people", least=1)
     if k > n:
         raise WrongUse(f"rows is how many of all people may be known, at most {n}, not {k}; lower it")
@@ -80,9 +91,56 @@ def questions(
     every = tuple(_question(each, loss) for each, loss in zip(questions, losses, strict=True))
     total_loss = joint_epsilon(k, n, list(zip(losses, blanks, strict=True)))
     reached = total_loss if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
-    return Questions(
-        asked=every, epsilon=reached, rows=k, of_people=n, unit=unit or Unit(), coverage=level
-    )  # fmt: skip
+    found = Questions(asked=every, epsilon=reached, rows=k, of_people=n, unit=unit or Unit(), coverage=level)
+    allowed = None if delta is None else positive(delta, "delta")
+    check_words(noise or AUTO, allowed)
+    if allowed is None or noise == "geometric":
+        return found
+    if zero_knowledge is not None:  # a blank half way is not worth anything to Gaussian noise
+        losses = _shared(questions, inside(k, n, reached).epsilon_dp)
+    other = _gaussian(found, losses, allowed, keep_epsilon=zero_knowledge is not None)
+    if other is None and noise == "gaussian":
+        raise WrongUse("Gaussian noise is for counts, shares and means, and there is none of them; leave out `noise`")
+    if other is None or (noise != "gaussian" and not _better(other, found)):
+        return found
+    return other
+
+
+def _gaussian(spec: Questions, losses: Sequence[Fraction], delta: Fraction, *, keep_epsilon: bool) -> Questions | None:
+    """The same questions with Gaussian noise where that is known; None where it is of none of them.
+
+    Guarantee: the delta of all of them, outside the sample, is at most the one that is allowed.
+    """
+    about = zip(spec.asked, spec.statistics, losses, strict=True)
+    parts = [
+        (loss, *_moved_by_replacing(statistic)) for each, statistic, loss in about if statistic.sensitivity is not None
+    ]
+    if not parts:
+        return None
+    within = min(rounded(delta / spec.share, up=False, digits=9), Fraction(1, 2))
+    found = iter(variances(sum((loss for loss, _, _ in parts), Fraction(0)), within, tuple(parts)))
+    asked = tuple(
+        replace(each, loss=loss, variance=None if statistic.sensitivity is None else next(found))
+        for each, statistic, loss in zip(spec.asked, spec.statistics, losses, strict=True)
+    )
+    other = replace(spec, asked=asked, delta=delta)
+    return other if keep_epsilon else replace(other, epsilon=other.reached)
+
+
+def _moved_by_replacing(statistic: Statistic) -> tuple[Fraction, int]:
+    """How far one person replaced moves the numbers of a question, squared, and at most how many of them."""
+    knowledge = statistic.protection
+    assert isinstance(knowledge, Knowledge)
+    noise = replace(statistic, protection=replace(knowledge, variance=Fraction(1))).gaussian
+    assert noise is not None
+    return noise.squared, noise.moved
+
+
+def _better(gaussian: Questions, geometric: Questions) -> bool:
+    """Whether the Gaussian noises are smaller than the geometric ones of the same promise."""
+    both = zip(gaussian.asked, geometric.statistics, strict=True)
+    rates = [each.sum_rate for asked, each in both if asked.variance is not None]
+    return log_of_errors([each.s2 for each in gaussian.noises], [rate for rate in rates if rate is not None]) < 0
 
 
 def _losses(
@@ -109,13 +167,20 @@ def _losses(
         return [positive(each["epsilon"], "epsilon") for each in questions]
     if any(each.get("epsilon") is not None for each in questions):
         raise WrongUse("where all questions share one number, a question has a share of it and no epsilon; drop that")
-    shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in questions]
     if epsilon is not None:
-        total_loss = inside(k, n, positive(epsilon, "`epsilon`")).epsilon_dp
-    else:
-        assert zero_knowledge is not None
-        target = positive(zero_knowledge, "zero-knowledge")
-        total_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
+        return _shared(questions, inside(k, n, positive(epsilon, "`epsilon`")).epsilon_dp)
+    assert zero_knowledge is not None
+    target = positive(zero_knowledge, "zero-knowledge")
+    return _shared(questions, may_lose(k, n, target, list(zip(_shares(questions), blanks, strict=True))))
+
+
+def _shares(questions: Sequence[Mapping[str, Any]]) -> list[Fraction]:
+    return [positive(1 if each.get("share") is None else each["share"], "share") for each in questions]
+
+
+def _shared(questions: Sequence[Mapping[str, Any]], total_loss: Fraction) -> list[Fraction]:
+    """What each may lose of all, by their shares."""
+    shares = _shares(questions)
     parts = [rounded(total_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
     if not all(parts):
         raise WrongUse("a question with so small a share would have next to nothing; raise it, or that of all")
@@ -184,15 +249,18 @@ def from_options(
     *,
     spec: Any = None,
     epsilon: Any = None,
+    delta: Exact | None = None,
+    noise: str | None = None,
     person: str | None = None,
     one_row_per_person: bool = False,
     expected_rows: bool = False,
+    kept_rows: bool = False,
     distinct: Exact | None = None,
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
 ) -> Questions:
-    """The release that the words of a command ask for."""
+    """Build the spec from the options of a command."""
     found = from_file(spec)
     if epsilon is not None:
         if found.get("zero_knowledge") is not None or found.get("epsilon") is not None:
@@ -200,6 +268,11 @@ def from_options(
                 "the file of questions says itself what they may lose together; drop `epsilon`, or that line"
             )
         found["epsilon"] = epsilon
+    for name, given in (("delta", delta), ("noise", noise)):
+        if given is not None and found.get(name) is not None:
+            raise WrongUse(f"the file of questions says its {name} itself; drop `{name}`, or that line")
+        if given is not None:
+            found[name] = given
     unit = of_numbers(
         person,
         one_row_per_person=one_row_per_person,
@@ -209,7 +282,15 @@ def from_options(
         rows_per_bin=rows_per_bin,
         rows_called=rows_called,
     )
-    return questions(found.pop("question"), unit=unit, **found)
+    return on_one_sample(found.pop("question"), unit, kept_rows=kept_rows, **found)
+
+
+def on_one_sample(listed: Sequence[Mapping[str, Any]], unit: Unit, *, kept_rows: bool, **options: Any) -> Questions:
+    """The questions, with intervals of one row per person for what is kept on average, where such are known of all."""
+    average = on_average(unit, kept_rows=kept_rows)
+    if average != unit and not any(each.get("kind") == "quantile" for each in listed):
+        return questions(listed, unit=average, **options)
+    return questions(listed, unit=unit, **options)
 
 
 KIND: Final = Kind(
@@ -221,7 +302,8 @@ FILE is TOML: zero_knowledge = 0.5, rows = 1000 (K) and people = 40000 (N) for a
 [[question]] for each, with name, kind (count, fraction, mean or quantile), of, by, where and q as the
 commands of these kinds have them, and share, its part of what may be lost inside the sample (1 if not given).
 In the place of zero_knowledge, `epsilon` is the differential privacy of all questions together for one person replaced
-(in the file, or as an option). Without either each question says its epsilon inside the sample instead.
+(in the file, or as an option). Without either each question says its epsilon inside the sample instead. With `delta`
+(in the file, or as an option) counts, shares and means have geometric or Gaussian noise, whichever has less error.
 
 K people are drawn once and every question is told of them: all answers together tell no more than K random people
 do, at most ln(1 + (K/N)(e^E - 1)) more, E being what the questions lose inside, added up (and about half of that where
@@ -246,8 +328,19 @@ ones for all questions, and every promise is to people.""",
             missing="say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each",
         ),
         Option("epsilon", "EPS", "What all questions together may lose when one person is replaced by another."),
+        Option("delta", "D", "What Gaussian noise may fail with; the better noise is taken.", group=HOW),
+        Option(
+            "noise",
+            "KIND",
+            f"{', '.join(NOISES)}; auto, with `delta`: what has less error.",
+            choices=NOISES,
+            takes="str",
+            group=HOW,
+            advanced=True,
+        ),
         ONE_ROW,
         EXPECTED,
+        KEPT,
         DISTINCT,
         *ROWS,
     ),

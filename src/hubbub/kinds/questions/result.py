@@ -98,7 +98,8 @@ class Replies(Result):
             "people": self.spec.of_people,
             "epsilon": to_text(self.spec.epsilon),
             "epsilon_inside": to_text(self.spec.inside),
-            "fresh_samples": {"epsilon": to_text(epsilon), "rows": rows},
+            **({"noise": "gaussian", "delta": to_text(self.spec.reached_delta)} if self.spec.gaussian else {}),
+            **({} if self.spec.gaussian else {"fresh_samples": {"epsilon": to_text(epsilon), "rows": rows}}),
             "coverage": to_text(self.spec.coverage),
             **({} if self.spec.unit.bounds is None else {"bounds": self.spec.unit.bounds.to_json()}),
         }

@@ -16,21 +16,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.questions import promises as questions_promises
 from hubbub.kinds.questions import text
+from hubbub.kinds.questions.gaussian import joint_delta
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Infinite
+from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
@@ -38,7 +41,7 @@ from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.sampling.one_sample import joint_epsilon
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.exact_json import agrees, plain, restored
+from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.bounded_column import Measure
@@ -67,6 +70,7 @@ class Asked:
     where: Condition | None = None
     of: Measure | None = None
     q: Fraction | None = None
+    variance: Fraction | None = field(default=None, metadata=UNSAID)  # of Gaussian noise; the loss is then its share
 
     def blank(self, unit: Unit) -> Blank:
         """What stands for a person whom the simulator does not see."""
@@ -82,6 +86,8 @@ class Asked:
         if self.loss <= 0:
             raise WrongUse(f"what the question {self.name} loses must be above 0; choose another epsilon or share")
         measures = self.what in ("mean", "quantile")
+        if self.variance is not None and self.what == "quantile":
+            raise WrongUse(f"the quantile {self.name} is drawn by ranks and has no Gaussian noise; leave that out")
         if (self.of is None) == measures or (self.q is None) == (self.what == "quantile"):
             raise WrongUse(f"the question {self.name}: of goes with a mean or quantile, q with a quantile; correct it")
 
@@ -97,6 +103,7 @@ class Questions(Spec):
     of_people: int
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
+    delta: Fraction = field(default=Fraction(0), metadata=UNSAID)  # that Gaussian noise may fail with
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.asked) <= MOST:
@@ -105,6 +112,8 @@ class Questions(Spec):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise WrongUse(f"each question has a name of its own, and {twice!r} is there twice; rename one of them")
+        if not 0 <= self.delta < 1 or bool(self.delta) != self.gaussian:
+            raise WrongUse("a delta below 1 goes with questions of Gaussian noise, and with no others; correct it")
         statistics(self)  # refuses what is no question
         if self.cells * (len(self.asked) + 1) > MOST_NUMBERS:
             raise WrongUse(
@@ -125,9 +134,45 @@ class Questions(Spec):
         return sum((each.loss for each in self.asked), Fraction(0))
 
     @property
+    def gaussian(self) -> bool:
+        """Whether some of them have Gaussian noise."""
+        return any(each.variance is not None for each in self.asked)
+
+    @property
+    def inside_gaussian(self) -> Fraction:
+        """What those with Gaussian noise lose inside the sample, with a delta beside it."""
+        return sum((each.loss for each in self.asked if each.variance is not None), Fraction(0))
+
+    @property
+    def noises(self) -> tuple[GaussianNoise, ...]:
+        """The Gaussian noises, one person of the sample replaced."""
+        return tuple(each.gaussian for each in self.statistics if each.gaussian is not None)
+
+    @property
+    def geometric_rates(self) -> tuple[Fraction, ...]:
+        """Of the geometric noise that those with Gaussian noise would have, for what each loses inside the sample."""
+        plain = replace(self, asked=tuple(replace(each, variance=None) for each in self.asked), delta=Fraction(0))
+        both = zip(self.asked, plain.statistics, strict=True)
+        return tuple(each.sum_rate for asked, each in both if asked.variance is not None and each.sum_rate is not None)
+
+    @property
+    def inside_delta(self) -> Fraction:
+        """With which delta all of them lose that inside the sample."""
+        return joint_delta(self.noises, self.inside_gaussian) if self.gaussian else Fraction(0)
+
+    @property
     def reached(self) -> Fraction:
-        """The zero-knowledge privacy of all of them, as far as it is proved."""
+        """The zero-knowledge privacy of all of them, as far as it is proved; with Gaussian noise beside `reached_delta`."""
+        if self.gaussian:
+            found = mixed(self.inside, self.share)
+            assert not isinstance(found, Infinite)
+            return found
         return joint_epsilon(self.rows, self.of_people, [(each.loss, each.blank(self.unit)) for each in self.asked])
+
+    @property
+    def reached_delta(self) -> Fraction:
+        """Guarantee: Theorem A1 with a delta (:mod:`hubbub.kinds.questions.gaussian`), rounded up."""
+        return min(rounded(self.share * self.inside_delta, up=True, digits=9), Fraction(1))
 
     @property
     def share(self) -> Fraction:
@@ -222,8 +267,13 @@ def _statistic(spec: Questions, question: Asked) -> Statistic:
         cost = outside(spec.rows, spec.of_people, question.loss, blank=question.blank(spec.unit)).epsilon_zk
         assert not isinstance(cost, Infinite)
         knowledge = Knowledge(
-            epsilon=cost, rows=spec.rows, people=spec.of_people, route=Route.SAMPLE, rate=question.loss
-        )  # fmt: skip
+            epsilon=cost,
+            rows=spec.rows,
+            people=spec.of_people,
+            route=Route.SAMPLE,
+            rate=question.loss,
+            variance=question.variance,
+        )
         return {
             "axes": question.axes,
             "where": question.where,
@@ -246,7 +296,7 @@ def _statistic(spec: Questions, question: Asked) -> Statistic:
 
 def read(given: Any) -> Questions:
     """The release that a description says, checked as if somebody had asked for it."""
-    if not isinstance(given, dict) or set(given) != {field.name for field in fields(Questions)}:
+    if not isinstance(given, dict) or {*given, "delta"} != {each.name for each in fields(Questions)}:
         raise CheckFailed("the description of the release is not one; get the original certificate")
     try:
         spec: Questions = restored(Questions, {"is": Questions.__name__, **given})

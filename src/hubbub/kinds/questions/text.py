@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.text import listed
+from hubbub.kinds.questions.gaussian import log_of_errors
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
@@ -13,18 +15,18 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
-    from hubbub.kinds.questions.spec import Questions
+    from hubbub.kinds.questions.spec import Asked, Questions
 
 
 def describe(spec: Questions) -> Description:
-    """Everything that has to be said about it."""
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     names = [each.name for each in spec.asked]
     public: dict[str, str] = {}
     for question, statistic in zip(spec.asked, spec.statistics, strict=True):
         own = statistic_text.describe(statistic)
         title = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
         title = f"{title}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else title
-        public[question.name] = f"{title} (loses {short(question.loss, 6)} inside the sample)"
+        public[question.name] = f"{title} ({_loses(question)})"
         for column, rule in own.public:
             label = column if column not in public or public[column] == rule else f"{column} ({question.name})"
             public[label] = rule
@@ -37,8 +39,28 @@ def describe(spec: Questions) -> Description:
         person=spec.unit.describe,
         sampling=statistic_text.sampling(spec.statistics[0]),
         counts=whom(spec),
+        each=f"the answer to a question, about {whom(spec)}",
         intervals=_interval_sentence(spec),
         public=tuple(public.items()),
+        remarks=(statistic_text.capital(why_gaussian(spec)),) if spec.gaussian else (),
+    )
+
+
+def _loses(question: Asked) -> str:
+    if question.variance is None:
+        return f"loses {short(question.loss, 6)} inside the sample"
+    return f"Gaussian noise of a standard deviation of {statistic_text.about(math.sqrt(question.variance))}"
+
+
+def why_gaussian(spec: Questions) -> str:
+    """Which questions have Gaussian noise and why, from public numbers alone, in a clause."""
+    several = [each.name for each in spec.asked if each.variance is not None]
+    names = listed(several) if len(several) < 5 else f"{len(several)} questions"
+    ratio = log_of_errors([each.s2 for each in spec.noises], spec.geometric_rates)
+    times = f"{statistic_text.about(math.exp(abs(ratio)))} times {'smaller' if ratio < 0 else 'larger'}"
+    return (
+        f"the noise of {names} is Gaussian: its standard deviations are {times} on average than those of geometric noise "
+        "that loses as much inside the sample, which would need no delta"
     )
 
 
@@ -81,6 +103,11 @@ def route(spec: Questions) -> str:
 
 def compared(spec: Questions) -> str:
     """What it costs, beside what fresh samples would have cost."""
+    if spec.gaussian:
+        return (
+            f"Together they tell no more than {spec.rows:,} random people do, up to epsilon = {short(spec.epsilon, 6)} and "
+            f"delta = {short(spec.reached_delta, 3)}; {why_gaussian(spec)}"
+        )
     epsilon, rows = spec.fresh
     return (
         f"Together they tell no more than {spec.rows:,} random people do, up to epsilon = {short(spec.epsilon, 6)}; "
@@ -90,7 +117,7 @@ def compared(spec: Questions) -> str:
 
 
 def notes(spec: Questions) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     sentences = [f"The numbers are about {whom(spec)}.", f"{describe(spec).intervals}."]
     sentences += dict.fromkeys(text for each in spec.statistics for text in statistic_text.chosen(each))
     if any(is_ranges(axis) for each in spec.asked for axis in each.axes):

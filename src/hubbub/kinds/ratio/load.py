@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.ratio.mechanism import SCHEMA, in_columns
 from hubbub.kinds.ratio.result import DRAWN, schema
-from hubbub.kinds.statistic.mechanism import NO_NUMBERS
+from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, in_columns
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 
@@ -16,12 +15,13 @@ if TYPE_CHECKING:
 
 
 def load(spec: Ratio, files: Files) -> Measurement:
-    """What was drawn for the bins of a published file.
+    """The measurement, read from a published file.
 
     Guarantee: every bin has both sums.
     """
     table = files.table("release", schema(spec), list(DRAWN))
-    columns = [table.column(name).to_pylist() for name in DRAWN]
-    if any(None in each for each in columns):
+    rows = list(zip(*(table.column(name).to_pylist() for name in DRAWN), strict=True))
+    if any(None in row for row in rows):
         raise CheckFailed(NO_NUMBERS)
-    return Measurement(answers=loaded(SCHEMA, in_columns(columns)))
+    batch = in_columns(spec, DRAWN, rows)
+    return Measurement(answers=loaded(batch.schema, batch))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,12 @@ import pyarrow as pa
 
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.kinds.ratio.estimates import answer_of
-from hubbub.kinds.ratio.result import DRAWN, Ratios
-from hubbub.kinds.statistic.mechanism import NO_NUMBERS, question
+from hubbub.kinds.ratio.result import DRAWN, Ratios, answer_of
+from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, drawn_schema, in_columns, rows_of
+from hubbub.kinds.statistic.mechanism import question
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import Drawn, Measurement, release
-from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import Joint
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 
@@ -25,22 +23,18 @@ if TYPE_CHECKING:
     from hubbub.kinds.ratio.spec import Ratio
     from hubbub.tables.engine import Engine
 
-SCHEMA = pa.schema([(name, pa.int64()) for name in DRAWN])
-
 
 def measure(spec: Ratio, engine: Engine, source: Source) -> Measurement:
     """Both values of every row that counts, in one reading; then draw."""
-    asked = question(spec, by_value=True)
-    both = (asked, replace(asked, axes=(), where=None, measure=spec.per))
+    query = question(spec, by_value=True)
+    both = (query, replace(query, axes=(), where=None, measure=spec.per))
     exact = engine.kept_rows(both, source) if spec.unit.counts_rows else engine.joint_count(both, source)
     return Measurement(answers=release(TwoSums(spec), exact, source))
 
 
 def present(spec: Ratio, drawn: Drawn) -> Ratios:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
-    if len(drawn) != spec.bins:
-        raise CheckFailed("its rows are not as many as its bins")
-    rows = list(zip(*(drawn.integers(name).tolist() for name in DRAWN), strict=True))
+    rows = [(dividend or 0, divisor or 0) for dividend, divisor in rows_of(spec, DRAWN, drawn)]
     if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
         raise CheckFailed(NO_NUMBERS)
     return Ratios(spec, [answer_of(spec, *row) for row in rows])
@@ -58,8 +52,7 @@ class TwoSums:
 
     @property
     def schema(self) -> pa.Schema:
-        """Every bin in order."""
-        return SCHEMA
+        return drawn_schema(self.spec, DRAWN)
 
     def draw(self, exact: Joint | KeptRows, source: Source) -> pa.RecordBatch:
         spec = self.spec
@@ -67,7 +60,7 @@ class TwoSums:
         for sums, rate in zip(sums_of(spec, exact), spec.rates, strict=True):
             noise = wide_noise(rate, spec.bins, source).tolist()
             columns.append([total + each for total, each in zip(sums, noise, strict=True)])
-        return in_columns(columns)
+        return in_columns(spec, DRAWN, list(zip(*columns, strict=True)))
 
 
 def sums_of(spec: Ratio, exact: Joint | KeptRows) -> tuple[list[int], list[int]]:
@@ -90,8 +83,3 @@ def sums_of(spec: Ratio, exact: Joint | KeptRows) -> tuple[list[int], list[int]]
         np.add.at(sums, bins[inside], counts[inside] * values)
         found.append(sums.tolist())
     return found[0], found[1]
-
-
-def in_columns(columns: Sequence[Sequence[int]]) -> pa.RecordBatch:
-    """The sums under the schema of the mechanism."""
-    return pa.record_batch([integer_array(np.array(each, dtype=np.int64)) for each in columns], schema=SCHEMA)

@@ -50,8 +50,7 @@ def checks(spec: Ratio) -> Iterator[Check]:
 
     Guarantee: a check that passed means that both together lose no more than is claimed of one row.
     """
-    loss = spec.unit_loss
-    assert loss is not None
+    loss = spec.noise_loss
     worst = sum(top * rate for top, rate in zip(spec.tops, spec.rates, strict=True))
     near = [(top, rate) for top, rate in zip(spec.tops, spec.rates, strict=True) if rate * _SMALL >= 1]
     exact = all(largest_ratio(Geometric(rate).law(top), Geometric(rate).law(0)) == top * rate for top, rate in near)

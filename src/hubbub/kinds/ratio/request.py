@@ -1,4 +1,4 @@
-"""From the words that ask for a ratio of two sums to its spec, or one sentence; and the kind."""
+"""From options to the spec of a ratio of two sums; and its kind."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.ratio.spec import Ratio
-from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE
+from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE, common_fields
 from hubbub.kinds.statistic.spec import read
-from hubbub.numeric.exact import Exact, positive, rational
+from hubbub.numeric.exact import Exact, positive
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
-from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
-from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers, within_bins
+from hubbub.tables.privacy_unit import Unit, of_options
 from hubbub.tables.protection import Noise
-from hubbub.tables.unlisted import declared as of_bins
 
 
 def ratio(
@@ -34,49 +31,24 @@ def ratio(
     unlisted: Exact | None = None,
     unit: Unit | None = None,
 ) -> Ratio:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
-    if isinstance(by, str):
-        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None or per is None:
         raise WrongUse("say of which two columns, with range and step: `of=cost:0..50000:1` and `per=days:0..30:1`")
     if epsilon is None:
         raise WrongUse("say how much may be lost, with `epsilon=E`")
-    axes = tuple(map(parse, by))
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    common = common_fields(by, where, coverage, unlisted, unit)
     return Ratio(
-        axes=axes,
-        where=where if where is None or isinstance(where, Condition) else parse_condition(where),
+        **common,
         protection=Noise(epsilon=positive(epsilon, "epsilon")),
-        unit=within_bins(unit or Unit(), axes),
-        coverage=level,
-        unlisted=of_bins(unlisted, axes),
         of=measured(of),
         per=measured(per),
     )
 
 
-def from_options(
-    *,
-    person: str | None = None,
-    one_row_per_person: bool = False,
-    distinct: Exact | None = None,
-    rows_per_person: Exact | None = None,
-    rows_per_bin: Exact | None = None,
-    rows_called: str | None = None,
-    **options: Any,
-) -> Ratio:
-    """The release that the words of a command ask for."""
-    unit = of_numbers(
-        person,
-        one_row_per_person=one_row_per_person,
-        distinct=distinct,
-        rows_per_person=rows_per_person,
-        rows_per_bin=rows_per_bin,
-        rows_called=rows_called,
-    )
-    return ratio(unit=unit, **options)
+def from_options(**options: Any) -> Ratio:
+    """Build the spec from the options of a command."""
+    unit, rest = of_options(options)
+    return ratio(unit=unit, **rest)
 
 
 KIND: Final = Kind(

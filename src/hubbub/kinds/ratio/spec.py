@@ -78,8 +78,7 @@ class Ratio(Statistic):
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
         """Those of the noise of the two sums."""
-        loss = self.unit_loss
-        assert loss is not None
+        loss = self.noise_loss
         one, other = (loss / (2 * top) for top in self.tops)
         return one, other
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.histogram.estimands import Estimand
-from hubbub.kinds.histogram.text import listed
-from hubbub.kinds.statistic.text import capital, chosen, sampling
+from hubbub.kinds.histogram.text import range_note
+from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.text import (
+    LONGEST_CONDITION,
+    by_columns,
+    capital,
+    chosen,
+    public_rules,
+    range_sentence,
+    sampling,
+)
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Description
-from hubbub.tables.bins import rule
-from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
     from hubbub.kinds.ratio.spec import Ratio
@@ -20,12 +26,8 @@ ROUTE = "Noise on both sums, half of epsilon for either"
 
 
 def describe(spec: Ratio) -> Description:
-    """Everything that has to be said about it."""
-    by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
-    public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
-    public += [(each.column, str(each.rule).removeprefix(f"{each.column}: ")) for each in (spec.of, spec.per)]
-    if spec.where is not None:
-        public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
+    by = by_columns(spec)
     return Description(
         title=f"{capital(heading(spec))}{by}",
         published=f"{capital(heading(spec))}, {cut(spec)}, of {whom(spec)}{by}: with whole-number noise on both sums",
@@ -34,8 +36,32 @@ def describe(spec: Ratio) -> Description:
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),
-        public=tuple(public),
+        headline=_headline(spec, by),
+        interval_headline=interval_headline(spec),
+        public=public_rules(spec, spec.of, spec.per),
+        each=f"the sum of {spec.of.column} divided by the sum of {spec.per.column}, of {whom(spec)}",
     )
+
+
+def _headline(spec: Ratio, by: str) -> str:
+    """What is published, in everyday words."""
+    where = "" if spec.where is None or len(str(spec.where)) > LONGEST_CONDITION else f" where {spec.where}"
+    both = f"the sum of {spec.of.column} divided by that of {spec.per.column}"
+    sentences = [f"{capital(heading(spec))}{where}{by}: {both}, each with noise"]
+    if spec.unit.counts_rows or spec.unit.one_row_per_person:
+        sentences.append(f"This is about {whom(spec).removesuffix(', of each bin')}")
+    sentences += [f"Of {each.column}, {_small(range_sentence(each))}" for each in (spec.of, spec.per)]
+    return ". ".join(sentences)
+
+
+def _small(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def interval_headline(spec: Ratio) -> str:
+    """What an interval means, in everyday words."""
+    percent = to_text(100 * spec.coverage)
+    return f"An interval holds the ratio of these sums with a chance of at least {percent} %, if the second is above 0"
 
 
 def heading(spec: Ratio) -> str:
@@ -61,16 +87,13 @@ def whom(spec: Ratio) -> str:
 
 
 def counted(spec: Ratio) -> dict[str, str]:
-    """The same for JSON."""
-    kept = spec.unit.one_row_per_person or spec.unit.counts_rows
-    about = (Estimand.KEPT_ROWS if kept else Estimand.TABLE).value
-    return {"number": about, "estimate": about, "interval": about, "whom": whom(spec)}
+    """What was counted and whom the estimates are about, for JSON."""
+    return statistic_text.counted(spec) | {"whom": whom(spec)}
 
 
 def split(spec: Ratio) -> str:
-    """Where epsilon goes."""
-    loss = spec.unit_loss
-    assert loss is not None
+    """How epsilon is split between the published numbers."""
+    loss = spec.noise_loss
     phrase = (
         f"epsilon = {short(spec.moved * loss, 6)}, half of it for the sum of {spec.of.column} and half for that of "
     )
@@ -87,7 +110,7 @@ def interval_sentence(spec: Ratio) -> str:
 
 
 def notes(spec: Ratio) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     lines = [
         f"The numbers are about {whom(spec)}.",
         f"{interval_sentence(spec)}.",
@@ -96,6 +119,4 @@ def notes(spec: Ratio) -> tuple[str, ...]:
         *chosen(spec)[-1:],
         f"{capital(split(spec))}.",
     ]
-    if any(map(is_ranges, spec.axes)):
-        lines.append("[a,b) is from a up to, and not including, b.")
-    return tuple(lines)
+    return (*lines, *range_note(spec.axes))

@@ -1,4 +1,4 @@
-"""From the words that ask for records to their spec, and the kind itself."""
+"""From options to the spec of records; and the kind itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def records(
     unit: Unit | None = None,
     **options: Any,
 ) -> Records:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     parts = split(columns) if isinstance(columns, str) else list(columns or ())
     if parts and crowd is None:
         raise WrongUse(_HOW_MANY)

@@ -102,14 +102,7 @@ class Records(Spec):
             (("untouched", ", ".join(self.keep)),),
         )
         return tuple(
-            Derivation(
-                conclusion=step.conclusion,
-                theorem=KEY_COLUMNS,
-                premises=(step,),
-                assumptions=(about,),
-                people=self.people,
-            )
-            for step in steps
+            step.then(KEY_COLUMNS, step.conclusion, assumptions=(about,), people=self.people) for step in steps
         )
 
     def composition(self) -> CompositionInfo:
@@ -156,8 +149,8 @@ class Records(Spec):
         )
 
     def to_json(self) -> dict[str, Plain]:
-        told = histogram_wire.to_json(self.cells)
-        return {**told, "keep": [*self.keep]} if self.keep else told
+        fields = histogram_wire.to_json(self.cells)
+        return {**fields, "keep": [*self.keep]} if self.keep else fields
 
     def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.kinds.records import mechanism

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
-from hubbub.kinds.statistic.estimates import Row, estimated_answers
+from hubbub.kinds.statistic.drawn_columns import Row
+from hubbub.kinds.statistic.estimates import estimated_answers
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, key_of
 from hubbub.numeric.exact import rational
 from hubbub.protocol.option import Option

@@ -1,8 +1,8 @@
-"""What is drawn of a statistic: counts as bars, shares and means as points, quantiles as the range where they lie."""
+"""The chart of a statistic: counts as bars, shares and means as points, quantiles as the range where they lie."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.histogram.chart import PANELS, is_apart, is_dates
 from hubbub.kinds.statistic import text as statistic_text
+from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Bar, Bars, Mark
 from hubbub.tables.bins import Axis, Discovered, Values, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import label_in_words
 
 if TYPE_CHECKING:
+    from hubbub.kinds.statistic.arrays import Interval
     from hubbub.kinds.statistic.result import Answers, Key
     from hubbub.kinds.statistic.spec import Statistic
 
 MOST: Final = 60  # marks with a label each
 ALONG_AN_ORDER: Final = 400
-SIGNIFICANT: Final = 6
 UNTOLD: Final = "too few people for the noise"  # why a number is not known, though nothing is hidden
 _MARKS: Final = {"count": Mark.BAR, "quantile": Mark.RANGE}
 
@@ -45,21 +46,23 @@ def bars(found: Answers) -> Bars | None:
         value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
         unknown = value is None and answer.status == UNTOLD
         rows.append(Row(key, value, _number(answer.low, spec), high, unknown))
-    return drawn(
-        spec.axes,
-        rows,
-        Bars(
-            bars=(),
-            by="",
-            numbers=statistic_text.heading(spec),
-            upright=spec.kind.name == "count",
-            bar=f"Estimated {statistic_text.estimand(spec)} of {statistic_text.whom(spec)}",
-            line=statistic_text.interval_sentence(spec),
-            mark=_MARKS.get(spec.kind.name, Mark.POINT),
-            percent=spec.kind.name == "fraction",
-            span=_span(spec),
-        ),
-    )
+    line, upright = statistic_text.interval_headline(spec), spec.kind.name == "count"
+    labels = titles(statistic_text.heading(spec), line, _MARKS.get(spec.kind.name, Mark.POINT), upright=upright)
+    return drawn(spec.axes, rows, replace(labels, percent=spec.kind.name == "fraction", span=_span(spec)))
+
+
+def titles(heading: str, line: str, mark: Mark = Mark.POINT, *, upright: bool = False) -> Bars:
+    """A chart with its titles and captions, and no marks yet."""
+    return Bars(bars=(), by="", numbers=heading, upright=upright, bar=f"Estimated {heading}", line=line, mark=mark)
+
+
+def marks(keys: Iterable[Key], numbers: Iterable[Interval], statuses: Iterable[str]) -> list[Row]:
+    """A row for each bin, its numbers rounded as in tables."""
+    rows = []
+    for key, (estimate, low, high), status in zip(keys, numbers, statuses, strict=True):
+        value, end = (None if each is None else mark_value(each) for each in (estimate, high))
+        rows.append(Row(key, value, mark_value(low), end, status == UNTOLD))
+    return rows
 
 
 def drawn(axes: Sequence[Axis], rows: Sequence[Row], words: Bars) -> Bars | None:
@@ -108,7 +111,7 @@ def _axes(axes: Sequence[Axis]) -> tuple[int | None, int | None]:
 
 
 def _span(spec: Statistic) -> tuple[float, float] | None:
-    """From where to where an answer can lie: of shares 0 to 1, of means and quantiles the declared range."""
+    """The range in which an answer can lie: of shares 0 to 1, of means and quantiles the declared range."""
     if spec.kind.name == "fraction":
         return 0.0, 1.0
     measured = spec.measured if spec.kind.name in ("mean", "quantile") else None
@@ -116,7 +119,12 @@ def _span(spec: Statistic) -> tuple[float, float] | None:
 
 
 def _number(value: Fraction, spec: Statistic) -> float:
-    """As it stands beside a mark."""
+    """The number that the label of a mark shows."""
     if spec.kind.name == "count" and spec.weighted_by is None:
         return floor(value + Fraction(1, 2))
-    return float(f"{float(value):.{SIGNIFICANT}g}")
+    return mark_value(value)
+
+
+def mark_value(value: Fraction) -> float:
+    """A number rounded as in tables."""
+    return float(readable(value).replace(",", ""))

@@ -1,4 +1,4 @@
-"""What the published integers of a statistic say: an estimate and an interval for each bin, and nothing of the data.
+"""Estimates and intervals of a statistic, computed from its published integers alone.
 
 A release works its answers out here, and so does whoever checks one: from the same integers come the same answers.
 Of a quantile the value and both ends are drawn, as points of the declared range.
@@ -17,7 +17,17 @@ from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.channels.published import Published
-from hubbub.kinds.statistic.intervals import Ends, drawn, drawn_from, of_sums, reach, reach_of_many, widened
+from hubbub.kinds.statistic.drawn_columns import Row
+from hubbub.kinds.statistic.intervals import (
+    Ends,
+    drawn,
+    drawn_from,
+    noise_reach,
+    noise_reach_of_many,
+    of_sums,
+    reach,
+    widened,
+)
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
@@ -28,12 +38,9 @@ from hubbub.tables.protection import Crowd, Knowledge, Route
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
 
-Row = tuple[int | None, ...]
-"""The integers of a bin, as :func:`hubbub.kinds.statistic.result.drawn_columns` names them; None where hidden."""
-
 
 def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
-    """The answers that follow from the integers of every bin.
+    """Estimate and interval of every bin, from its published integers.
 
     Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
     the sample (:mod:`hubbub.kinds.statistic.intervals`). Of a mean that is the one of values cut to the declared
@@ -46,26 +53,28 @@ def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]
         return _through_channel(spec, [_one(row) for row in published])
     if spec.measured is None or (spec.has_single_unknown and isinstance(spec.protection, Knowledge)):
         return [_of_people(spec, _known(_one(row))) for row in published]
+    miss = 1 - spec.coverage
     if isinstance(spec.protection, Crowd):
-        return [_of_crowd(spec, spec.protection, *row) for row in published]
-    return [_of_sums(spec, *map(_known, row)) for row in published]
+        off = noise_reach(spec, miss / 2 if spec.protection.sample is not None else miss)
+        return [_of_crowd(spec, spec.protection, off, *row) for row in published]
+    off = noise_reach(spec, miss / (4 if spec.sampled or spec.unit.expected_rows else 2))
+    return [_of_sums(spec, off, *map(_known, row)) for row in published]
 
 
 def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
-    """What follows for several bins together, from the integers of each.
+    """Estimate and interval of several bins together, from the published integers of each.
 
     Guarantee: its interval holds what these bins come to with the coverage of the release, by the law of the sum of
     their noises: of counts how many there are, of means and shares that of all bins.
     """
-    rate, miss, many = spec.sum_rate, 1 - spec.coverage, len(published)
-    assert rate is not None
+    miss, many = 1 - spec.coverage, len(published)
     if spec.channel is not None:
-        count, off = sum(_known(_one(row)) for row in published), reach_of_many((rate,), many, miss / 2)
+        count, off = sum(_known(_one(row)) for row in published), noise_reach_of_many(spec, many, miss / 2)
         value, unit = count * spec.number_unit, spec.number_unit
         low, high = max(count - off, 0) * unit, max(count + off, 0) * unit
         return Answer((count,), value, max(value, Fraction(0)), low, high, SHOWN)
     part, total = (sum(map(_known, column)) for column in zip(*published, strict=True))
-    off = reach_of_many((rate,), many, miss / 4)  # both noises, either way
+    off = noise_reach_of_many(spec, many, miss / 4)  # both noises, either way
     return _mean(spec, (part, total), part, total, of_sums(part, total, off))
 
 
@@ -114,22 +123,22 @@ def _through_channel(spec: Statistic, values: Sequence[int | None]) -> list[Answ
 
 
 def _of_people(spec: Statistic, count: int) -> Answer:
-    """Of all people, or of those of a bin: a noisy count of the K who were drawn, or of everybody."""
+    """A count of all people, or of those of a bin, from a noisy count of the K sampled people or of everybody."""
     knowledge, rate = spec.protection, spec.unit_loss
     assert isinstance(knowledge, Knowledge)
-    assert rate is not None
     if spec.unit.counts_rows:
         return _of_rows(spec, knowledge, count)
     expected = spec.unit.expected_rows
     # Where what is kept on average is told, half of the chance is for what might have been kept.
     n, miss = knowledge.people, (1 - spec.coverage) / (2 if expected else 1)
     if knowledge.route is Route.EXACT:
+        assert rate is not None
         off, scale = reach(rate, miss), Fraction(1)
         low, high = max(count - off, 0), min(count + off, n)
         low, high = (low, high) if low <= high else (0, n)
     else:
         scale = 1 / knowledge.share
-        low, high = sampled_share.interval(n, knowledge.rows, rate, count, miss)
+        low, high = sampled_share.interval(n, knowledge.rows, rate, count, miss, knowledge.variance)
     if expected:
         low, high = expected_of_known(low, high, n, miss)
     unit = Fraction(1) if spec.measured is None else Fraction(1, n)
@@ -138,11 +147,10 @@ def _of_people(spec: Statistic, count: int) -> Answer:
 
 
 def _of_rows(spec: Statistic, knowledge: Knowledge, count: int) -> Answer:
-    """Of the rows of everybody: a noisy count of those of the K who were drawn, at most so many of each."""
-    rate, miss = spec.unit_loss, 1 - spec.coverage
-    assert rate is not None
+    """A count of everybody's rows, from a noisy count of the bounded rows of the K sampled people."""
+    miss = 1 - spec.coverage
     k, n, top = knowledge.rows, knowledge.people, spec.most_in_a_bin
-    off, away = reach(rate, miss / 2), n * top * drawn_from(k, n, miss / 4)
+    off, away = noise_reach(spec, miss / 2), n * top * drawn_from(k, n, miss / 4)
     about, scale = count / knowledge.share, 1 / knowledge.share
     low, high = max(scale * (count - off) - away, Fraction(0)), min(scale * (count + off) + away, Fraction(n * top))
     if low > high:  # the noise was beyond its reach: nothing is told
@@ -154,11 +162,9 @@ def _of_rows(spec: Statistic, knowledge: Knowledge, count: int) -> Answer:
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _of_sums(spec: Statistic, part: int, total: int) -> Answer:
-    """A and A + B, both with noise; the mean is between them."""
-    rate, miss, expected = spec.sum_rate, 1 - spec.coverage, spec.unit.expected_rows
-    assert rate is not None
-    off = reach(rate, miss / (4 if spec.sampled or expected else 2))
+def _of_sums(spec: Statistic, off: int, part: int, total: int) -> Answer:
+    """A and A + B, both with noise of at most `off`; the mean is between them."""
+    miss, expected = 1 - spec.coverage, spec.unit.expected_rows
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
         k, longest = spec.protection.rows, spec.steps * spec.most_in_a_bin
         away = ceil(k * longest * drawn_from(k, spec.protection.people, miss / 4))
@@ -169,16 +175,15 @@ def _of_sums(spec: Statistic, part: int, total: int) -> Answer:
     return _mean(spec, (part, total), part, total, ends)
 
 
-def _of_crowd(spec: Statistic, crowd: Crowd, count: int | None, part: int | None) -> Answer:
-    """How many they are, exactly, and their sum with noise; small ones hidden."""
+def _of_crowd(spec: Statistic, crowd: Crowd, off: int, count: int | None, part: int | None) -> Answer:
+    """How many they are, exactly, and their sum with noise of at most `off`; small ones hidden."""
     if count is None and part is None:
         return Answer((None, None), None, None, spec.value(Fraction(0)), spec.value(Fraction(1)), HIDDEN)
-    count, part, rate, miss = _known(count), _known(part), spec.sum_rate, 1 - spec.coverage
-    assert rate is not None
+    count, part, miss = _known(count), _known(part), 1 - spec.coverage
     if count < crowd.k:
         raise ValueError("so small a crowd is hidden")
     total = spec.steps * count
-    ends = of_sums(part, total, reach(rate, miss / 2 if crowd.sample is not None else miss))
+    ends = of_sums(part, total, off)
     if crowd.sample is not None:
         ends = widened(ends, drawn(count, miss / 2))
     return _mean(spec, (count, part), part, total, ends)

@@ -29,6 +29,7 @@ from flint import arb
 from hubbub.kinds.statistic import tails
 from hubbub.kinds.statistic.quantile import Target, rank_error, shares
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
+from hubbub.numeric.gaussian_sums import reach_of_equals
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
@@ -73,6 +74,22 @@ def _chernoff(rates: tuple[Fraction, ...], bins: int, miss: Fraction, s: Fractio
             moment = (1 - exp(-rate)) ** 2 / ((1 - exp(s - rate)) * (1 - exp(-s - rate)))
             found += bins * moment.log()
         return found / ball(s)
+
+
+def noise_reach(spec: Statistic, miss: Fraction) -> int:
+    """An r such that the noise of one sum is beyond r, either way, with a chance of at most `miss`."""
+    if spec.gaussian is not None:
+        return reach_of_equals(spec.gaussian.s2, 1, miss / 2)
+    assert spec.sum_rate is not None
+    return reach(spec.sum_rate, miss)
+
+
+def noise_reach_of_many(spec: Statistic, bins: int, miss: Fraction) -> int:
+    """An r such that the noise of one sum in each of so many bins is together above r with a chance of at most `miss`."""
+    if spec.gaussian is not None:
+        return reach_of_equals(spec.gaussian.s2, bins, miss)
+    assert spec.sum_rate is not None
+    return reach_of_many((spec.sum_rate,), bins, miss)
 
 
 def of_sums(part: int, total: int, off: int) -> Ends:
@@ -126,7 +143,8 @@ def targets(spec: Statistic, people: int | None = None) -> tuple[tuple[Target, F
     Guarantee: of a bin of c people let r be the target of an end and t its rank error. The low end has L <= r + t, and
     the high one U >= r - t, but for a quarter (or, unsampled, a half) of 1 - coverage each. r + t and r - t are q c; of
     a sample, q c less or more sqrt(c ln(1/b)/2), or a line above that where c is not public: by Hoeffding's inequality
-    whoever lies below the q-quantile of all is then not too many, or too few, in the sample.
+    whoever lies below the q-quantile of all is then not too many, or too few, in the sample. Where several rows of a
+    person count, c is how many rows those have who were drawn, and the sample is of people.
     """
     loss, ranked = spec.unit_loss, spec.ranked
     assert loss is not None
@@ -146,13 +164,18 @@ def targets(spec: Statistic, people: int | None = None) -> tuple[tuple[Target, F
 
 def _line(spec: Statistic, miss: Fraction, people: int | None) -> Ends:
     """(slope, offset) of a line that is nowhere below sqrt(c ln(1/miss)/2): at the c that is public, or touching it at
-    the number of people that a bin has on average."""
+    the number of people that a bin has on average. Of K people with several rows it is what Serfling's inequality says:
+    how many rows of somebody lie up to the quantile of all, less q of their rows, is of an interval as long as a person
+    has rows in a bin, and everybody's add up to no less than 0."""
     with precision():
         double = rounded(log(1 / miss) / 2, up=True, digits=_DIGITS)
         if isinstance(spec.protection, Crowd):
             assert people is not None
             return Fraction(0), rounded((ball(double) * people).sqrt(), up=True, digits=_DIGITS)
         assert isinstance(spec.protection, Knowledge)
+        if spec.unit.counts_rows:
+            k, n = spec.protection.rows, spec.protection.people
+            return Fraction(0), k * spec.most_in_a_bin * drawn_from(k, n, miss)
         about = max(Fraction(spec.protection.rows, spec.bins), Fraction(1))
         slope = rounded((ball(double / (4 * about))).sqrt(), up=True, digits=_DIGITS)
     return slope, double / (4 * slope)  # sqrt(c d) <= slope c + d/(4 slope)

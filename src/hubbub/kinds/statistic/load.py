@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.histogram.load import bins_in
-from hubbub.kinds.statistic.estimates import Row
-from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Sums, in_columns
-from hubbub.kinds.statistic.result import ENDS, columns, published_columns, schema
+from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Row, bins_of_file, in_columns
+from hubbub.kinds.statistic.result import ENDS, columns, drawn_columns, published_columns, schema
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bounded_column import Measure
@@ -27,21 +25,19 @@ _MOST_SAMPLED: Final = 10**10  # people, in a file that somebody made: their int
 
 
 def load(spec: Statistic, files: Files) -> Measurement:
-    """What was drawn for the bins of a published file.
+    """The measurement, read from a published file.
 
     Guarantee: every found bin is there once; a number is missing only where all that was drawn for the bin is, and
     only where crowds are hidden. A file of more than 10^10 sampled people is refused.
     """
     keys = key_columns(spec.axes, columns(spec)) if spec.discovered else []
     table = files.table("release", schema(spec), [*keys, *published_columns(spec), *ENDS])
-    rows, found = rows_in(spec, table), None
+    rows = rows_in(spec, table)
     sampled = isinstance(spec.protection, Crowd) and spec.protection.sample is not None
     if sampled and sum(row[0] or 0 for row in rows) > _MOST_SAMPLED:
         raise CheckFailed(NO_NUMBERS)
-    if spec.discovered:
-        codes, labels = bins_in(spec.axes, table, keys)
-        found = list(zip(codes.tolist(), zip(*labels, strict=True), strict=True))
-    return Measurement(answers=loaded(Sums(spec).schema, in_columns(spec, rows, found)))
+    batch = in_columns(spec, drawn_columns(spec), rows, bins_of_file(spec, table, keys))
+    return Measurement(answers=loaded(batch.schema, batch))
 
 
 def rows_in(spec: Statistic, table: pa.Table) -> list[Row]:
@@ -63,7 +59,7 @@ def _ranked(spec: Statistic, measure: Measure, row: Row, ends: tuple[Any, ...]) 
 
 
 def _point(measure: Measure, end: float | None, back: Fraction) -> int | None:
-    """Which step of the range was drawn: an end is told half a step further out, where that is in the range."""
+    """The step that was drawn: the file has an end half a step further out, where that is in the range."""
     if end is None:
         return None
     if not isfinite(end):

@@ -6,56 +6,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.kinds.histogram.mechanism import CODE, found_name
 from hubbub.kinds.statistic.calibration import calibrated
-from hubbub.kinds.statistic.estimates import Row, estimated_answers
+from hubbub.kinds.statistic.drawn_columns import (
+    NO_NUMBERS,
+    Place,
+    Row,
+    drawn_schema,
+    found_keys,
+    in_columns,
+    rows_of,
+    visible_columns,
+)
+from hubbub.kinds.statistic.estimates import estimated_answers
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import draw, weights
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Answers, drawn_columns, key_of
+from hubbub.kinds.statistic.result import Answers, drawn_columns
 from hubbub.kinds.statistic.spec import Quantile, Share, Statistic
 from hubbub.kinds.statistic.weighted import weighted_counts
 from hubbub.noise.binomial import binomial
+from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.sampling.ranks import choose
-from hubbub.serialization.arrow import integer_array, labelled
-from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts, MultiRowPolicy
 from hubbub.tables.kept_rows import KeptRows, in_profile_crowds, within_bounds
-from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge, Route
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
-Place: TypeAlias = tuple[int, tuple[str | None, ...]]
-"""A bin that was found: the code of its declared part, and its found labels."""
-
-NO_NUMBERS: Final = "its numbers are none that such a release publishes"
-
 
 def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
-    """Count exactly, then draw.
+    """Count exactly in the engine, then add noise.
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     if spec.weighted_by is not None:
-        asked = question(spec, by_value=spec.measured is not None)
-        exact = weighted_counts(asked, spec.steps, spec.weighted_by, engine, source)
+        query = question(spec, by_value=spec.measured is not None)
+        exact = weighted_counts(query, spec.steps, spec.weighted_by, engine, source)
         return Measurement(answers=release(Sums(spec), exact, source))
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
-        asked = question(spec, by_value=spec.measured is not None)
-        kept = engine.kept_rows((asked,), source, spec.protection.people)
+        query = question(spec, by_value=spec.measured is not None)
+        kept = engine.kept_rows((query,), source, spec.protection.people)
         return Measurement(answers=release(SumsOfRows(spec), kept, source))
     if spec.profiled:
         return Measurement(answers=release(SumsOfProfiles(spec), every_row(spec, engine, source), source))
@@ -67,14 +69,8 @@ def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
 
 def present(spec: Statistic, drawn: Drawn) -> Answers:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
-    rows = rows_of(spec, drawn)
-    answers = answers_of(spec, rows)
-    if not spec.discovered:
-        return answers
-    if any(answer.status == HIDDEN for answer in answers.answers):
-        raise CheckFailed("a bin is listed that is hidden")
-    cells = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
-    return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in cells])
+    answers = answers_of(spec, rows_of(spec, drawn_columns(spec), drawn))
+    return replace(answers, found=found_keys(spec, drawn))
 
 
 def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
@@ -91,7 +87,7 @@ def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
 
 
 def question(spec: Statistic, *, by_value: bool) -> CountQuery:
-    """What it asks of the table."""
+    """The counting query for the engine."""
     return CountQuery(
         axes=spec.axes,
         person=spec.unit.person,
@@ -141,12 +137,7 @@ class Sums:
 
     @property
     def schema(self) -> pa.Schema:
-        """Every declared bin in order; found bins with the code of their declared part and their labels. Where some are
-        hidden it says which, and their numbers are 0."""
-        found = [(CODE, pa.int64())] if self.spec.discovered else []
-        found += [(name, LABELS) for name in found_names(self.spec)]
-        numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
-        return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
+        return drawn_schema(self.spec, drawn_columns(self.spec))
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         check_size(self.spec, sum(exact.counts.tolist()))
@@ -154,12 +145,7 @@ class Sums:
         if isinstance(self.spec.measured, Condition) and self.spec.sampled:
             counted, by_value = _by_answer(exact), True
         cells = _cells(self.spec, sampled(self.spec, counted, source), by_value)
-        rows = _integers(self.spec, cells, source)
-        if cells.found is None:
-            return in_columns(self.spec, rows)
-        # An absent bin looks like a hidden one, so hidden ones are absent too.
-        visible = [i for i, row in enumerate(rows) if None not in row]
-        return in_columns(self.spec, [rows[i] for i in visible], [cells.found[i] for i in visible])
+        return visible_columns(self.spec, drawn_columns(self.spec), _integers(self.spec, cells, source), cells.found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +168,15 @@ class SumsOfRows:
         assert isinstance(spec.protection, Knowledge)
         check_size(spec, exact.people)
         drawn = drawn_people(spec.protection.rows, exact, source)
-        return in_columns(spec, drawn_rows(spec, rows_in_bins(spec, drawn, 0), source))
+        return in_columns(spec, drawn_columns(spec), drawn_rows(spec, rows_in_bins(spec, drawn, 0), source))
 
 
 def every_row(spec: Statistic, engine: Engine, source: Source) -> KeptRows:
-    """All rows of everybody, with whose they are: nothing is chosen."""
+    """All rows of everybody, with the person of each; none is left out."""
     bounds = spec.unit.bounds
     assert bounds is not None
-    asked = question(spec, by_value=spec.measured is not None)
-    return engine.kept_rows((replace(asked, bounds=replace(bounds, rows_per_person=None)),), source)
+    query = question(spec, by_value=spec.measured is not None)
+    return engine.kept_rows((replace(query, bounds=replace(bounds, rows_per_person=None)),), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +197,7 @@ class SumsOfProfiles:
     def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
         counted = rows_of_crowds(self.spec, exact)
         check_size(self.spec, int(counted.counts.sum()))
-        return in_columns(self.spec, drawn_rows(self.spec, counted, source))
+        return in_columns(self.spec, drawn_columns(self.spec), drawn_rows(self.spec, counted, source))
 
 
 def rows_of_crowds(spec: Statistic, exact: KeptRows) -> ExactCounts:
@@ -262,43 +248,8 @@ def drawn_rows(spec: Statistic, counted: ExactCounts, source: Source) -> list[Ro
     return _integers(spec, _cells(spec, counted, spec.measured is not None), source)
 
 
-def in_columns(spec: Statistic, rows: Sequence[Row], found: Sequence[Place] | None = None) -> pa.RecordBatch:
-    """The rows under the schema of the mechanism."""
-    arrays: list[pa.Array] = []
-    if found is not None:
-        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
-        arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
-    for i in range(len(drawn_columns(spec))):
-        arrays.append(integer_array(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
-    if _may_hide(spec):
-        arrays.append(labelled(np.array([row[0] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
-    return pa.record_batch(arrays, schema=Sums(spec).schema)
-
-
-def rows_of(spec: Statistic, drawn: Drawn) -> list[Row]:
-    """The integers of every bin; None where it is hidden."""
-    rows: list[Row] = list(zip(*(drawn.integers(name).tolist() for name in drawn_columns(spec)), strict=True))
-    if not _may_hide(spec):
-        return rows
-    hidden = (None,) * len(drawn_columns(spec))
-    return [hidden if status == HIDDEN else row for row, status in zip(rows, drawn.texts(STATUS), strict=True)]
-
-
-def _may_hide(spec: Statistic) -> bool:
-    return isinstance(spec.protection, Crowd)
-
-
-def found_names(spec: Statistic) -> list[str]:
-    return [found_name(i) for i in range(sum(isinstance(axis, Discovered) for axis in spec.axes))]
-
-
-def label_column(labels: Sequence[str | None]) -> pa.Array:
-    known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-    return labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known))
-
-
 def _integers(spec: Statistic, cells: _Cells, source: Source) -> list[Row]:
-    """What is drawn for every bin; all else follows from it."""
+    """The noisy integers of every bin, from which everything published is computed."""
     if isinstance(spec, Quantile):
         return _points(spec, _tables(cells), source)
     people, sums = _added(spec, cells)
@@ -325,7 +276,7 @@ class _Cells:
 
 
 def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
-    """Who is in no bin is left out; bins that are found come in the order of their labels, the missing last."""
+    """The counted cells, without people in no bin; found bins are ordered by their labels, the missing last."""
     steps = 1 if isinstance(spec.measured, Condition) else spec.measured.steps if spec.measured is not None else 0
     width = steps + 1 if by_value else 1
     codes, counts = counted.codes.tolist(), counted.counts.tolist()
@@ -333,20 +284,32 @@ def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
     inside = [i for i, code in enumerate(codes) if code >= 0]
     if not spec.discovered:
         return _Cells(spec.bins, [(codes[i] // width, counts[i], values[i]) for i in inside], by_value)
-    keys = [(codes[i] // width, tuple(labels[i] for labels in counted.found)) for i in range(len(codes))]
-    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(last, key[1])))
-    order = {key: at for at, key in enumerate(ordered)}
-    rows = [(order[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
+    inside = [i for i in inside if counts[i]]
+    places, ordered = in_label_order([codes[i] // width for i in inside], inside, counted)
+    rows = [(place, counts[i], values[i]) for place, i in zip(places, inside, strict=True)]
     return _Cells(len(ordered), rows, by_value, ordered)
 
 
+def in_label_order(
+    indices: Sequence[int], inside: Sequence[int], counted: ExactCounts
+) -> tuple[list[int], list[Place]]:
+    """The numbers of found bins in the order of their labels, the missing last; and which bins they are.
+
+    Of the cells `inside` of what was counted, `indices` are the codes of their declared bins.
+    """
+    keys = [(code, tuple(labels[i] for labels in counted.found)) for code, i in zip(indices, inside, strict=True)]
+    ordered = sorted(set(keys), key=lambda key: (key[0], *map(last, key[1])))
+    order = {key: i for i, key in enumerate(ordered)}
+    return [order[key] for key in keys], ordered
+
+
 def last(label: str | None) -> tuple[bool, str]:
-    """Where a label stands among others: by its signs, the missing last."""
+    """The sort key of a label: by its characters, the missing last."""
     return label is None, label or ""
 
 
 def sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCounts:
-    """Those who are drawn, if there is to be a sample; whoever is in no bin takes part in the draw."""
+    """The counts of the secret sample, if there is one; people in no bin can be sampled too."""
     match spec.protection:
         case Knowledge(route=Route.SAMPLE) as knowledge:
             return ExactCounts(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
@@ -400,6 +363,15 @@ def _noise(rate: Fraction, size: int, source: Source) -> list[int]:
     return noise
 
 
+def _noise_of_sums(spec: Statistic, size: int, source: Source) -> list[int]:
+    """Gaussian, or two-sided geometric of the rate of the sums."""
+    if spec.gaussian is not None:
+        noise: list[int] = discrete_gaussian(spec.gaussian.s2, size, source).tolist()
+        return noise
+    assert spec.sum_rate is not None
+    return _noise(spec.sum_rate, size, source)
+
+
 # --- counts -------------------------------------------------------------------------------------------------------
 
 
@@ -410,25 +382,22 @@ def _through_channel(spec: Statistic, people: list[int], source: Source) -> list
 
 
 def _counts(spec: Statistic, people: list[int], source: Source) -> list[Row]:
-    """Of K people, by bins or in all; or of all people."""
-    rate = spec.unit_loss
-    assert rate is not None
-    return [(count + noise,) for count, noise in zip(people, _noise(rate, len(people), source), strict=True)]
+    """Noisy counts of the K sampled people, by bins or in all, or of everybody."""
+    return [(count + noise,) for count, noise in zip(people, _noise_of_sums(spec, len(people), source), strict=True)]
 
 
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
 def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Row]:
-    """A and B with noise each, told as A and A + B."""
-    rate, size = spec.sum_rate, len(people)
-    assert rate is not None
-    noise = _noise(rate, 2 * size, source)
+    """The sums A and B with noise each, published as A and A + B."""
+    size = len(people)
+    noise = _noise_of_sums(spec, 2 * size, source)
     return [(sums[i] + noise[i], spec.steps * people[i] + noise[i] + noise[size + i]) for i in range(size)]
 
 
 def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Row]:
-    """How many they are, exactly, and their sum with noise; small ones hidden."""
+    """The exact size of each crowd and its sum with noise; small crowds are hidden."""
     rate = spec.sum_rate
     assert rate is not None
     both = zip(people, sums, _noise(rate, len(people), source), strict=True)
@@ -439,7 +408,7 @@ def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int]
 
 
 def _points(spec: Quantile, tables: list[list[tuple[int, int]]], source: Source) -> list[Row]:
-    """Of a crowd how many they are, exactly; then the value and both ends, as points."""
+    """The exact size of a crowd; then the quantile and both ends of its interval, as points."""
     crowd = spec.protection if isinstance(spec.protection, Crowd) else None
     rows: list[Row] = []
     for table in tables:

@@ -28,6 +28,8 @@ from hubbub.channels.divergence import largest_ratio
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.sampled import sampled_crowd_blending
 from hubbub.errors import Refused
+from hubbub.guarantees.accountant.concentrated import CKS, of_noise
+from hubbub.guarantees.accountant.gaussian import GaussianNoise, delta_of
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
@@ -36,12 +38,21 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
 from hubbub.guarantees.survey import surveyed
 from hubbub.kinds.histogram.discovery import discovery_cost
-from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
+from hubbub.kinds.histogram.promises import (
+    EVERY_BIN,
+    FOUND_PARTITION,
+    KEPT_ROWS,
+    PARTITION,
+    of_people,
+    person_holds,
+    several_rows,
+    with_found_bins,
+)
 from hubbub.kinds.statistic.calibration import PUBLIC_TOTALS
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import Target, shares, weights
 from hubbub.kinds.statistic.weights import weight_rule
-from hubbub.numeric.exact import Infinite, ball, exp, precision, to_text, upper
+from hubbub.numeric.exact import Infinite, ball, exp, precision, rounded, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
@@ -68,18 +79,23 @@ BLANK_IS_A_COIN: Final = Theorem(
 )
 EXACT: Final = Theorem("statistic.exact-count", exact_count.THEOREM, f"{GLP}, Proposition 12; {HERE}")
 REPLACED: Final = Theorem("statistic.sample-replaced", "amplification by sampling without replacement", BBG)
+GAUSSIAN: Final = Theorem(
+    "statistic.gaussian", "discrete Gaussian noise on whole numbers that one person moves", f"{CKS}; {HERE}"
+)
 SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
+
+_LEAST_DELTA: Final = Fraction(1, 10**30)
 
 HIDDEN: Final = Assumption("statistic.small-hidden", "a bin of fewer than {k} people is hidden, with all about it")
 ANY_ROW: Final = Assumption(
     "person.any-row",
-    "each value of {person} counts once, and meets the condition if any of its rows does; rows without are left out",
+    "each value of {person} counts once, and meets the condition if any of its rows does; rows with no {person} are left out",
 )
 
 ANY_ROW_IN_BINS: Final = Assumption(
     "person.any-row-in-bins",
     "each value of {person} counts once in each of at most {distinct} bins, chosen secretly, and meets the condition "
-    "there if any of its rows there does; rows without are left out",
+    "there if any of its rows there does; rows with no {person} are left out",
 )
 
 
@@ -93,6 +109,8 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
 
     check_found(spec)
     match spec.protection:
+        case Noise(epsilon=epsilon) if spec.gaussian is not None:
+            return of_gaussian(spec, spec.gaussian, epsilon)
         case Noise(epsilon=epsilon):
             own = _of_noise(spec, epsilon)
             return (own,) if spec.survey is None else (own, surveyed(own, spec.survey))
@@ -100,12 +118,14 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):
             return _of_exact(spec, spec.protection)
+        case Knowledge(variance=Fraction()):
+            raise Refused("Gaussian noise on a sample is for several questions together; ask them so")
         case Knowledge():
-            return _of_sample(spec, spec.protection)
+            return of_sample(spec, spec.protection, of_one_replaced(spec, spec.protection.rate))
 
 
 def _of_noise(spec: Statistic, epsilon: Fraction) -> Derivation:
-    """Noise on everything.
+    """Differential privacy by noise on every number.
 
     Guarantee: of one row of each person, as :func:`differential`; of several, or of several bins of a person, each of
     which loses `epsilon` over as many as one person has at most, as
@@ -116,18 +136,43 @@ def _of_noise(spec: Statistic, epsilon: Fraction) -> Derivation:
         return differential(spec, epsilon, Neighbours.ADD_REMOVE)
     own = differential(spec, epsilon / spec.moved, Neighbours.ADD_REMOVE)
     if spec.weighted_by is not None:
-        return Derivation(
-            conclusion=DifferentialPrivacy(epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE),
-            theorem=WEIGHTS,
-            premises=(own,),
+        return own.then(
+            WEIGHTS,
+            DifferentialPrivacy(epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE),
             numbers=texts(most=spec.moved, epsilon=epsilon / spec.moved),
         )
     return several_rows(own, spec.unit, spec.bins)
 
 
+def of_gaussian(
+    spec: Statistic, noise: GaussianNoise, epsilon: Fraction, more: tuple[Assumption, ...] = ()
+) -> tuple[Derivation, ...]:
+    """Gaussian noise on everything: what it loses at this epsilon, and zCDP beside it.
+
+    Guarantee: (epsilon, delta)-differential privacy for one person more or less with the delta of
+    :func:`hubbub.guarantees.accountant.gaussian.delta_of`, rounded up, where one person moves the numbers as
+    `Statistic.sensitivity` says: by the exact profile where no number moves by more than 1, else by Lemma C. Rows are kept
+    by a map of the person's own, so that closeness survives averaging over it.
+    """
+    used = (*granted(spec), *more)
+    own = stated(
+        DifferentialPrivacy(epsilon=epsilon, delta=gaussian_delta(noise, epsilon), neighbours=Neighbours.ADD_REMOVE),
+        theorem=GAUSSIAN,
+        numbers=texts(epsilon=epsilon, variance=noise.s2, squared=noise.squared, moved=noise.moved),
+        assumptions=used,
+        people=spec.people,
+    )
+    return own, of_noise(noise, people=spec.people, assumptions=used)
+
+
+def gaussian_delta(noise: GaussianNoise, epsilon: Fraction) -> Fraction:
+    """The delta that is promised: no smaller than the one of the noise, nor than 1e-30."""
+    return max(rounded(delta_of(noise, epsilon), up=True, digits=9), _LEAST_DELTA)
+
+
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
     """What is taken for granted about bins, values, conditions and people."""
-    assumptions = [PARTITION, *(() if spec.discovered else (EVERY_BIN,))] if spec.axes else []
+    assumptions = [*((FOUND_PARTITION,) if spec.discovered else (PARTITION, EVERY_BIN))] if spec.axes else []
     assumptions += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
     if isinstance(spec.measured, Measure):
         assumptions.append(spec.measured.rule)
@@ -178,7 +223,7 @@ def _any_row_in_bins(spec: Statistic) -> Assumption:
 
 
 def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
-    """The mechanism itself, for one person more or less, or replaced.
+    """Differential privacy of the mechanism, for one person added or removed, or replaced.
 
     Guarantee: a person is in one bin at most, whichever of their rows is kept. There a count moves by 1 (Geometric). A
     and B move together by W, and noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, every weight
@@ -214,7 +259,7 @@ def _ranked(ranked: tuple[Measure, Fraction], epsilon: Fraction) -> tuple[tuple[
 
 
 def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
-    """People of one bin blend.
+    """Crowd-blending privacy of the people of one bin.
 
     Guarantee: for two people of one bin every count is the same whoever of them is there; their sum differs by W at
     most, and noise of rate epsilon/W hides that up to epsilon; ranks differ by 1 at most. Whoever is in a bin of fewer
@@ -250,15 +295,15 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         numbers = (*numbers, *texts(steps=spec.steps, rate=crowd.epsilon / spec.steps))
     own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.unit.crowds)
     own = with_found_bins(own, arb(0)) if spec.discovered else own  # k is at least 2: one person shows no bin
+    return sampled_crowds(own, crowd, SAMPLED_CROWDS)
+
+
+def sampled_crowds(own: Derivation, crowd: Crowd, theorem: Theorem) -> tuple[Derivation, ...]:
+    """The promise to crowds of everybody; on a secret sample the same to those who are drawn, by a theorem of the kind's
+    own, and what the sample buys for everybody."""
     if crowd.sample is None:
         return (own,)
-    kept = Derivation(
-        conclusion=claim,
-        theorem=SAMPLED_CROWDS,
-        premises=(own,),
-        numbers=texts(p=crowd.sample),
-        assumptions=(SAMPLED,),
-    )
+    kept = own.then(theorem, own.conclusion, numbers=texts(p=crowd.sample), assumptions=(SAMPLED,))
     return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
 
 
@@ -299,7 +344,7 @@ def _crowds_of_bins(spec: Statistic, crowd: Crowd) -> Derivation:
 
 
 def profile_crowds(spec: Statistic, crowd: Crowd, own: Derivation) -> Derivation:
-    """People with equally many rows in each bin blend.
+    """Crowd-blending privacy of people with equally many rows in each bin.
 
     Guarantee: if rows of one bin blend up to e, then leaving out all rows of people whose profile fewer than k share,
     and of those who have more than the bounds, blends people: two of one profile have their rows in the same bins, so
@@ -310,18 +355,17 @@ def profile_crowds(spec: Statistic, crowd: Crowd, own: Derivation) -> Derivation
     claim = own.conclusion
     assert isinstance(claim, CrowdBlending)
     assert not isinstance(claim.epsilon, Infinite)
-    return Derivation(
-        conclusion=CrowdBlending(k=crowd.k, epsilon=spec.moved * claim.epsilon),
-        theorem=PROFILES,
-        premises=(own,),
+    return own.then(
+        PROFILES,
+        CrowdBlending(k=crowd.k, epsilon=spec.moved * claim.epsilon),
         numbers=texts(most=spec.moved, epsilon=claim.epsilon),
         assumptions=(who(spec),),
         people=People(person=spec.unit.person),
     )
 
 
-def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
-    """A differentially private mechanism on K people drawn in secret without replacement.
+def of_sample(spec: Statistic, knowledge: Knowledge, inner: Derivation) -> tuple[Derivation, ...]:
+    """A differentially private mechanism, `inner` for one row replaced, on K people drawn in secret without replacement.
 
     Guarantee: inside the sample one row replaced costs `rate`, and half of it if it is replaced by a blank that is in
     no bin (or, where rows have two values, the blank is a fair coin): Theorem A1' makes that epsilon-zero-knowledge
@@ -329,24 +373,20 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     one person is replaced. Refused if the rate is too high for the epsilon.
     """
     k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
-    reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
-    if isinstance(reached, Infinite) or reached > knowledge.epsilon:
+    if not sample_holds(spec, knowledge).passed:
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    inner = of_one_replaced(spec, rate)
     names = texts(k=k, n=n, rate=rate)
     used = (SYMMETRIC, SECRET, declared(knowledge))
-    knows = Derivation(
-        conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
-        theorem=BLANK_IS_A_COIN if spec.blank is Blank.COIN else HALF_WAY,
-        premises=(inner,),
+    knows = inner.then(
+        BLANK_IS_A_COIN if spec.blank is Blank.COIN else HALF_WAY,
+        ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
         numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
         assumptions=used,
     )
     swapped = mixed(rate, knowledge.share)
-    private = Derivation(
-        conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
-        theorem=REPLACED,
-        premises=(inner,),
+    private = inner.then(
+        REPLACED,
+        DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
         numbers=(*names, *texts(epsilon_out=swapped)),
         assumptions=used,
     )
@@ -354,7 +394,7 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
 
 
 def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
-    """Noise on the exact count.
+    """Zero-knowledge privacy by noise on the exact count.
 
     Guarantee: Theorem A3 in whole numbers, refused if the scale is too small for the epsilon; and, one person replaced
     moving the count by 1, a loss of one over the scale.
@@ -398,16 +438,38 @@ def checks(spec: Statistic) -> Iterator[Check]:
     """
     if spec.channel is not None:
         yield from laws(spec.channel)
+    geometric = isinstance(spec.protection, Noise) and spec.ranked is None and spec.unit_loss is not None
+    if spec.unit.counts_rows and geometric:
+        assert isinstance(spec.protection, Noise)
+        assert spec.unit_loss is not None  # of a row: a mean moves both of its sums by W in all
+        yield person_holds(spec.unit, spec.bins or None, spec.unit_loss, spec.protection.epsilon)
+    if spec.gaussian is not None:
+        yield gaussian_holds(spec, spec.gaussian)
+    if spec.channel is not None or spec.gaussian is not None:
         return
     yield from mechanism_holds(spec)
     if isinstance(spec.protection, Knowledge):
         yield from _knowledge_holds(spec, spec.protection)
 
 
+def gaussian_holds(spec: Statistic, noise: GaussianNoise) -> Check:
+    """The delta of the noise at the epsilon that is promised, and how far one person moves all numbers, from the rule."""
+    assert isinstance(spec.protection, Noise)
+    claim, sensitivity = spec.promises()[0].conclusion, spec.sensitivity
+    assert isinstance(claim, DifferentialPrivacy)
+    assert sensitivity is not None
+    found = delta_of(noise, spec.protection.epsilon)
+    right = found <= claim.delta and noise.squared == sensitivity.l2_squared and noise.moved == sensitivity.moved
+    says = (
+        f"one person moves at most {noise.moved:,} of the numbers, by a length whose square is {short(noise.squared, 9)}; "
+        f"the delta is {short(found, 9)}"
+    )
+    return Check("the Gaussian noise", right, says)
+
+
 def mechanism_holds(spec: Statistic) -> Iterator[Check]:
     """What one person more or less, or replaced, changes, whoever was drawn."""
-    loss = spec.unit_loss
-    assert loss is not None
+    loss = spec.noise_loss
     if spec.ranked is not None:
         yield _ranks_hold(targets(spec, 2), loss)
     elif not (isinstance(spec.protection, Knowledge) and spec.measured is None):
@@ -437,18 +499,32 @@ def _sums_hold(spec: Statistic, loss: Fraction) -> Check:
 
 def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:
     k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
-    what = f"what {k:,} of {n:,} random people could tell"
     if knowledge.route is Route.EXACT:
         fits = exact_count.enough(k, n, 1 / rate, knowledge.epsilon)
-        yield Check(what, fits, f"hides in noise of rate {to_text(rate)}, by both inequalities of Theorem A3")
+        yield Check(
+            _sample_question(knowledge),
+            fits,
+            f"hides in noise of rate {to_text(rate)}, by both inequalities of Theorem A3",
+        )
         return
-    reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
-    fits = not isinstance(reached, Infinite) and reached <= knowledge.epsilon
-    yield Check(what, fits, f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')")
+    yield sample_holds(spec, knowledge)
     if spec.blank is Blank.COIN and n <= LARGEST:
         found = worst_loss(n, k, float(rate), coin=True)
         right = found <= float(knowledge.epsilon) * (1 + 1e-9)
         yield Check("the law over all databases", right, f"loses {short(found, 9)} at most, in floating point")
+
+
+def sample_holds(spec: Statistic, knowledge: Knowledge) -> Check:
+    """What a mechanism on the secret sample tells beyond the sample, against the epsilon that is claimed."""
+    reached = outside(knowledge.rows, knowledge.people, knowledge.rate, blank=spec.blank).epsilon_zk
+    fits = not isinstance(reached, Infinite) and reached <= knowledge.epsilon
+    return Check(
+        _sample_question(knowledge), fits, f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
+    )
+
+
+def _sample_question(knowledge: Knowledge) -> str:
+    return f"what {knowledge.rows:,} of {knowledge.people:,} random people could tell"
 
 
 def _ranks_hold(aims: Sequence[tuple[Target, Fraction]], loss: Fraction) -> Check:

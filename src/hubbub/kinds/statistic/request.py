@@ -1,14 +1,17 @@
-"""From the words that ask for a count, fraction, mean or quantile to its spec, or one sentence; and the four kinds."""
+"""From options to the spec of a count, fraction, mean or quantile; and the four kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from hubbub.channels.noise_choice import NOISES, chosen_variance
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import ROWS
+from hubbub.guarantees.accountant.gaussian import in_bins
+from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS
 from hubbub.kinds.statistic.calibration import CALIBRATE, totals_of
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
@@ -21,11 +24,12 @@ from hubbub.tables.bins import Declared, Discovered, parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers, within_bins
+from hubbub.tables.privacy_unit import Unit, of_options, on_average, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection
 from hubbub.tables.unlisted import UNLISTED
 from hubbub.tables.unlisted import declared as of_bins
 
+_S = TypeVar("_S", bound=Statistic)
 MOST_PEOPLE: Final = 10**12
 WAYS: Final = (
     "say how people are protected, in one way: `zero_knowledge=EPS` with `rows=K` and `people=N`, `crowd=K` with "
@@ -45,6 +49,8 @@ def statistic(
     people: Exact | None = None,
     crowd: Exact | None = None,
     epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    noise: str | None = None,
     sample: Exact | None = None,
     at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
@@ -56,14 +62,9 @@ def statistic(
     calibrate: object = None,
     unit: Unit | None = None,
 ) -> Statistic:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
-    if isinstance(by, str):
-        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
-    axes = tuple(map(parse, by))
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
-    rule = where if where is None or isinstance(where, Condition) else parse_condition(where)
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
+    common = common_fields(by, where, coverage, unlisted, unit)
+    axes, level = common["axes"], common["coverage"]
     if of is None and name in ("mean", "quantile"):
         raise WrongUse(f"say what the {name} is of, with its range and step: `of=salary:0..300000:100`")
     if of is not None and name in ("count", "fraction"):
@@ -72,22 +73,59 @@ def statistic(
     protection = protected(
         one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
     )
-    common: dict[str, Any] = {
-        "axes": axes, "where": rule, "protection": protection, "coverage": level,
-        "unit": within_bins(unit or Unit(), axes),
-        "unlisted": of_bins(unlisted, axes),
-        "subtotals": totals,
-    }  # fmt: skip
+    common |= {"protection": protection, "subtotals": totals}
     weights: dict[str, Any] = {"weight": declared_weight(weight, calibrated), "poisson_survey": poisson_survey}
     match name:
         case "count":
-            return Count(**common, **weights)
+            return with_noise(Count(**common, **weights), noise, delta)
         case "fraction":
-            return Share(calibrate=totals_of(calibrate, axes), **common, **weights)
+            return with_noise(Share(calibrate=totals_of(calibrate, axes), **common, **weights), noise, delta)
         case "mean":
-            return Mean(of=measured(of), calibrate=totals_of(calibrate, axes), **common, **weights)
+            mean = Mean(of=measured(of), calibrate=totals_of(calibrate, axes), **common, **weights)
+            return with_noise(mean, noise, delta)
         case _:
             return Quantile(of=measured(of), q=rational(q, "q"), **common)
+
+
+def common_fields(
+    by: Sequence[str], where: str | Condition | None, coverage: Exact, unlisted: Exact | None, unit: Unit | None
+) -> dict[str, Any]:
+    """What every statistic has: its bins, the condition, the coverage of intervals, whose rows, who may be in no bin."""
+    if isinstance(by, str):
+        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    axes, level = tuple(map(parse, by)), rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    return {
+        "axes": axes,
+        "where": where if where is None or isinstance(where, Condition) else parse_condition(where),
+        "coverage": level,
+        "unlisted": of_bins(unlisted, axes),
+        "unit": within_bins(unit or Unit(), axes),
+    }
+
+
+def with_noise(spec: _S, noise: str | None, delta: Exact | None) -> _S:
+    """The spec with the requested noise; with a delta and no `noise`, the one with less error.
+
+    Guarantee: which it is depends on the public description alone, and either keeps the epsilon; the delta of Gaussian
+    noise is at most the one that is allowed.
+    """
+    if noise is None and delta is None:
+        return spec
+    if not isinstance(spec.protection, Noise):
+        raise WrongUse("`delta` and `noise` go with `epsilon` alone: noise on every number; leave them out")
+    allowed = None if delta is None else positive(delta, "delta")
+    if spec.sensitivity is None:
+        chosen_variance(noise or "auto", spec.protection.epsilon, allowed, in_bins(1))  # refuses words that are none
+        if noise != "gaussian":
+            return spec
+        raise WrongUse(
+            "Gaussian noise is for counts, shares, means, and sums in layers or with a cap that is said, in declared bins of a table "
+            "that is no secret survey; use `noise=geometric`, which needs no delta"
+        )
+    variance = chosen_variance(noise or "auto", spec.protection.epsilon, allowed, spec.sensitivity)
+    return spec if variance is None else replace(spec, protection=replace(spec.protection, variance=variance))
 
 
 def declared(spec: str) -> Declared:
@@ -155,7 +193,7 @@ def _rate(value: Exact) -> Fraction:
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
 BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
-OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100.", takes="str")
+OF: Final = Option("of", "RANGE", "What is measured, COLUMN:LOW..HIGH:STEP: pay:0..9000:10.", takes="str")
 WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
 _Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 ONE_ROW: Final = Option(
@@ -163,13 +201,6 @@ ONE_ROW: Final = Option(
     None,
     "Of people with several rows keep one, chosen secretly among all of theirs.",
     group=WHOSE,
-)
-EXPECTED: Final = Option(
-    "expected_rows",
-    None,
-    "Intervals for what is kept on average, not for what was kept now.",
-    group=WHOSE,
-    advanced=True,
 )
 _ANY_ROW: Final = Option(
     "any_row", None, "A person of several rows counts if any of them meets the condition.", group=WHOSE, advanced=True
@@ -183,7 +214,7 @@ TOTALS: Final = Option(
 DISTINCT: Final = Option(
     "distinct",
     "B",
-    "Each person, or their rows, in at most B bins, chosen secretly; EPS is for all.",
+    "Each person, or their rows, in at most B bins, chosen secretly.",
     group=WHOSE,
     advanced=True,
 )
@@ -193,6 +224,16 @@ PROTECTED: Final = (
     Option("people", "N", "With zero-knowledge: how many people the table is of; public.", group=HOW, advanced=True),
     Option("crowd", "K", "Show bins of at least K people, the others hidden.", group=HOW),
     Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything.", group=HOW),
+    Option("delta", "D", "With `epsilon` alone: allows Gaussian noise where that is better.", group=HOW),
+    Option(
+        "noise",
+        "KIND",
+        f"With `epsilon` alone: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
+        choices=NOISES,
+        takes="str",
+        group=HOW,
+        advanced=True,
+    ),
     Option(
         "sample", "P", "With `crowd`: a fresh secret sample, each person with probability P.", group=HOW, advanced=True
     ),
@@ -202,38 +243,27 @@ PROTECTED: Final = (
 )
 
 
-def from_options(
-    name: str,
-    *,
-    person: str | None = None,
-    one_row_per_person: bool = False,
-    any_row: bool = False,
-    expected_rows: bool = False,
-    count_rows: bool = False,
-    distinct: Exact | None = None,
-    rows_per_person: Exact | None = None,
-    rows_per_bin: Exact | None = None,
-    rows_called: str | None = None,
-    **words: Any,
-) -> Statistic:
-    """The release that the words of a command from_options for."""
-    unit = of_numbers(
-        person,
-        one_row_per_person=one_row_per_person,
-        any_row=any_row,
-        expected_rows=expected_rows,
-        distinct=distinct,
-        rows_per_person=rows_per_person,
-        rows_per_bin=rows_per_bin,
-        rows_called=rows_called,
-        by_bins=bool(words.get("by")),
-    )
+WITHOUT_DELTA: Final = tuple(each for each in PROTECTED if each.name not in ("delta", "noise"))
+"""Of kinds whose noise is not chosen."""
+
+
+def from_options(name: str, *, kept_rows: bool = False, count_rows: bool = False, **options: Any) -> Statistic:
+    """Build the spec from the options of a command.
+
+    Intervals of one row per person are for what is kept on average, where such intervals are known, unless `kept_rows`
+    asks for the others.
+    """
+    unit, rest = of_options(options, by_bins=bool(options.get("by")), of_condition=name in ("count", "fraction"))
     if count_rows and not unit.counts_rows:
         raise WrongUse(
             "rows are counted where it is said how many of a person count at most; add `rows_per_person=M`, or drop "
             "`count_rows`"
         )
-    return statistic(name, unit=unit, **words)
+    found, average = statistic(name, unit=unit, **rest), on_average(unit, kept_rows=kept_rows)
+    try:
+        return found if average == unit else replace(found, unit=replace(found.unit, expected_rows=True))
+    except WrongUse:  # no such interval is known for it
+        return found
 
 
 _REST: Final = """
@@ -245,7 +275,7 @@ its values found in the data, which goes with `crowd=K` (a bin that is hidden is
 Say how people are protected, in one way. `zero_knowledge=EPS` `rows=K` `people=N`: whatever is learnt about you, K
 random people out of N would have told as well, up to EPS. `crowd=K` `epsilon=E`: people of a bin could stand in each
 other's place, up to E; smaller bins are hidden; `sample=P` draws a secret sample first. `epsilon=E`: differential
-privacy for one person more or less.
+privacy for one person more or less{noise}.
 
 N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
 anything is spent; that it was refused is information, and for you alone. What is released about the same people under
@@ -260,6 +290,9 @@ _ANY: Final = """ Or by
 whether any of their rows meets the condition (`any_row=True`): how many people ever did; by bins, in each of at most B
 (`distinct=B`)."""
 
+_NOISE: Final = """; with `delta=D` the noise is geometric or
+Gaussian, whichever has less error for people with so many rows or bins (`noise` says which instead)"""
+
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
 
 
@@ -267,9 +300,9 @@ def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option
     found = Kind(
         name=name,
         wire=f"{name}/1",
-        help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
+        help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '', noise='' if made is Quantile else _NOISE)}",
         examples=tuple(f"hubbub release {name} {each}" for each in examples),
-        options=(*options, *PROTECTED),
+        options=(*options, *(PROTECTED if made is not Quantile else WITHOUT_DELTA)),
         from_options=partial(from_options, name),
         from_json=partial(read, made),
     )
@@ -281,7 +314,21 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION),
+    (
+        BY,
+        TOTALS,
+        WHERE,
+        ONE_ROW,
+        EXPECTED,
+        KEPT,
+        _ANY_ROW,
+        _COUNT_ROWS,
+        DISTINCT,
+        *ROWS,
+        WEIGHT,
+        SURVEY,
+        CALIBRATED_OPTION,
+    ),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -289,7 +336,21 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (BY, TOTALS, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
+    (
+        BY,
+        TOTALS,
+        WHERE,
+        ONE_ROW,
+        EXPECTED,
+        KEPT,
+        _ANY_ROW,
+        DISTINCT,
+        *ROWS,
+        WEIGHT,
+        SURVEY,
+        CALIBRATED_OPTION,
+        CALIBRATE,
+    ),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -300,7 +361,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
+    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, KEPT, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )

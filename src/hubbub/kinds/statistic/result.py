@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -12,14 +12,24 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.histogram.text import ONE_ROW
 from hubbub.kinds.statistic import chart, subtotals
 from hubbub.kinds.statistic import text as statistic_text
-from hubbub.kinds.statistic.arrays import down, integers, one_batch, up
+from hubbub.kinds.statistic.arrays import (
+    down,
+    integers,
+    interval_arrays,
+    interval_facts,
+    label_arrays,
+    one_batch,
+    up,
+)
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled, texts
+from hubbub.serialization.arrow import floats, labelled
+from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.labels import is_ranges
@@ -69,9 +79,9 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     """The integers that stand beside each answer: whatever is said follows from them.
 
     A number of people in a secret sample is called `sampled`, so that nobody takes it for one of everybody; one of rows
-    that were kept of people with several is called `kept`.
+    that were kept of people with several is called `kept_rows`, or what rows are called.
     """
-    people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
+    people = "sampled" if spec.sampled else spec.unit.rows_column if spec.unit.one_row_per_person else "people"
     people = spec.unit.rows_column if spec.profiled else people
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
@@ -80,7 +90,7 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     if spec.measured is None and spec.weighted_by is not None:
         return ("weight_steps",)
     if spec.measured is None:
-        return ("sampled" if spec.sampled else "count",)
+        return ("sampled" if spec.sampled else spec.unit.rows_column if spec.unit.one_row_per_person else "count",)
     if spec.has_single_unknown and isinstance(spec.protection, Knowledge):
         return ("sampled" if spec.sampled else "having",)
     return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
@@ -98,16 +108,23 @@ def drawn_columns(spec: Statistic) -> tuple[str, ...]:
 
 
 def columns(spec: Statistic) -> list[str]:
-    """The columns of numbers of its file."""
+    """The names of the number columns of the published file."""
     return [*published_columns(spec), *ENDS, STATUS]
 
 
 def schema(spec: Statistic) -> pa.Schema:
     """The columns of its file: the labels of the bin, the published integers, and what follows from them."""
     number = pa.int64() if counts_people(spec) else pa.float64()
-    keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
-    integers = [(name, pa.int64()) for name in published_columns(spec)]
-    return pa.schema([*keys, *integers, *((name, number) for name in ENDS), (STATUS, LABELS)])
+    return file_schema(spec.axes, published_columns(spec), ENDS, number)
+
+
+def file_schema(
+    axes: Sequence[Axis], integers: Sequence[str], ends: Sequence[str], number: pa.DataType | None = None
+) -> pa.Schema:
+    """The columns of a file: the labels of the bin, integers, what follows from them, and the status."""
+    keys = [(name, pa.string()) for name in key_columns(axes, [*integers, *ends, STATUS])]
+    numbers = [(name, pa.int64()) for name in integers] + [(name, number or pa.float64()) for name in ends]
+    return pa.schema([*keys, *numbers, (STATUS, LABELS)])
 
 
 def slack(spec: Statistic) -> Fraction:
@@ -122,13 +139,12 @@ def slack(spec: Statistic) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers(Result):
-    """What a statistic published."""
+class BinAnswers(Result):
+    """What a statistic by bins published: an answer for each bin, in order."""
 
     spec: Statistic
-    answers: list[Answer]
+    answers: list[Any]
     found: list[Key] | None = None  # the labels of the bins that are shown, where bins are found in the data
-    calibrated: Answer | None = None  # of all bins together, by their public totals
 
     def keys(self) -> Iterator[Key]:
         """The labels of every bin, in order."""
@@ -137,6 +153,53 @@ class Answers(Result):
             return
         for code in range(self.spec.bins):
             yield key_of(self.spec.axes, code)
+
+    def file_batch(
+        self, schema: pa.Schema, published: Sequence[Sequence[int | None]], ends: Sequence[pa.Array]
+    ) -> pa.RecordBatch:
+        """The rows of the file: labels, the published integers of every bin, estimates and intervals, and the status."""
+        labels = label_arrays(len(self.spec.axes), list(self.keys()))
+        many = len(schema) - len(labels) - len(ends) - 1
+        numbers = [integers([row[i] for row in published]) for i in range(many)]
+        status = np.array([STATUSES.index(answer.status) for answer in self.answers], dtype=np.int64)
+        return pa.record_batch([*labels, *numbers, *ends, labelled(status, STATUSES)], schema=schema)
+
+    def key_facts(self) -> Iterator[dict[str, Any]]:
+        """The labels of every bin by the name of their column, for JSON."""
+        names = [axis.column for axis in self.spec.axes]
+        for key in self.keys():
+            yield {"key": dict(zip(names, key, strict=True))}
+
+    def knowledge_facts(self) -> dict[str, Any]:
+        """Of how many people a secret sample told, for JSON."""
+        protection = self.spec.protection
+        if not isinstance(protection, Knowledge):
+            return {}
+        return {"rows": protection.rows, "people": protection.people, "epsilon": to_text(protection.epsilon)}
+
+    def number_of(self, status: str) -> int:
+        """How many bins have this status."""
+        return sum(answer.status == status for answer in self.answers)
+
+    def display_table(
+        self,
+        heads: Sequence[str],
+        cells: Iterable[tuple[tuple[str, ...], bool]],
+        columns: Sequence[str],
+        notes: tuple[str, ...],
+    ) -> DisplayTable:
+        """A table of the first bins, given their cells and whether they are greyed out."""
+        rows = tuple((key, texts, unknown) for key, (texts, unknown) in zip(self.keys(), cells, strict=False))
+        names, ranges = tuple(key_columns(self.spec.axes, columns)), tuple(map(is_ranges, self.spec.axes))
+        return DisplayTable(names, tuple(heads), rows, notes, ranges)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers(BinAnswers):
+    """What a statistic published."""
+
+    answers: list[Answer]
+    calibrated: Answer | None = None  # of all bins together, by their public totals
 
     def sheets(self) -> tuple[Sheet, ...]:
         batch, off = self._batch(), slack(self.spec)
@@ -179,16 +242,8 @@ class Answers(Result):
         return pa.record_batch(arrays, schema=pa.schema([(name, pa.float64()) for name in numbers]))
 
     def _batch(self) -> pa.RecordBatch:
-        spec, found = self.spec, self.answers
-        keys = list(self.keys())
-        arrays: list[pa.Array] = [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
-        for i in range(len(published_columns(spec))):
-            numbers = [answer.published[i] for answer in found]
-            arrays.append(integers(numbers))
-        arrays += self._ends(found)
-        statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
-        arrays.append(labelled(statuses, STATUSES))
-        return pa.record_batch(arrays, schema=schema(spec))
+        published = [answer.published for answer in self.answers]
+        return self.file_batch(schema(self.spec), published, self._ends(self.answers))
 
     def _ends(self, found: Sequence[Answer]) -> list[pa.Array]:
         """Estimates and intervals."""
@@ -198,60 +253,50 @@ class Answers(Result):
                 integers([floor(answer.low) for answer in found]),
                 integers([None if answer.high is None else ceil(answer.high) for answer in found]),
             ]
-        return [
-            floats([None if answer.estimate is None else float(answer.estimate) for answer in found]),
-            floats([down(answer.low) for answer in found]),
-            floats([up(answer.high) for answer in found]),
-        ]
+        return interval_arrays([(answer.estimate, answer.low, answer.high) for answer in found])
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
-        names, is_count = [axis.column for axis in spec.axes], counts_people(spec)
         rows = []
-        for key, answer in zip(self.keys(), self.answers, strict=True):
-            about = answer.estimate
-            rows.append(
-                {
-                    "key": dict(zip(names, key, strict=True)),
-                    "value": None if answer.value is None else to_text(answer.value),
-                    "estimate": None if about is None else _nearest(about) if is_count else float(about),
-                    "low": floor(answer.low) if is_count else down(answer.low),
-                    "high": None if answer.high is None else ceil(answer.high) if is_count else up(answer.high),
-                    **dict(zip(published_columns(spec), answer.published, strict=True)),
-                }
-            )
-        protection = spec.protection
-        more: dict[str, Any] = {}
-        if isinstance(protection, Knowledge):
-            more = {"rows": protection.rows, "people": protection.people, "epsilon": to_text(protection.epsilon)}
+        for key, answer in zip(self.key_facts(), self.answers, strict=True):
+            numbers = interval_facts(answer.value, (answer.estimate, answer.low, answer.high))
+            if counts_people(spec):
+                high = None if answer.high is None else ceil(answer.high)
+                numbers |= {"estimate": _nearest(answer.estimate), "low": floor(answer.low), "high": high}
+            rows.append({**key, **numbers, **dict(zip(published_columns(spec), answer.published, strict=True))})
         return {
             "answers": rows,
             "counts": statistic_text.counted(spec),
             "route": statistic_text.route(spec),
             "split": statistic_text.split(spec),
             "unit": statistic_text.unit(spec),
+            **({} if spec.gaussian is None else {"noise": "gaussian"}),
             **({"values": statistic_text.cut(spec)} if statistic_text.cut(spec) else {}),
             "coverage": to_text(spec.coverage),
             **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
             **({"totals": subtotals.as_json(self._totals_batch(), spec.axes)} if spec.subtotals else {}),
             **({} if self.calibrated is None else {"calibrated": self._calibrated_row(self.calibrated).to_pylist()[0]}),
-            **more,
+            **self.knowledge_facts(),
         }
 
     def sentences(self) -> tuple[str, ...]:
-        return (*self._own_sentences(), *self._totals_sentence())
+        one_row = self.spec.kind.name == "count" and self.spec.axes and self.spec.unit.one_row_per_person
+        return (
+            *((ONE_ROW,) if one_row else ()),
+            *self._own_sentences(),
+            *self._totals_sentence(),
+            *unlisted.sentences(self.spec.axes),
+        )
 
     def _totals_sentence(self) -> tuple[str, ...]:
         for _, answer in self.totals():
-            told = "-" if answer.estimate is None else self.number_text(answer.estimate)
-            return (f"All bins together: {told} ({self.interval(answer)}). {subtotals.MORE}",)
+            return (f"All bins together: {self.estimate_text(answer)} ({self.interval(answer)}). {subtotals.MORE}",)
         return ()
 
     def _own_sentences(self) -> tuple[str, ...]:
         if self.found is not None:
             return FOUND, f"{statistic_text.route(self.spec)}."
-        hidden = sum(answer.status == HIDDEN for answer in self.answers)
-        untold = sum(answer.status == UNTOLD for answer in self.answers)
+        hidden, untold = self.number_of(HIDDEN), self.number_of(UNTOLD)
         route = f"{statistic_text.route(self.spec)}."
         more = () if self.calibrated is None else (self._calibrated_sentence(self.calibrated),)
         if not hidden + untold:
@@ -272,21 +317,18 @@ class Answers(Result):
         )
 
     def display(self, first: int) -> DisplayTable:
-        rows = []
-        for key, answer in zip(self.keys(), self.answers[:first], strict=False):
-            value = (
-                "hidden"
-                if answer.status == HIDDEN
-                else "-"
-                if answer.estimate is None
-                else self.number_text(answer.estimate)
-            )
-            rows.append((key, (value, self.interval(answer)), answer.estimate is None))
+        cells = [
+            ((self.estimate_text(answer), self.interval(answer)), answer.estimate is None)
+            for answer in self.answers[:first]
+        ]
         heads = (statistic_text.heading(self.spec), "interval")
-        names = tuple(key_columns(self.spec.axes, columns(self.spec)))
-        return DisplayTable(
-            names, heads, tuple(rows), statistic_text.notes(self.spec), tuple(map(is_ranges, self.spec.axes))
-        )
+        return self.display_table(heads, cells, columns(self.spec), statistic_text.notes(self.spec))
+
+    def estimate_text(self, answer: Answer) -> str:
+        """Its estimate as it is read."""
+        if answer.status == HIDDEN:
+            return "hidden"
+        return "-" if answer.estimate is None else self.number_text(answer.estimate)
 
     def interval(self, answer: Answer) -> str:
         """Its interval as it is read; shares are rounded outwards, so that what is nearly certain does not look so."""
@@ -308,7 +350,9 @@ class Answers(Result):
         """The numbers of a count by bins."""
         if self.spec.moved > 1:  # the same person may be in several
             return None
-        return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
+        if not self.spec.axes or not counts_people(self.spec) or self.spec.sampled:
+            return None
+        return published_columns(self.spec)[0]
 
     def drawing(self) -> Drawing | None:
         return chart.bars(self)

@@ -20,8 +20,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from hubbub.channels.catalogue import make
+from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.protocol import Channel
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.guarantees.accountant.gaussian import GaussianNoise, Sensitivity
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.guarantees.survey import PoissonSurvey
@@ -81,7 +83,7 @@ class Statistic(Spec):
             raise WrongUse(
                 "the bins of a statistic are declared, or every value that occurs; leave out what is coarser"
             )
-        if self.unit.counts_rows or self.moved > 1:
+        if self.unit.counts_rows or self.unit.moved(self.bins or None) > 1:
             _check_several(self)
         if self.any_row:
             _check_any_row(self)
@@ -89,6 +91,8 @@ class Statistic(Spec):
             _check_expected(self)
         if self.subtotals:
             _check_subtotals(self)
+        if not isinstance(self.protection, Crowd) and self.protection.variance is not None:
+            _check_gaussian(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
         if (
@@ -120,6 +124,21 @@ class Statistic(Spec):
         """The sensitivity of the table of what counts: by how many rows one person changes it; where any row of a
         person counts, by how many bins; with design weights, times the largest weight in steps."""
         return self.unit.moved(self.bins or None) * (1 if self.weighted_by is None else self.weighted_by.steps)
+
+    @property
+    def sensitivity(self) -> Sensitivity | None:
+        """How far one person moves all numbers that get noise, together: counts, or the sums of x and of W - x; None
+        where Gaussian noise is not for it."""
+        return None
+
+    @property
+    def gaussian(self) -> GaussianNoise | None:
+        """The Gaussian noise on its numbers, where one person comes or goes, or of a sample is replaced by another; None
+        where it has another noise, or none."""
+        if isinstance(self.protection, Crowd) or self.protection.variance is None or self.sensitivity is None:
+            return None
+        noise = self.sensitivity.gaussian(self.protection.variance)
+        return noise if isinstance(self.protection, Noise) or self.has_single_unknown else noise.swapped()
 
     @property
     def weighted_by(self) -> Measure | None:
@@ -174,8 +193,10 @@ class Statistic(Spec):
     def unit_loss(self) -> Fraction | None:
         """Epsilon per row: the noise rate on a count. With noise, and for crowds by numbers of rows, epsilon divided by
         the sensitivity `moved`; for other crowds epsilon itself; for zero-knowledge the rate of the protection, divided
-        by twice the sensitivity where one person replaces another. None where no noise is added."""
+        by twice the sensitivity where one person replaces another. None where no noise is added, or it is Gaussian."""
         match self.protection:
+            case Noise(variance=Fraction()) | Knowledge(variance=Fraction()):
+                return None
             case Crowd(epsilon=epsilon):
                 return epsilon if epsilon is None or not self.profiled else epsilon / self.moved
             case Noise(epsilon=epsilon):
@@ -184,6 +205,13 @@ class Statistic(Spec):
                 return knowledge.rate / (2 * self.moved)  # one who is replaced costs twice what one costs who comes
             case Knowledge(rate=rate):
                 return rate
+
+    @property
+    def noise_loss(self) -> Fraction:
+        """:attr:`unit_loss` where noise is added by a rate, so that there is one."""
+        loss = self.unit_loss
+        assert loss is not None, "no noise by a rate"
+        return loss
 
     @property
     def most_in_a_bin(self) -> int:
@@ -243,7 +271,8 @@ class Statistic(Spec):
 
     def composition(self) -> CompositionInfo:
         at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
-        return CompositionInfo(at_delta=at_delta, collected=self.survey)
+        noises = () if self.gaussian is None else (self.gaussian,)
+        return CompositionInfo(at_delta=at_delta, collected=self.survey, noises=noises)
 
     def table_promises(self) -> tuple[Derivation, ...]:
         """Without what is promised to the population of a survey: that is worked out for all its releases together."""
@@ -288,8 +317,8 @@ class Statistic(Spec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count(Statistic):
-    """How many people there are who meet a condition, by bins or in all; with weights, how many they stand for."""
+class Weighted(Statistic):
+    """A statistic of people who may have design weights."""
 
     weight: Measure | None = field(default=None, metadata=UNSAID)
     poisson_survey: bool = field(default=False, metadata=UNSAID)
@@ -297,10 +326,6 @@ class Count(Statistic):
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
         _check_weight(self)
-        if isinstance(self.protection, Knowledge) and self.has_single_unknown and self.where is None:
-            raise WrongUse(
-                "how many people there are is public here; count those `where` something holds, or `by` bins"
-            )
 
     @property
     def weighted_by(self) -> Measure | None:
@@ -311,12 +336,46 @@ class Count(Statistic):
         return _survey(self.weight, self.poisson_survey)
 
     @property
+    def sensitivity(self) -> Sensitivity | None:
+        return _sensitivity(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated(Weighted):
+    """One whose numbers of bins may be put together by public totals."""
+
+    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
+
+    def __post_init__(self) -> None:
+        Weighted.__post_init__(self)
+        _check_totals(self)
+        _needs_epsilon(self.protection)
+
+    @property
+    def totals(self) -> tuple[Fraction, ...] | None:
+        return self.calibrate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(Weighted):
+    """How many people there are who meet a condition, by bins or in all; with weights, how many they stand for."""
+
+    def __post_init__(self) -> None:
+        Weighted.__post_init__(self)
+        if isinstance(self.protection, Knowledge) and self.has_single_unknown and self.where is None:
+            raise WrongUse(
+                "how many people there are is public here; count those `where` something holds, or `by` bins"
+            )
+
+    @property
     def has_single_unknown(self) -> bool:
         return not self.axes and not self.unit.counts_rows
 
     @property
     def channel(self) -> Channel | None:
         match self.protection:
+            case Noise(epsilon=epsilon, variance=Fraction() as variance):
+                return Gaussian(epsilon, variance)
             case Noise(epsilon=epsilon):
                 return make("geometric", epsilon=epsilon / self.moved).channel
             case Crowd(k=k, epsilon=None):
@@ -328,32 +387,13 @@ class Count(Statistic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share(Statistic):
+class Share(Calibrated):
     """The share of people, of each bin or of all, who meet a condition."""
 
-    weight: Measure | None = field(default=None, metadata=UNSAID)
-    poisson_survey: bool = field(default=False, metadata=UNSAID)
-    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
-
     def __post_init__(self) -> None:
-        Statistic.__post_init__(self)
-        _check_totals(self)
-        _check_weight(self)
+        Calibrated.__post_init__(self)
         if self.where is None:
             raise WrongUse("a fraction is of those who meet a condition; say it, like `where='age >= 65'`")
-        _needs_epsilon(self.protection)
-
-    @property
-    def weighted_by(self) -> Measure | None:
-        return self.weight
-
-    @property
-    def survey(self) -> PoissonSurvey | None:
-        return _survey(self.weight, self.poisson_survey)
-
-    @property
-    def totals(self) -> tuple[Fraction, ...] | None:
-        return self.calibrate
 
     @property
     def measured(self) -> Measure | Condition | None:
@@ -365,31 +405,10 @@ class Share(Statistic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mean(Statistic):
+class Mean(Calibrated):
     """The mean of a column, over the people of each bin, or over all, who have a value there."""
 
     of: Measure
-    weight: Measure | None = field(default=None, metadata=UNSAID)
-    poisson_survey: bool = field(default=False, metadata=UNSAID)
-    calibrate: tuple[Fraction, ...] | None = field(default=None, metadata=UNSAID)
-
-    def __post_init__(self) -> None:
-        Statistic.__post_init__(self)
-        _check_totals(self)
-        _needs_epsilon(self.protection)
-        _check_weight(self)
-
-    @property
-    def weighted_by(self) -> Measure | None:
-        return self.weight
-
-    @property
-    def survey(self) -> PoissonSurvey | None:
-        return _survey(self.weight, self.poisson_survey)
-
-    @property
-    def totals(self) -> tuple[Fraction, ...] | None:
-        return self.calibrate
 
     @property
     def steps(self) -> int:
@@ -426,6 +445,29 @@ class Quantile(Statistic):
     @property
     def ranked(self) -> tuple[Measure, Fraction] | None:
         return self.of, self.q
+
+
+def _sensitivity(spec: Statistic) -> Sensitivity | None:
+    """Of counts, or of the sums of x and of W - x, by bins.
+
+    Guarantee: the largest there is of one person who comes or goes. A row of weight w moves a count by w, and both sums
+    together by w W in absolute value and by at most that in length, since x^2 + (W - x)^2 <= W^2; rows of one bin add up,
+    and those of several are what :meth:`hubbub.tables.contribution.ContributionBounds.rows` says.
+    """
+    if spec.discovered or isinstance(spec.protection, Crowd) or spec.survey is not None:
+        return None
+    width = spec.steps * (1 if spec.weighted_by is None else spec.weighted_by.steps)
+    most = spec.unit.moved(spec.bins)
+    bins, squares = most, most
+    if spec.unit.bounds is not None:
+        bins, squares = spec.unit.bounds.people(spec.bins).l1, spec.unit.bounds.rows(spec.bins).l2_squared
+    ones = width == 1 and spec.most_in_a_bin == 1  # then a person moves one of the two sums
+    return Sensitivity(
+        l1=width * most,
+        l2_squared=width**2 * squares,
+        moved=bins * (1 if ones or spec.measured is None else 2),
+        ones=ones,
+    )
 
 
 def _survey(weight: Measure | None, declared: bool) -> PoissonSurvey | None:
@@ -487,11 +529,6 @@ def _check_several(spec: Statistic) -> None:
             "several bins of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
             "person (`one_row_per_person=True`)"
         )
-    if sampled and spec.ranked is not None:
-        raise WrongUse(
-            "a quantile of several rows of a person has no interval known from a sample of people; use `epsilon=E` "
-            "alone, or ask for a mean"
-        )
     if spec.discovered:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
     if spec.unit != within_bins(spec.unit, spec.axes):
@@ -507,6 +544,15 @@ def _check_profiled(spec: Statistic) -> None:
         )
     if spec.measured is None and spec.protection.epsilon is not None:
         raise WrongUse("rows of crowds of people are counted exactly, and nothing is lost; leave out `epsilon`")
+
+
+def _check_gaussian(spec: Statistic) -> None:
+    """Refuse Gaussian noise where it is not known how far one person moves the numbers, or what a sample makes of it."""
+    if spec.sensitivity is None:
+        raise WrongUse(
+            "Gaussian noise is for counts, shares, means, and sums in layers or with a cap that is said, in declared bins of a table "
+            "that is no secret survey; leave out `noise` and `delta`"
+        )
 
 
 def _check_subtotals(spec: Statistic) -> None:
@@ -574,4 +620,6 @@ def read(kind: type[Statistic], given: Any) -> Statistic:
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     if not all(map(is_partition, spec.axes)):
         raise CheckFailed("the bins are no partition; get the original certificate")
+    if isinstance(spec.protection, Knowledge) and spec.protection.variance is not None:
+        raise CheckFailed("Gaussian noise on a sample is for several questions together; get the original certificate")
     return spec

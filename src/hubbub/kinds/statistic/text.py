@@ -2,44 +2,162 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from hubbub.channels.noise_choice import geometric_variance
 from hubbub.kinds.histogram.estimands import Estimand
-from hubbub.kinds.histogram.text import listed
+from hubbub.kinds.histogram.text import everybody, listed, public_bins, range_note, shorter
 from hubbub.kinds.statistic.quantile import shares
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import short
+from hubbub.numeric.format import readable, short
 from hubbub.protocol.spec import Description
-from hubbub.tables.bins import rule
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
 
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
 
 _MEDIAN: Final = Fraction(1, 2)
+LONGEST_CONDITION: Final = 60  # signs in a heading
 
 
 def describe(spec: Statistic) -> Description:
-    """Everything that has to be said about it."""
-    by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
-    public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
-    if isinstance(spec.measured, Measure):
-        public.append((spec.measured.column, str(spec.measured.rule).removeprefix(f"{spec.measured.column}: ")))
-    if spec.where is not None:
-        public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
+    by = by_columns(spec)
     return Description(
-        title=f"{capital(heading(spec))}{by}",
+        title=f"{capital(heading(spec))}{of_whom(spec)}{by}",
         published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
-        entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
+        entry=f"{spec.kind.name}{_of(spec)}{by}{protected(spec)}",
         person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),
-        public=tuple(public),
+        headline=_headline(spec, by),
+        interval_headline=interval_headline(spec),
+        public=public_rules(spec, *((spec.measured,) if isinstance(spec.measured, Measure) else ())),
+        remarks=remarks(spec),
+        each=each(spec),
+        columns=file_columns(spec),
     )
+
+
+def each(spec: Statistic) -> str:
+    """What a number is, where it counts nobody."""
+    if spec.kind.name == "count":
+        return ""
+    joined = " among" if spec.kind.name == "fraction" else " of" if spec.weighted_by is None else ", of"
+    return f"the {heading(spec)}{joined} {whom(spec)}"
+
+
+def file_columns(spec: Statistic) -> tuple[tuple[str, str], ...]:
+    """What the two noisy numbers are that a share or a mean is worked out from, as the file has them."""
+    if spec.kind.name not in ("fraction", "mean") or isinstance(spec.protection, Crowd | Knowledge):
+        return ()
+    weighted = "" if spec.weighted_by is None else f", each times the steps of {spec.weighted_by.column}"
+    if not isinstance(spec.measured, Measure):
+        return (
+            ("part", f"how many of them meet the condition{weighted}, with noise; the share is part divided by whole"),
+            ("whole", f"how many they are{weighted}, with noise"),
+        )
+    low, high, step = spec.measured.low, spec.measured.high, spec.measured.step
+    return (
+        (
+            "part",
+            f"how far values lie above {to_text(low)}, in steps of {to_text(step)}, added up{weighted}, with noise; the "
+            f"mean is {to_text(low)} plus {to_text(high - low)} times part divided by whole, kept in the range",
+        ),
+        ("whole", f"what part would be if every value were {to_text(high)}, with noise"),
+    )
+
+
+def by_columns(spec: Statistic) -> str:
+    """The columns of the bins, for headings."""
+    return f", by {listed([axis.column for axis in spec.axes])}" if spec.axes else ""
+
+
+def public_rules(spec: Statistic, *measured: Measure) -> tuple[tuple[str, str], ...]:
+    """What is declared, and public: the bins, the ranges of what is measured, and the condition."""
+    ranges = [(each.column, str(each.rule).removeprefix(f"{each.column}: ")) for each in measured]
+    if spec.where is not None:
+        ranges.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    return (*public_bins(spec.axes), *ranges)
+
+
+def remarks(spec: Statistic) -> tuple[str, ...]:
+    """Which noise it is and why, where that was chosen for it alone."""
+    return () if spec.gaussian is None or not isinstance(spec.protection, Noise) else (capital(why_gaussian(spec)),)
+
+
+def why_gaussian(spec: Statistic) -> str:
+    """Why the noise is Gaussian, from public numbers alone, in a clause."""
+    sensitivity, noise = spec.sensitivity, spec.gaussian
+    assert isinstance(spec.protection, Noise)
+    assert sensitivity is not None
+    assert noise is not None
+    ours = math.sqrt(noise.s2)
+    other = math.sqrt(geometric_variance(spec.protection.epsilon / sensitivity.l1))
+    less = "less than" if ours < other else "although that is not less than"
+    return (
+        f"the noise is Gaussian: one person moves the numbers by {sensitivity.l1:,} in all and by a length of "
+        f"{about(math.sqrt(sensitivity.l2_squared))}, so that its standard deviation is {about(ours)}, {less} the "
+        f"{about(other)} of geometric noise for the same epsilon, which would need no delta"
+    )
+
+
+def _headline(spec: Statistic, by: str) -> str:
+    """What is published, in everyday words."""
+    sentences = [f"{capital(heading(spec))}{of_whom(spec)}{by}, {_in_short(spec)}"]
+    unit = spec.unit
+    if unit.expected_rows or unit.counts_rows or unit.one_row_per_person or spec.profiled or spec.any_row:
+        sentences.append(f"This is about {_whom(spec).removesuffix(', of each bin')}")
+    if isinstance(spec.measured, Measure):
+        sentences.append(range_sentence(spec.measured))
+    return ". ".join(sentences)
+
+
+def of_whom(spec: Statistic) -> str:
+    """The condition that people meet, for headings; a long one is told elsewhere."""
+    if spec.where is None or spec.kind.name == "fraction" or len(str(spec.where)) > LONGEST_CONDITION:
+        return ""
+    any_row = "any row with " if spec.any_row else ""
+    return f" with {any_row}{spec.where}" if spec.kind.name == "count" else f" where {any_row}{spec.where}"
+
+
+def range_sentence(measured: Measure) -> str:
+    """What happens to values beyond their range, in everyday words."""
+    low, high, step = readable(measured.low), readable(measured.high), readable(measured.step)
+    return f"Values below {low} count as {low}, and values above {high} as {high}, each rounded to {step}"
+
+
+def _in_short(spec: Statistic) -> str:
+    """What was done to the numbers, in everyday words."""
+    match spec.protection:
+        case Crowd(k=k, epsilon=None):
+            return f"exact for at least {k:,} {many(spec)}, the others hidden"
+        case Crowd(k=k) if spec.kind.name == "count":
+            return f"exact from {k:,} on, with noise below"
+        case Crowd(k=k):
+            return f"with noise, and hidden for fewer than {k:,} {many(spec)}"
+        case _ if spec.kind.name == "quantile":
+            return "drawn at random near the true one"
+        case _:
+            return "with noise"
+
+
+def interval_headline(spec: Statistic) -> str:
+    """What an interval means, in everyday words."""
+    names = {"count": "the true number", "fraction": "the true share", "mean": "the mean of these values"}
+    what = names.get(spec.kind.name, f"a {_plain_heading(spec).partition(' ')[0]} of these values")
+    if spec.kind.name == "count" and spec.weighted_by is not None:
+        what = "the sum of these weights"
+    sentence = f"An interval holds {what} with a chance of at least {to_text(100 * spec.coverage)} %"
+    if isinstance(spec.protection, Crowd):
+        sentence += ", where a number is shown"
+    elif spec.kind.name != "count" and spec.axes:
+        sentence += ", if there is anybody"
+    return f"{sentence}{shorter(spec.unit)}"
 
 
 def capital(text: str) -> str:
@@ -105,6 +223,31 @@ def unit(spec: Statistic) -> str:
             return f"{spec.measured.column}, from {low} to {high} in steps of {to_text(spec.measured.step)}"
 
 
+def people_with_value(spec: Statistic, column: str) -> str:
+    """The people, or the rows that were kept, with a value of a column that is added up."""
+    people = "the people in the table"
+    if spec.profiled:
+        people = f"{profiles(spec)},"
+    elif spec.unit.counts_rows:
+        people = f"the {spec.unit.describe_kept_rows(spec.bins, which=' that this release kept')},"
+    elif spec.unit.one_row_per_person:
+        people = "the rows that this release kept, one of each person"
+    condition = "with" if spec.where is None else f"with {spec.where} and"
+    people = f"{people} {condition} a value of {column}{', of each bin' if spec.axes else ''}"
+    return f"{people}, told from a secret sample of them" if spec.sampled else people
+
+
+def hidden_below(spec: Statistic) -> str:
+    """Which crowds are hidden, for the end of a headline."""
+    crowd = spec.protection
+    return f", and hidden for fewer than {crowd.k:,} {many(spec)}" if isinstance(crowd, Crowd) else ""
+
+
+def if_visible(spec: Statistic, sentence: str) -> str:
+    """A sentence about intervals, for the numbers that are shown."""
+    return f"{sentence}, where a number is shown" if isinstance(spec.protection, Crowd) else sentence
+
+
 def _whom(spec: Statistic) -> str:
     """Who they are, sampled or not."""
     people = "the people in the table"
@@ -154,9 +297,16 @@ def counted(spec: Statistic) -> dict[str, str]:
     }
 
 
+def about(number: float) -> str:
+    """A number of three digits or, above a thousand, a whole one."""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
+
+
 def method(spec: Statistic) -> str:
     """What was done to the numbers."""
     match spec.protection:
+        case Noise() if spec.gaussian is not None:
+            return f"with Gaussian whole-number noise of a standard deviation of {about(math.sqrt(spec.gaussian.s2))}"
         case Noise():
             return "with whole-number noise" if spec.kind.name != "quantile" else "a point drawn near the true rank"
         case Crowd(k=k, epsilon=None):
@@ -169,7 +319,7 @@ def method(spec: Statistic) -> str:
             return f"as private as {rows:,} random people out of {people:,} would leave it, with whole-number noise"
 
 
-def _protected(spec: Statistic) -> str:
+def protected(spec: Statistic) -> str:
     match spec.protection:
         case Knowledge(rows=rows, people=people):
             return f", what {rows:,} of {people:,} random people tell"
@@ -194,7 +344,7 @@ def sampling(spec: Statistic) -> str:
             )
         case Knowledge(rows=rows):
             return (
-                f"nobody: everybody in the table is counted; the {rows:,} random people of the promise are those "
+                f"nobody: {everybody(spec.axes)} is counted; the {rows:,} random people of the promise are those "
                 "somebody else might ask instead"
             )
         case Crowd(sample=sample) if sample is not None:
@@ -203,14 +353,16 @@ def sampling(spec: Statistic) -> str:
                 f"{to_text(sample)}, independently, and who was drawn is not kept"
             )
         case _:
-            return "nobody: everybody in the table is counted"
+            return f"nobody: {everybody(spec.axes)} is counted"
 
 
 def route(spec: Statistic) -> str:
     """By which way the promise is kept, and why by this one: from public numbers alone."""
     match spec.protection:
+        case Noise() if spec.gaussian is not None:
+            return f"Noise on everything that is counted; {why_gaussian(spec)}"
         case Noise():
-            return "Noise on everything that is counted"
+            return "Every number has noise"
         case Crowd(k=k):
             return f"Crowds of at least {k} {many(spec)} show what they have together, smaller ones nothing"
         case Knowledge() as knowledge:
@@ -252,8 +404,13 @@ def _percent(share: Fraction) -> str:
 
 
 def split(spec: Statistic) -> str:
-    """Where epsilon goes."""
+    """How epsilon is split between the published numbers."""
     loss = spec.unit_loss
+    if isinstance(spec.protection, Noise) and spec.gaussian is not None:
+        return f"all of epsilon = {short(spec.protection.epsilon, 6)} is spent on all numbers of a person together"
+    if spec.gaussian is not None:
+        deviation = about(math.sqrt(spec.gaussian.s2))
+        return f"the noise is Gaussian, with a standard deviation of {deviation}, and all such questions lose together"
     if loss is None:
         return "nothing is spent: counts of crowds are exact"
     if spec.moved > 1:
@@ -280,8 +437,7 @@ def split(spec: Statistic) -> str:
 
 def _split_of_rows(spec: Statistic) -> str:
     """Where epsilon goes, where several rows or bins of a person count."""
-    loss = spec.unit_loss
-    assert loss is not None
+    loss = spec.noise_loss
     if isinstance(spec.protection, Knowledge):
         return (
             f"inside the sample epsilon = {short(spec.protection.rate, 6)} is for one person replaced with all "
@@ -354,8 +510,12 @@ def _chosen_rows(spec: Statistic) -> list[str]:
 
 
 def notes(spec: Statistic) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
-    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_sentence(spec)}."]
+    """The notes below the table of numbers."""
+    sentences = [
+        f"Each number is {each(spec)}." if each(spec) else f"The numbers are about {whom(spec)}.",
+        f"{interval_sentence(spec)}.",
+    ]
+    sentences += [f"The column {name} of the file: {words}." for name, words in file_columns(spec)]
     if isinstance(spec.protection, Knowledge):
         sentences.append(
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
@@ -370,6 +530,4 @@ def notes(spec: Statistic) -> tuple[str, ...]:
         )
     sentences += chosen(spec)
     sentences.append(f"{capital(split(spec))}.")
-    if any(map(is_ranges, spec.axes)):
-        sentences.append("[a,b) is from a up to, and not including, b.")
-    return tuple(sentences)
+    return (*sentences, *range_note(spec.axes))

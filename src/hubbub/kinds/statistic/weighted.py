@@ -28,14 +28,14 @@ def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engi
     width = 1 if query.measure is None else steps + 1
     for code, each, count in weight_cells(query, weight, engine, source):
         place, x = divmod(code, width)
-        whole, part = by_bin.get(place, (0, 0))
-        by_bin[place] = whole + count * each, part + count * each * x
-    if sum(whole for whole, _ in by_bin.values()) * steps > LARGEST_COUNT:
+        total, part = by_bin.get(place, (0, 0))
+        by_bin[place] = total + count * each, part + count * each * x
+    if sum(total for total, _ in by_bin.values()) * steps > LARGEST_COUNT:
         raise WrongUse(BEYOND_COUNTS)
     numbers = list(by_bin.values())
     return ExactCounts(
         np.array(list(by_bin), dtype=np.int64),
-        np.array([whole for whole, _ in numbers], dtype=np.int64),
+        np.array([total for total, _ in numbers], dtype=np.int64),
         (),
         None if query.measure is None else tuple(part for _, part in numbers),
     )

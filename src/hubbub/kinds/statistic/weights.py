@@ -24,9 +24,8 @@ CALIBRATED: Final = (
 WEIGHT: Final = Option(
     "weight",
     "RANGE",
-    "Design weights: column:0..W:STEP; whoever has the weight w counts like w people.",
+    "Design weights, column:0..W:STEP; weight w counts as w people.",
     takes="str",
-    advanced=True,
 )
 SURVEY: Final = Option(
     "poisson_survey",

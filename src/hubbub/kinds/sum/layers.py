@@ -53,17 +53,7 @@ class Layers:
         Guarantee: no less than the sum of loss(x_b) over any such x_b: each is at most the least concave function above
         loss, and of a concave one the sum is largest where all x_b are equal.
         """
-        return bins * self._above(min(Fraction(self.most), Fraction(total, bins)))
-
-    def _above(self, x: Fraction) -> Fraction:
-        """The least concave function above loss: it is linear between tops, so a chord between two of them."""
-        points = [(Fraction(top), self.loss(top)) for top in (0, *self.tops)]
-        best = self.loss(x)
-        for left, low in points:
-            for right, high in points:
-                if left < x < right:
-                    best = max(best, low + (high - low) * (x - left) / (right - left))
-        return best
+        return bins * _above(self, min(Fraction(self.most), Fraction(total, bins)))
 
     def sums(
         self, bins: int, indices: NDArray[np.int64], x: NDArray[np.int64], counts: NDArray[np.int64]
@@ -75,6 +65,18 @@ class Layers:
             np.add.at(total, indices, counts * (np.clip(x, below, top) - below))
             found.append(total.tolist())
         return found
+
+
+@lru_cache(maxsize=256)
+def _above(layers: Layers, x: Fraction) -> Fraction:
+    """The least concave function above loss: it is linear between tops, so a chord between two of them."""
+    points = [(Fraction(top), layers.loss(top)) for top in (0, *layers.tops)]
+    best = layers.loss(x)
+    for left, low in points:
+        for right, high in points:
+            if left < x < right:
+                best = max(best, low + (high - low) * (x - left) / (right - left))
+    return best
 
 
 @lru_cache(maxsize=256)

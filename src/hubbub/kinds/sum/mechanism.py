@@ -14,33 +14,22 @@ from numpy.typing import NDArray
 
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.kinds.histogram.mechanism import CODE
-from hubbub.kinds.statistic.mechanism import (
-    NO_NUMBERS,
-    Place,
-    drawn_people,
-    every_row,
-    found_names,
-    label_column,
-    last,
-    question,
-    rows_of_crowds,
-    sampled,
-)
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
+from hubbub.kinds.statistic import drawn_columns
+from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Place, found_keys, may_hide
+from hubbub.kinds.statistic.mechanism import drawn_people, every_row, in_label_order, question, rows_of_crowds, sampled
 from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.estimates import Row, cap_rate, estimated_answers
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
-from hubbub.kinds.sum.result import Totals, crowd_column, drawn_columns, layer_columns
+from hubbub.kinds.sum.result import Totals, layer_columns
+from hubbub.kinds.sum.result import drawn_columns as integer_names
+from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
-from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
 from hubbub.tables.kept_rows import KeptRows, within_bounds
-from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
@@ -51,19 +40,21 @@ LARGEST: Final = 3 * LARGEST_COUNT // 2
 
 
 def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
-    """Count exactly, then draw.
+    """Count exactly in the engine, then add noise.
 
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     if spec.profiled:
         return Measurement(answers=release(SumsOfCrowds(spec), every_row(spec, engine, source), source))
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
-        asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
-        kept = engine.kept_rows((asked,), source, spec.protection.people)
+        query = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+        kept = engine.kept_rows((query,), source, spec.protection.people)
         return Measurement(answers=release(SumsOfDrawn(spec), kept, source))
     if spec.unit.counts_rows and spec.drawn_cap:
-        asked = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
-        return Measurement(answers=release(CappedSums(spec), engine.kept_rows((asked,), source), source))
+        query = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+        return Measurement(answers=release(CappedSums(spec), engine.kept_rows((query,), source), source))
+    if spec.tailored is not None:
+        return Measurement(answers=release(OctaveSums(spec), _of_everybody(spec, engine, source), source))
     exact = _weighted(spec, engine, source) if spec.weight is not None else engine.count(_question(spec), source)
     if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
         raise Refused(OTHER_NUMBER)
@@ -76,22 +67,15 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
 def present(spec: Sum, measurement: Measurement) -> Totals:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
     drawn = measurement["answers"]
-    rows, found = rows_of(spec, drawn), None
-    if not spec.discovered and len(rows) != spec.bins:
-        raise CheckFailed("its rows are not as many as its bins")
+    rows = rows_of(spec, drawn)
     if len({row.cap for row in rows}) > 1 or any(row.cap not in _caps(spec) for row in rows):
         raise CheckFailed(NO_NUMBERS)
     every = [number for row in rows for number in (*(row.sums or ()), row.people or 0)]
     if every and not -LARGEST <= min(every) <= max(every) <= LARGEST:
         raise CheckFailed(NO_NUMBERS)
-    if spec.discovered:
-        if any(row.sums is None for row in rows):
-            raise CheckFailed("a bin is listed that is hidden")
-        places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
-        found = [key_of(spec.axes, code, labels) for code, *labels in places]
     try:
         lost = above_cap(spec, measurement["lost"]) if spec.lost is not None else None
-        return Totals(spec, estimated_answers(spec, rows), found, lost)
+        return Totals(spec, estimated_answers(spec, rows), found_keys(spec, drawn), lost)
     except (ValueError, ArithmeticError):
         raise CheckFailed(NO_NUMBERS) from None
 
@@ -101,12 +85,12 @@ def _caps(spec: Sum) -> tuple[int | None, ...]:
 
 
 def _question(spec: Sum) -> CountQuery:
-    """By value, where more is wanted than the sum of a bin; beyond the cap, where it is told what that cut off."""
+    """The counting query: by value where the sum of a bin is not enough, beyond the cap where `lost` is published."""
     if spec.bounds is not None:
-        asked = question(spec, by_value=False)
-        return replace(asked, bounds=spec.bounds, bands=spec.layers.tops[:-1] if spec.layered else ())
-    asked = question(spec, by_value=_by_value(spec))
-    return replace(asked, measure=spec.of) if spec.lost is not None else asked
+        query = question(spec, by_value=False)
+        return replace(query, bounds=spec.bounds, bands=spec.layers.tops[:-1] if spec.layered else ())
+    query = question(spec, by_value=_by_value(spec))
+    return replace(query, measure=spec.of) if spec.lost is not None else query
 
 
 def _weighted(spec: Sum, engine: Engine, source: Source) -> ExactCounts:
@@ -145,17 +129,12 @@ class Sums:
 
     @property
     def schema(self) -> pa.Schema:
-        """Every declared bin in order; found bins with the code of their declared part and their labels. Where some are
-        hidden it says which, and their numbers are 0."""
-        found = [(CODE, pa.int64())] if self.spec.discovered else []
-        found += [(name, LABELS) for name in found_names(self.spec)]
-        numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
-        return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
+        return drawn_columns.drawn_schema(self.spec, integer_names(self.spec))
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec = self.spec
         if spec.bounds is not None:
-            sums = with_noise(bounded_layers(spec, exact), spec.rates, source)
+            sums = _with_own_noise(spec, bounded_layers(spec, exact), None, source)
             return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
         cells = _cells(spec, sampled(spec, exact, source))
         people = cells.people()
@@ -167,16 +146,12 @@ class Sums:
             at = caps.drawn(spec, cells.above(caps.grid(spec.bottom, spec.top), shown), source)
         sums = _noisy(spec, cells, at, source)
         rows = [
-            Row(tuple(layer[i] for layer in sums), int(people[i]) if _may_hide(spec) else None, at)
+            Row(tuple(layer[i] for layer in sums), int(people[i]) if may_hide(spec) else None, at)
             if shown[i]
             else Row(None, None, at)
             for i in range(cells.bins)
         ]
-        if cells.found is None:
-            return in_columns(spec, rows)
-        # An absent bin looks like a hidden one, so hidden ones are absent too.
-        seen = [i for i, row in enumerate(rows) if row.sums is not None]
-        return in_columns(spec, [rows[i] for i in seen], [cells.found[i] for i in seen])
+        return drawn_columns.visible_columns(spec, integer_names(spec), _integers(spec, rows), cells.found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +229,55 @@ class CappedSums:
         return in_columns(spec, [Row((each,), None, at) for each in noisy])
 
 
+@dataclass(frozen=True, slots=True)
+class OctaveSums:
+    """The mechanism of a tailored sum: of every band of every bin how many are in it, by the warped channel, and where
+    these are many what they have together, with noise that is less the more they are.
+
+    Guarantee: Theorem O (:mod:`hubbub.kinds.sum.octaves`): somebody in bands of at most c people loses the curve at c,
+    and delta, if the words of the source are uniform and independent. Every band of every declared bin is run.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: ExactCounts | KeptRows, source: Source) -> pa.RecordBatch:
+        spec, octaves = self.spec, self.spec.octaves
+        cells = _cells(spec, exact) if isinstance(exact, ExactCounts) else _cells_of_rows(spec, exact)
+        assert cells.x is not None
+        people, sums = octaves.counted(spec.bins, cells.places, cells.x, cells.counts)
+        drawn, n = octaves.channel.release(people, source).values.tolist(), len(octaves.bands)
+        noisy_sums = [
+            int(sums[i]) + int(wide_noise(octaves.rate(i % n, each), 1, source)[0])
+            if octaves.has_sum(i % n, each)
+            else 0
+            for i, each in enumerate(drawn)
+        ]
+        rows = range(0, len(drawn), n)
+        return in_columns(spec, [Row((*drawn[i : i + n], *noisy_sums[i : i + n])) for i in rows])
+
+
+def _of_everybody(spec: Sum, engine: Engine, source: Source) -> ExactCounts | KeptRows:
+    """People by value, or the kept rows of people with several."""
+    if not spec.unit.counts_rows:
+        return engine.count(_question(spec), source)
+    query = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+    return engine.kept_rows((query,), source)
+
+
+def _cells_of_rows(spec: Sum, kept: KeptRows) -> Cells:
+    """People by bin and by what they have there with all rows that count."""
+    if kept.people * max(spec.most_in_all, 1) > LARGEST_COUNT:
+        raise WrongUse(BEYOND_COUNTS)
+    places, totals = person_totals(spec, kept, 0)
+    return Cells(spec.bins, places, totals, np.ones(places.size, dtype=np.int64), None, None)
+
+
 def totals_of_people(spec: Sum, kept: KeptRows) -> NDArray[np.int64]:
-    """What everybody has in all bins together, in steps, before a cap on that."""
+    """The total of each person over all bins, in steps, before the cap on it."""
     whose, _, totals, _ = _pairs(spec, kept, 0)
     found = np.zeros(kept.people, dtype=np.int64)
     np.add.at(found, whose, totals)
@@ -304,8 +326,15 @@ def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], ..
 
 def _noisy(spec: Sum, cells: Cells, cap: int | None, source: Source) -> list[list[int]]:
     """The sum of every layer of every bin, with noise."""
-    rates = spec.rates if cap is None else (cap_rate(spec, cap),)
-    return with_noise(cells.layers(spec, cap), rates, source)
+    return _with_own_noise(spec, cells.layers(spec, cap), cap, source)
+
+
+def _with_own_noise(spec: Sum, layers: list[list[int]], cap: int | None, source: Source) -> list[list[int]]:
+    """Every sum with the noise of the release: Gaussian, or as wide as its layer or the cap that was drawn."""
+    if spec.gaussian is None:
+        return with_noise(layers, spec.rates if cap is None else (cap_rate(spec, cap),), source)
+    both = zip(layers, spec.variances, strict=True)
+    return [(np.array(sums, dtype=object) + discrete_gaussian(s2, len(sums), source)).tolist() for sums, s2 in both]
 
 
 def with_noise(layers: list[list[int]], rates: Sequence[Fraction], source: Source) -> list[list[int]]:
@@ -323,14 +352,14 @@ def bounded_layers(spec: Sum, exact: ExactCounts) -> list[list[int]]:
     People are counted by the band of their total in a bin, with what those of a band have together: whoever is above a
     layer fills it, and those inside have what they have above its lower end.
     """
-    asked, layers = _question(spec), spec.layers
-    bands = len(asked.bands) + 1
+    query, layers = _question(spec), spec.layers
+    bands = len(query.bands) + 1
     people, sums = ([[0] * bands for _ in range(spec.bins)] for _ in range(2))
     assert exact.sums is not None
     for code, count, total in zip(exact.codes.tolist(), exact.counts.tolist(), exact.sums, strict=True):
         place, band = divmod(code, bands)
         people[place][band] += count
-        sums[place][band] += total if asked.sums else total + asked.first_step * count
+        sums[place][band] += total if query.sums else total + query.first_step * count
     if sum(map(sum, people)) * max(spec.top, 1) > LARGEST_COUNT:
         raise WrongUse(BEYOND_COUNTS)
     lows = (0, *layers.tops[:-1])
@@ -345,36 +374,27 @@ def bounded_layers(spec: Sum, exact: ExactCounts) -> list[list[int]]:
 
 def in_columns(spec: Sum, rows: Sequence[Row], found: Sequence[Place] | None = None) -> pa.RecordBatch:
     """The rows under the schema of the mechanism."""
-    arrays: list[pa.Array] = []
-    if found is not None:
-        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
-        arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
-    if _may_hide(spec):
-        arrays.append(integer_array(np.array([row.people or 0 for row in rows], dtype=np.int64)))
-    if spec.drawn_cap:
-        arrays.append(integer_array(np.array([row.cap for row in rows], dtype=np.int64)))
-    for i in range(len(layer_columns(spec))):
-        arrays.append(integer_array(np.array([0 if row.sums is None else row.sums[i] for row in rows], dtype=np.int64)))
-    if _may_hide(spec):
-        arrays.append(labelled(np.array([row.sums is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
-    return pa.record_batch(arrays, schema=Sums(spec).schema)
+    return drawn_columns.in_columns(spec, integer_names(spec), _integers(spec, rows), found)
+
+
+def _integers(spec: Sum, rows: Sequence[Row]) -> list[drawn_columns.Row]:
+    """The integers of every bin, in the order of the columns."""
+    found = []
+    for row in rows:
+        before = (*((row.people,) if may_hide(spec) else ()), *((row.cap,) if spec.drawn_cap else ()))
+        found.append((*before, *(row.sums or (None,) * len(layer_columns(spec)))))
+    return found
 
 
 def rows_of(spec: Sum, drawn: Drawn) -> list[Row]:
     """What was drawn for every bin."""
-    size = len(drawn)
-    sums = list(zip(*(drawn.integers(name).tolist() for name in layer_columns(spec)), strict=True))
-    hidden = [said == HIDDEN for said in drawn.texts(STATUS)] if _may_hide(spec) else [False] * size
-    people = drawn.integers(crowd_column(spec)).tolist() if _may_hide(spec) else [None] * size
-    cap = drawn.integers("cap_steps").tolist() if spec.drawn_cap else [None] * size
-    return [
-        Row(None, None, cap[i]) if hidden[i] else Row(sums[i], people[i], cap[i])
-        for i in range(size)
-    ]  # fmt: skip
-
-
-def _may_hide(spec: Sum) -> bool:
-    return isinstance(spec.protection, Crowd)
+    numbers = drawn_columns.rows_of(spec, integer_names(spec), drawn)
+    caps = drawn.integers("cap_steps").tolist() if spec.drawn_cap else [None] * len(numbers)
+    rows, layers = [], len(layer_columns(spec))
+    for row, cap in zip(numbers, caps, strict=True):
+        sums = tuple(each for each in row[-layers:] if each is not None)
+        rows.append(Row(sums or None, row[0] if may_hide(spec) else None, cap))
+    return rows
 
 
 # --- what was counted ---------------------------------------------------------------------------------------------
@@ -419,7 +439,7 @@ class Cells:
 
 
 def _cells(spec: Sum, counted: ExactCounts) -> Cells:
-    """Who is in no bin is left out; bins that are found come in the order of their labels, the missing last."""
+    """The counted cells, without people in no bin; found bins are ordered by their labels, the missing last."""
     measure = _question(spec).measure
     assert measure is not None
     by_value = _by_value(spec)
@@ -440,8 +460,5 @@ def _cells(spec: Sum, counted: ExactCounts) -> Cells:
         sums = np.array([counted.sums[i] for i in inside.tolist()], dtype=np.int64) + first * counts
     if not spec.discovered:
         return Cells(spec.bins, places, x, counts, sums, None)
-    declared = places.tolist()
-    keys = [(declared[j], tuple(labels[i] for labels in counted.found)) for j, i in enumerate(inside.tolist())]
-    ordered = sorted(set(keys), key=lambda key: (key[0], *map(last, key[1])))
-    at = {key: i for i, key in enumerate(ordered)}
-    return Cells(len(ordered), np.array([at[key] for key in keys], dtype=np.int64), x, counts, sums, ordered)
+    found, ordered = in_label_order(places.tolist(), inside.tolist(), counted)
+    return Cells(len(ordered), np.array(found, dtype=np.int64), x, counts, sums, ordered)

@@ -4,6 +4,7 @@
 
     epsilon           one person more or less, in the one bin that the person is in
     crowd, epsilon    people of one bin blend; whoever is in a small one is not seen at all
+    tailored          Theorem O: the fewer people have about as much, the less each loses; its top is differential
     zero-knowledge    Theorem A1' on a secret sample of K people
 """
 
@@ -17,21 +18,29 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb
 
-from hubbub.errors import Refused
-from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.channels.profile import judge, profile
+from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, TailoredPrivacy
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Number, Theorem, stated, texts
-from hubbub.guarantees.implications import SECRET, SYMMETRIC
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.promises import with_found_bins
-from hubbub.kinds.statistic.promises import HALF_WAY, HIDDEN, REPLACED, declared, granted, profile_crowds
+from hubbub.kinds.statistic.promises import (
+    HIDDEN,
+    gaussian_holds,
+    granted,
+    of_gaussian,
+    of_sample,
+    profile_crowds,
+    sample_holds,
+)
 from hubbub.kinds.statistic.promises import who as who
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.layers import Layers
-from hubbub.numeric.exact import Infinite, ball, exp, precision, to_text, upper
+from hubbub.kinds.sum.octaves import tau
+from hubbub.numeric.exact import ball, exp, precision, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
-from hubbub.sampling.sanitize import outside
 from hubbub.tables.protection import Crowd, Knowledge, Noise
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ if TYPE_CHECKING:
 
 CAPPED: Final = Theorem("sum.capped", "noise on sums that one person moves by at most a cap", DMNS)
 LAYERS: Final = Theorem("sum.layers", "noise on the layers of a sum, as wide as each layer is", HERE)
+OCTAVES: Final = Theorem("sum.octaves", "Theorem O, octave sums", HERE)
 CROWDS: Final = Theorem("sum.crowds", "sums of crowds, small ones hidden", HERE)
 
 _SMALL: Final = 64  # steps up to which every value of a person is looked at
@@ -54,17 +64,22 @@ def promises(spec: Sum) -> tuple[Derivation, ...]:
 
     check_found(spec)
     match spec.protection:
+        case Noise(epsilon=epsilon) if spec.gaussian is not None:
+            return of_gaussian(spec, spec.gaussian, epsilon, _caps(spec))
+        case Noise() if spec.tailored is not None:
+            own = _tailored(spec)
+            return own, outlier_to_differential(own)
         case Noise(epsilon=epsilon):
             return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
         case Crowd() as crowd:
             own = _crowds(spec, crowd)
             return (profile_crowds(spec, crowd, own) if spec.profiled else own,)
         case Knowledge() as knowledge:
-            return _of_sample(spec, knowledge)
+            return of_sample(spec, knowledge, differential(spec, knowledge.rate, Neighbours.REPLACE))
 
 
 def differential(spec: Sum, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
-    """The mechanism itself, for one person more or less, or replaced.
+    """Differential privacy of the mechanism, for one person added or removed, or replaced.
 
     Guarantee: with one row a person is in one bin at most. With a cap they move its sum by at most the cap, and noise of
     rate loss by the cap costs loss. With layers they move layer j by x_j <= w_j, which costs loss x_j/(J w_j), in all
@@ -78,6 +93,29 @@ def differential(spec: Sum, epsilon: Fraction, neighbours: Neighbours) -> Deriva
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
         theorem=LAYERS if spec.layered else CAPPED,
         numbers=(*texts(epsilon=epsilon), *numbers(spec)),
+        assumptions=(*granted(spec), *_caps(spec)),
+        people=spec.people,
+    )
+
+
+def _tailored(spec: Sum) -> Derivation:
+    """Tailored privacy of octave sums.
+
+    Guarantee: Theorem O. With one row a person is in one band at most; of several rows a map of the person's own keeps
+    so few that they are in at most B, and losses and taus add: each band has a B-th part of both. Where that map draws,
+    the bands of a person are all that their rows may lead to, and so many people are in a band as may be: given what is
+    kept of everybody, it has no more, and closeness survives averaging.
+    """
+    assert spec.tailored is not None
+    octaves = spec.octaves
+    return stated(
+        TailoredPrivacy(curve=spec.tailored.curve, delta=octaves.delta),
+        theorem=OCTAVES,
+        numbers=(
+            ("curve", str(spec.tailored.curve)),
+            *texts(bands=len(octaves.bands), most=spec.top, bins=octaves.cells, s=octaves.threshold),
+            *texts(delta_out=octaves.delta),
+        ),
         assumptions=(*granted(spec), *_caps(spec)),
         people=spec.people,
     )
@@ -113,7 +151,7 @@ def numbers(spec: Sum) -> tuple[Number, ...]:
 
 
 def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
-    """People of one bin blend.
+    """Crowd-blending privacy of the people of one bin.
 
     Guarantee: for two people of one bin every count is the same whoever of them is there. With a cap their sum differs
     by at most what lies between the least value and the cap. With layers the one with less has no larger piece in any
@@ -121,8 +159,7 @@ def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
     caps differs by one, and only bins that are shown count there. Whoever is in a bin of fewer than k people is hidden
     with it, and changes nothing by leaving.
     """
-    loss = spec.unit_loss
-    assert loss is not None
+    loss = spec.noise_loss
     own = stated(
         CrowdBlending(k=crowd.k, epsilon=loss),
         theorem=CROWDS,
@@ -131,41 +168,6 @@ def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
         people=People(whose=Whose.KEPT_ROWS, person=spec.unit.person) if spec.profiled else spec.unit.crowds,
     )
     return with_found_bins(own, arb(0)) if spec.discovered else own
-
-
-def _of_sample(spec: Sum, knowledge: Knowledge) -> tuple[Derivation, ...]:
-    """A differentially private mechanism on K people drawn in secret without replacement.
-
-    Guarantee: inside the sample one row replaced costs `rate`, and half of it if it is replaced by a blank that is in
-    no bin: Theorem A1', and amplification by sampling. Refused if the rate is too high for the epsilon.
-    """
-    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
-    if not _enough(spec, knowledge):
-        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    inner = differential(spec, rate, Neighbours.REPLACE)
-    names, used = texts(k=k, n=n, rate=rate), (SYMMETRIC, SECRET, declared(knowledge))
-    swapped = mixed(rate, knowledge.share)
-    return (
-        Derivation(
-            conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
-            theorem=HALF_WAY,
-            premises=(inner,),
-            numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
-            assumptions=used,
-        ),
-        Derivation(
-            conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
-            theorem=REPLACED,
-            premises=(inner,),
-            numbers=(*names, *texts(epsilon_out=swapped)),
-            assumptions=used,
-        ),
-    )
-
-
-def _enough(spec: Sum, knowledge: Knowledge) -> bool:
-    reached = outside(knowledge.rows, knowledge.people, knowledge.rate, blank=spec.blank).epsilon_zk
-    return not isinstance(reached, Infinite) and reached <= knowledge.epsilon
 
 
 # --- worked out again ---------------------------------------------------------------------------------------------
@@ -177,9 +179,14 @@ def checks(spec: Sum) -> Iterator[Check]:
     Guarantee: a check that passed means that the claim holds: of sums by the laws of the noise at how far one person
     moves them, whatever the value; of a cap that is drawn by the laws over every count of two points.
     """
+    if spec.gaussian is not None:
+        yield gaussian_holds(spec, spec.gaussian)
+        return
+    if spec.tailored is not None:
+        yield from _octave_checks(spec)
+        return
     loss, for_cap, for_lost = spec.shares
-    inner = spec.unit_loss
-    assert inner is not None
+    inner = spec.noise_loss
     worst = max(_lost(spec, x) for x in _values(spec))
     if spec.bounds is not None:
         worst = max(worst, spec.layer_loss * spec.layers.spread(spec.most_bins, spec.most_in_all))
@@ -193,10 +200,29 @@ def checks(spec: Sum) -> Iterator[Check]:
         "the shares of epsilon", loss + for_cap + for_lost <= inner, f"add up to {short(loss + for_cap + for_lost, 9)}"
     )
     if isinstance(spec.protection, Knowledge):
-        k, n = spec.protection.rows, spec.protection.people
-        reached = outside(k, n, spec.protection.rate, blank=spec.blank).epsilon_zk
-        found = f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
-        yield Check(f"what {k:,} of {n:,} random people could tell", _enough(spec, spec.protection), found)
+        yield sample_holds(spec, spec.protection)
+
+
+def _octave_checks(spec: Sum) -> Iterator[Check]:
+    """Theorem O by its parts: what the number of a band costs by its exact laws, what a sum costs that is told of at most
+    c + s people, and the chance of more."""
+    assert spec.tailored is not None
+    octaves, curve = spec.octaves, spec.tailored.curve
+    counts = judge(octaves.channel, profile(octaves.channel, range(1, _SMALL)))
+    yield Check("the numbers of people in the bands", isinstance(counts, Proved), "lose half of the curve at most")
+    sizes = sorted({1, 2, *(each for piece in curve.pieces for each in (piece.start, piece.start + 1))})
+    sums = all(
+        octaves.cells * ((high - low) * octaves.rate(j, octaves.threshold + c) + loss) <= curve.at(c)
+        for c in sizes
+        for j, (low, high) in enumerate(octaves.bands)
+        if high > low and isinstance(loss := octaves.half.at(c), Fraction)
+    )
+    yield Check(
+        "the sums of the bands", sums, "lose the other half at most, where a band has at most s people too many"
+    )
+    worst = octaves.cells * max(tau(octaves.half, octaves.threshold, c) for c in sizes)
+    found = f"has a chance of {short(worst, 6)} at most, s being {octaves.threshold:,}"
+    yield Check("a band with more than s people too many", worst <= octaves.delta <= spec.tailored.delta, found)
 
 
 def _values(spec: Sum) -> Iterator[int]:

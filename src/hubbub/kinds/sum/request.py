@@ -1,4 +1,4 @@
-"""From the words that ask for a sum to its spec, or one sentence; and the kind."""
+"""From options to the spec of a sum; and its kind."""
 
 from __future__ import annotations
 
@@ -8,20 +8,30 @@ from functools import partial
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.guarantees.curve import read as curve_of
 from hubbub.kinds.histogram.request import ROWS
-from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, TOTALS, WHERE, protected
+from hubbub.kinds.statistic.request import (
+    BY,
+    DISTINCT,
+    OF,
+    ONE_ROW,
+    PROTECTED,
+    TOTALS,
+    WHERE,
+    common_fields,
+    protected,
+    with_noise,
+)
 from hubbub.kinds.statistic.spec import read
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, WEIGHT, declared_weight
+from hubbub.kinds.sum.octaves import Tailored
 from hubbub.kinds.sum.spec import Sum
 from hubbub.numeric.exact import Exact, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
-from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
-from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers, within_bins
-from hubbub.tables.unlisted import declared as of_bins
+from hubbub.tables.privacy_unit import Unit, of_options
 
 AUTO: Final = "auto"
 IN_LAYERS: Final = "layers"
@@ -44,67 +54,70 @@ def total(
     people: Exact | None = None,
     crowd: Exact | None = None,
     epsilon: Exact | None = None,
+    tailored: str | None = None,
+    delta: Exact | None = None,
+    noise: str | None = None,
     coverage: Exact = "0.95",
     unlisted: Exact | None = None,
     totals: bool = False,
     unit: Unit | None = None,
 ) -> Sum:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
-    if isinstance(by, str):
-        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None:
         raise WrongUse("say what is added up, with its range and step: `of=cost:0..50000:1`")
-    axes = tuple(map(parse, by))
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    common = common_fields(by, where, coverage, unlisted, unit)
     word = cap.strip().lower() if isinstance(cap, str) else None
-    several = unit is not None and unit.counts_rows and bool(axes)
+    if word is not None and word.isalpha() and word not in (AUTO, IN_LAYERS):
+        raise WrongUse(f"a cap is a number, auto or layers, not {word[:40]!r}; choose one of these")
+    several = unit is not None and unit.counts_rows and bool(by)
     # In several bins a person pays for the lowest layers of each, and a cap on the whole costs once.
     plain = crowd is None and zero_knowledge is None and cap_per_bin is None and lost is None and measured(of).low >= 0
     auto = word == AUTO or (cap is None and several and plain)
     share = None if cap_share is None else rational(cap_share, "cap-share")
     if share is not None and not auto:
         raise WrongUse("`cap_share` is for a cap that is drawn; say `cap='auto'`, or leave it out")
-    return Sum(
-        axes=axes,
-        where=where if where is None or isinstance(where, Condition) else parse_condition(where),
+    loss = None
+    if tailored is not None:
+        if noise is not None or not (epsilon is crowd is zero_knowledge is None):
+            raise WrongUse(
+                "a tailored loss says everything; leave out `epsilon`, `crowd`, `zero_knowledge` and `noise`"
+            )
+        if cap is not None or cap_share is not None:
+            raise WrongUse("a tailored sum is in bands up to the declared maximum and needs no cap; leave the cap out")
+        curve = curve_of(tailored)
+        if curve.lowered:
+            raise WrongUse("the curve of a tailored loss must never fall, as in 1:0.2,101:1; let it rise")
+        loss = Tailored(curve.curve, positive(delta or "1e-9", "delta"))
+        epsilon, delta, auto = loss.limit, None, False
+    found = Sum(
+        **common,
         protection=protected(
-            False, 1 - level, zero_knowledge, rows, people, crowd, epsilon, None, positive("1e-9", "at-delta")
+            False,
+            1 - common["coverage"],
+            zero_knowledge,
+            rows,
+            people,
+            crowd,
+            epsilon,
+            None,
+            positive("1e-9", "at-delta"),
         ),
-        unit=within_bins(unit or Unit(), axes),
-        coverage=level,
-        unlisted=of_bins(unlisted, axes),
         subtotals=totals,
         of=measured(of),
         cap=None if cap is None or auto or word == IN_LAYERS else positive(cap, "cap"),
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
-        cap_share=(share or _SHARE) if auto else None,
+        cap_share=(_SHARE if share is None else share) if auto else None,
         lost=None if lost is None else rational(lost, "lost"),
         weight=declared_weight(weight, calibrated),
+        tailored=loss,
     )
+    return with_noise(found, noise, delta)
 
 
-def from_options(
-    *,
-    person: str | None = None,
-    one_row_per_person: bool = False,
-    distinct: Exact | None = None,
-    rows_per_person: Exact | None = None,
-    rows_per_bin: Exact | None = None,
-    rows_called: str | None = None,
-    **options: Any,
-) -> Sum:
-    """The release that the words of a command ask for."""
-    unit = of_numbers(
-        person,
-        one_row_per_person=one_row_per_person,
-        distinct=distinct,
-        rows_per_person=rows_per_person,
-        rows_per_bin=rows_per_bin,
-        rows_called=rows_called,
-    )
-    return total(unit=unit, **options)
+def from_options(**options: Any) -> Sum:
+    """Build the spec from the options of a command."""
+    unit, rest = of_options(options)
+    return total(unit=unit, **rest)
 
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
@@ -118,15 +131,17 @@ RANGE is declared: column:LOW..HIGH:STEP. Values below LOW count as LOW, those a
 STEP; people without a value add nothing. Nothing about it may be found in the data.
 
 Without a cap nothing has to be guessed: totals are cut into octaves (1, 2, 4 ... steps, up to HIGH), each with noise as
-wide as it is. The sum is told up to the first octave that the noise drowns, with an interval for values cut there and
+wide as it is. The sum is told up to the first octave that the noise drowns, and of that a part, with an interval for values cut there and
 one for values cut to HIGH, whose upper end is far away. Most people lose much less than epsilon: the certificate says
 how much by value. `cap=A` lets nobody count with more than A, and the noise is as wide as A: best where a cap is known
 from elsewhere. `cap='auto'` spends a part of epsilon (`cap_share`, a fifth) on choosing one. `lost=0.1` spends a tenth
 of epsilon on how many people are above the cap, by octaves. Values below 0 need a cap.
 
-Say how people are protected, in one way: `epsilon=E` (differential privacy for one person more or less), `crowd=K`
-`epsilon=E` (people of a bin could stand in each other's place, up to E; smaller bins are hidden), or
-`zero_knowledge=EPS` `rows=K` `people=N` (whatever is learnt about you, K random people out of N would have told as
+Say how people are protected, in one way: `epsilon=E` (differential privacy for one person more or less; with `delta=D`
+the noise of a cap that is said, or of layers, is geometric or Gaussian, whichever has less error), `crowd=K`
+`epsilon=E` (people of a bin could stand in each other's place, up to E; smaller bins are hidden),
+`tailored=CURVE` (the fewer people have about as much, the less each loses: 1:0.2,101:1 is 0.2 among up to 100; values
+from 0, no cap), or `zero_knowledge=EPS` `rows=K` `people=N` (whatever is learnt about you, K random people out of N would have told as
 well, up to EPS). SPEC declares bins, as for a histogram.
 
 A person with several rows counts by at most M of them (`rows_per_person=M`, perhaps with `distinct=B` bins and
@@ -153,6 +168,7 @@ alone.""",
         ONE_ROW,
         DISTINCT,
         *ROWS,
+        Option("tailored", "CURVE", "A loss by how many have about as much: 1:0.2,101:1.", takes="str"),
         *(each for each in PROTECTED if each.name not in ("sample", "at_delta")),
     ),
     from_options=from_options,

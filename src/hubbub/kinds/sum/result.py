@@ -8,36 +8,46 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.statistic import subtotals
-from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
-from hubbub.kinds.statistic.chart import Row, drawn
-from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
+from hubbub.kinds.statistic.arrays import (
+    Interval,
+    down,
+    integers,
+    interval_arrays,
+    interval_facts,
+    label_arrays,
+    one_batch,
+    up,
+)
+from hubbub.kinds.statistic.chart import drawn, marks, titles
+from hubbub.kinds.statistic.result import ENDS, HIDDEN, UNTOLD, BinAnswers, Key, file_schema
 from hubbub.kinds.sum import text as sum_text
-from hubbub.kinds.sum.estimates import Answer, estimated_total
+from hubbub.kinds.sum.estimates import Answer, Cut, estimated_total
 from hubbub.kinds.sum.lost import Lost
+from hubbub.kinds.sum.octaves import Band, bands_of
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.drawing import Bars, Drawing
-from hubbub.protocol.measurement import LABELS
-from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled
+from hubbub.protocol.drawing import Drawing, Mark
+from hubbub.protocol.result import DisplayTable, Sheet
+from hubbub.serialization.arrow import floats
 from hubbub.tables.key_columns import STATUS, key_columns
-from hubbub.tables.labels import is_ranges
-from hubbub.tables.protection import Crowd, Knowledge
+from hubbub.tables.protection import Crowd
 
 if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum
 
 CUT: Final = ("cut", "cut_low", "cut_high")
 LAYER: Final = ("over", "up_to", "sum")
+BAND: Final = ("from", "to", "people", "low", "high", "sum")
 _SIGNIFICANT: Final = 6
 
 
 def layer_columns(spec: Sum) -> tuple[str, ...]:
     """The integers that are drawn for the layers of a bin."""
+    if spec.tailored is not None:
+        return tuple(f"{name}_{i + 1}" for name in ("people", "sum") for i in range(len(spec.octaves.bands)))
     return tuple(f"layer_{i + 1}" for i in range(len(spec.layers))) if spec.layered else ("sum",)
 
 
@@ -54,20 +64,18 @@ def drawn_columns(spec: Sum) -> tuple[str, ...]:
 
 def integer_columns(spec: Sum) -> tuple[str, ...]:
     """The integers beside each answer."""
-    return tuple(name for name in drawn_columns(spec) if not name.startswith("layer_"))
+    in_other_file = () if layer_columns(spec) == ("sum",) else layer_columns(spec)
+    return tuple(name for name in drawn_columns(spec) if name not in in_other_file)
 
 
 def columns(spec: Sum) -> list[str]:
-    """The columns of numbers of its file."""
+    """The names of the number columns of the published file."""
     return [*integer_columns(spec), *ENDS, *(CUT if spec.layered else ()), STATUS]
 
 
 def schema(spec: Sum) -> pa.Schema:
-    """The columns of its file."""
-    keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
-    integers = [(name, pa.int64()) for name in integer_columns(spec)]
-    ends = [(name, pa.float64()) for name in (*ENDS, *(CUT if spec.layered else ()))]
-    return pa.schema([*keys, *integers, *ends, (STATUS, LABELS)])
+    """The schema of the published file."""
+    return file_schema(spec.axes, integer_columns(spec), (*ENDS, *(CUT if spec.layered else ())))
 
 
 def layers_schema(spec: Sum) -> pa.Schema:
@@ -76,32 +84,32 @@ def layers_schema(spec: Sum) -> pa.Schema:
     return pa.schema([*keys, ("over", pa.float64()), ("up_to", pa.float64()), ("sum", pa.int64())])
 
 
+def bands_schema(spec: Sum) -> pa.Schema:
+    """The columns of the file of bands: one row for each band of each bin; the sum is in steps above `over`."""
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, BAND)]
+    ends = [(name, pa.float64()) for name in BAND[:2]]
+    return pa.schema([*keys, *ends, *((name, pa.int64()) for name in BAND[2:])])
+
+
 LOST: Final = pa.schema(
     [(name, pa.float64()) for name in ("over", "up_to")] + [(name, pa.int64()) for name in ("people", "low", "high")]
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Totals(Result):
+class Totals(BinAnswers):
     """What a sum published."""
 
     spec: Sum
     answers: list[Answer]
-    found: list[Key] | None = None  # the labels of the bins that are shown, where bins are found in the data
     lost: Lost | None = None
-
-    def keys(self) -> Iterator[Key]:
-        """The labels of every bin, in order."""
-        if self.found is not None:
-            yield from self.found
-            return
-        for code in range(self.spec.bins):
-            yield key_of(self.spec.axes, code)
 
     def sheets(self) -> tuple[Sheet, ...]:
         found = [one_batch("release", self._batch())]
         if self.spec.layered:
             found.append(one_batch("layers", self._layers()))
+        if self.spec.tailored is not None:
+            found.append(one_batch("bands", self._bands()))
         if self.lost is not None:
             found.append(one_batch("lost", self._lost(self.lost)))
         if self.spec.subtotals:
@@ -116,25 +124,19 @@ class Totals(Result):
     def _totals_batch(self) -> pa.RecordBatch:
         found, spec = list(self.totals()), self.spec
         arrays = subtotals.key_arrays([group for group, _ in found], len(spec.axes))
-        arrays.append(floats([None if each.estimate is None else float(each.estimate) for _, each in found]))
-        arrays += [floats([down(each.low) for _, each in found]), floats([up(each.high) for _, each in found])]
+        arrays += interval_arrays([(each.estimate, each.low, each.high) for _, each in found])
         return pa.record_batch(arrays, names=[*subtotals.names(spec.axes), *ENDS])
 
     def _batch(self) -> pa.RecordBatch:
         spec, found = self.spec, self.answers
-        arrays = label_arrays(len(spec.axes), list(self.keys()))
-        for name in integer_columns(spec):
-            arrays.append(integers([_drawn_integer(answer, name) for answer in found]))
-        arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
-        arrays.append(floats([down(answer.low) for answer in found]))
-        arrays.append(floats([up(answer.high) for answer in found]))
+        published = [[_drawn_integer(answer, name) for name in integer_columns(spec)] for answer in found]
+        ends = interval_arrays([(answer.estimate, answer.low, answer.high) for answer in found])
         if spec.layered:
             cuts = [answer.cut for answer in found]
-            arrays.append(floats([None if cut is None else float(cut.at) for cut in cuts]))
-            arrays.append(floats([None if cut is None else down(cut.low) for cut in cuts]))
-            arrays.append(floats([None if cut is None else up(cut.high) for cut in cuts]))
-        statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
-        return pa.record_batch([*arrays, labelled(statuses, STATUSES)], schema=schema(spec))
+            ends.append(floats([None if cut is None else float(cut.at) for cut in cuts]))
+            ends.append(floats([None if cut is None else down(cut.low) for cut in cuts]))
+            ends.append(floats([None if cut is None else up(cut.high) for cut in cuts]))
+        return self.file_batch(schema(spec), published, ends)
 
     def _layers(self) -> pa.RecordBatch:
         spec, layers = self.spec, self.spec.layers
@@ -145,6 +147,22 @@ class Totals(Result):
         arrays = label_arrays(len(spec.axes), [key for key in self.keys() for _ in range(n)])
         return pa.record_batch([*arrays, floats(over), floats(up_to), integers(sums)], schema=layers_schema(spec))
 
+    def _bands(self) -> pa.RecordBatch:
+        spec, keys, rows = self.spec, list[Key](), list[Band]()
+        for key, answer in zip(self.keys(), self.answers, strict=True):
+            found = self._bands_of(answer)
+            keys, rows = keys + [key] * len(found), rows + found
+        ends = [
+            floats([float(spec.amount(end)) for end in each])
+            for each in zip(*((row.low, row.high) for row in rows), strict=True)
+        ]
+        numbers = zip(*((row.people, row.fewest, row.most, row.total) for row in rows), strict=True)
+        arrays = [*label_arrays(len(spec.axes), keys), *ends, *(integers(list(each)) for each in numbers)]
+        return pa.record_batch(arrays, schema=bands_schema(spec))
+
+    def _bands_of(self, answer: Answer) -> list[Band]:
+        return list(bands_of(self.spec.octaves, answer.row.sums or (), self.spec.coverage))
+
     def _lost(self, lost: Lost) -> pa.RecordBatch:
         rows = lost.octaves
         ends = [floats([float(each.over) for each in rows]), floats([float(each.up_to) for each in rows])]
@@ -153,19 +171,18 @@ class Totals(Result):
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
-        names = [axis.column for axis in spec.axes]
-        more: dict[str, Any] = {}
-        if isinstance(spec.protection, Knowledge):
-            known = spec.protection
-            more = {"rows": known.rows, "people": known.people, "epsilon": to_text(known.epsilon)}
-        if spec.layered:
+        more = self.knowledge_facts()
+        if spec.layered and spec.gaussian is not None:
+            more["losses"] = [{"value": to_text(x), "rho": to_text(rho)} for x, rho in sum_text.rhos(spec)]
+        elif spec.layered:
             more["losses"] = [{"value": to_text(x), "epsilon": to_text(loss)} for x, loss in sum_text.losses(spec)]
+        if spec.tailored is not None:
+            more["tailored"] = sum_text.tailored_facts(spec)
         if self.lost is not None:
             more["lost"] = _lost_facts(self.lost)
         return {
             "answers": [
-                self._fact(dict(zip(names, key, strict=True)), answer)
-                for key, answer in zip(self.keys(), self.answers, strict=True)
+                {**key, **self._fact(answer)} for key, answer in zip(self.key_facts(), self.answers, strict=True)
             ],
             "counts": sum_text.counted(spec),
             "bounds": sum_text.bounds(spec),
@@ -178,38 +195,41 @@ class Totals(Result):
             **more,
         }
 
-    def _fact(self, key: dict[str, str | None], answer: Answer) -> dict[str, Any]:
+    def _fact(self, answer: Answer) -> dict[str, Any]:
         fields: dict[str, Any] = {
-            "key": key,
-            "value": None if answer.value is None else to_text(answer.value),
-            "estimate": None if answer.estimate is None else float(answer.estimate),
-            "low": down(answer.low),
-            "high": up(answer.high),
+            **interval_facts(answer.value, (answer.estimate, answer.low, answer.high)),
             **{name: _drawn_integer(answer, name) for name in integer_columns(self.spec)},
         }
         if self.spec.layered:
             cut = answer.cut
             ends = None if cut is None else {"at": to_text(cut.at), "low": down(cut.low), "high": up(cut.high)}
             fields |= {"cut": ends, "layers": None if answer.row.sums is None else list(answer.row.sums)}
+        if self.spec.tailored is not None:
+            fields["bands"] = [
+                {"from": to_text(self.spec.amount(band.low)), "to": to_text(self.spec.amount(band.high)), "people": band.people,
+                 "low": band.fewest, "high": band.most, "sum": band.total}
+                for band in self._bands_of(answer)
+            ]  # fmt: skip
         return fields
 
     def sentences(self) -> tuple[str, ...]:
         route = f"{sum_text.route(self.spec)}."
         if self.found is not None:
             return FOUND, route
-        hidden = sum(answer.status == HIDDEN for answer in self.answers)
-        untold = sum(answer.status == UNTOLD for answer in self.answers)
+        hidden = self.number_of(HIDDEN) + self.number_of(UNTOLD)
         sentence = "Nothing is hidden."
-        if hidden + untold:
-            sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown."
+        if self.spec.tailored is not None:
+            bands = [row for answer in self.answers for row in self._bands_of(answer)]
+            sums = sum(row.total is not None for row in bands)
+            sentence = f"{sums:,} of {len(bands):,} bands have their sum told, the others the number of people alone."
+        elif hidden:
+            sentence = f"{len(self.answers) - hidden:,} of {len(self.answers):,} numbers are shown."
         lost = () if self.lost is None else (self._lost_sentence(self.lost),)
         return (sentence, route, *lost, *self._totals_sentence())
 
     def _totals_sentence(self) -> tuple[str, ...]:
         for _, answer in self.totals():
-            told = "-" if answer.estimate is None else self.number_text(answer.estimate)
-            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
-            return (f"All bins together: {told} ({self.number_text(answer.low)} {high}). {subtotals.MORE}",)
+            return (f"All bins together: {' ('.join(self._cells(answer))}). {subtotals.MORE}",)
         return ()
 
     def _lost_sentence(self, lost: Lost) -> str:
@@ -223,28 +243,23 @@ class Totals(Result):
 
     def display(self, first: int) -> DisplayTable:
         rows = []
-        for key, answer in zip(self.keys(), self.answers[:first], strict=False):
-            value = (
-                "hidden"
-                if answer.status == HIDDEN
-                else "-"
-                if answer.estimate is None
-                else self.number_text(answer.estimate)
-            )
-            high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
-            cells = [value, f"{self.number_text(answer.low)} {high}"]
+        for answer in self.answers[:first]:
+            cells = self._cells(answer)
             if self.spec.layered:
-                cut = answer.cut
-                cells.append(
-                    "-"
-                    if cut is None
-                    else f"{self.number_text(cut.low)} to {self.number_text(cut.high)} of values cut to {self.number_text(cut.at)}"
-                )
-            rows.append((key, tuple(cells), answer.estimate is None))
+                cells.append("-" if answer.cut is None else self._cut_text(answer.cut))
+            rows.append((tuple(cells), answer.estimate is None))
         heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self.spec.layered else ()))
-        names = tuple(key_columns(self.spec.axes, columns(self.spec)))
-        ranges = tuple(map(is_ranges, self.spec.axes))
-        return DisplayTable(names, heads, tuple(rows), sum_text.notes(self.spec), ranges)
+        return self.display_table(heads, rows, columns(self.spec), sum_text.notes(self.spec))
+
+    def _cells(self, answer: Answer) -> list[str]:
+        """The estimate and its interval as they are read."""
+        value = "-" if answer.estimate is None else self.number_text(answer.estimate)
+        high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
+        return ["hidden" if answer.status == HIDDEN else value, f"{self.number_text(answer.low)} {high}"]
+
+    def _cut_text(self, cut: Cut) -> str:
+        ends = f"{self.number_text(cut.low)} to {self.number_text(cut.high)}"
+        return f"{ends} of values cut to {self.number_text(cut.at)}"
 
     def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
@@ -252,27 +267,21 @@ class Totals(Result):
         return text if "e" not in text else f"{float(value):,.0f}"
 
     def drawing(self) -> Drawing | None:
-        rows = []
-        for key, answer in zip(self.keys(), self.answers, strict=True):
-            low, high = (answer.cut.low, answer.cut.high) if answer.cut is not None else (answer.low, answer.high)
-            value, end = (None if each is None else _rounded(each) for each in (answer.estimate, high))
-            rows.append(Row(key, value, _rounded(low), end, answer.status == UNTOLD))
-        line = sum_text.interval_sentence(self.spec)
+        numbers: list[Interval] = [
+            (answer.estimate, answer.low, answer.high)
+            if answer.cut is None
+            else (answer.estimate, answer.cut.low, answer.cut.high)
+            for answer in self.answers
+        ]
+        line = sum_text.interval_headline(self.spec)
         if self.spec.layered:
-            line = f"The line is the interval of the sum of values cut to where the estimate ends. {line}"
-        words = Bars(
-            bars=(),
-            by="",
-            numbers=sum_text.heading(self.spec),
-            upright=True,
-            bar=f"Estimated {sum_text.heading(self.spec)} of {sum_text.whom(self.spec)}",
-            line=line,
-        )
-        return drawn(self.spec.axes, rows, words)
-
-
-def _rounded(value: Fraction) -> float:
-    return float(f"{float(value):.{_SIGNIFICANT}g}")
+            line = (
+                f"The line is the interval of the cut, the sum of values cut to where the estimate ends. {line}, and so does "
+                "that of the cut, at the same time"
+            )
+        labels = titles(sum_text.heading(self.spec), line, Mark.BAR, upright=True)
+        rows = marks(self.keys(), numbers, [answer.status for answer in self.answers])
+        return drawn(self.spec.axes, rows, labels)
 
 
 def _lost_facts(lost: Lost) -> dict[str, Any]:

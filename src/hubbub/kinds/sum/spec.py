@@ -1,13 +1,15 @@
 """The sum of a column over people, by bins or of all, as a value: everything about it that is public.
 
 Values count in whole steps of a declared range that has 0 among its steps (below, inside or above it), so that a
-person's total is a whole number of steps and nobody who has no value moves anything. There are three ways:
+person's total is a whole number of steps and nobody who has no value moves anything. There are four ways:
 
 ::
 
     layers   nothing is guessed: totals are cut into octaves up to the declared maximum, each with noise of its own;
              the sum is told up to the first layer that noise drowns (:mod:`hubbub.kinds.sum.layers`)
     cap A    a person counts with at most A; the noise is as wide as A
+    octaves  bands of what people have, each with the number of its people and, of many, their sum; the fewer they are,
+             the less each shows (:mod:`hubbub.kinds.sum.octaves`)
     auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data; of several
              rows it cuts what a person has in all bins together
 
@@ -19,11 +21,13 @@ rates are such that nobody loses more than epsilon whatever the bins (:meth:`hub
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import WrongUse
+from hubbub.guarantees.accountant.gaussian import Sensitivity
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.statistic.weights import check_weight
@@ -31,6 +35,7 @@ from hubbub.kinds.sum import promises as sum_promises
 from hubbub.kinds.sum import text
 from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
+from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
 from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
@@ -38,6 +43,7 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import CompositionInfo, Description
+from hubbub.serialization.exact_json import UNSAID
 from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
 from hubbub.tables.bounded_column import Measure
@@ -60,6 +66,7 @@ class Sum(Statistic):
     cap_share: Fraction | None = None  # of epsilon, for a cap that is drawn
     lost: Fraction | None = None  # of epsilon, for what the cap cut off
     weight: Measure | None = None  # design weights: a person adds the weight times the value
+    tailored: Tailored | None = field(default=None, metadata=UNSAID)  # octave sums
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
@@ -70,6 +77,8 @@ class Sum(Statistic):
                 "declare a range whose ends are multiples of its step"
             )
         _check_cap(self)
+        if self.tailored is not None:
+            _check_tailored(self)
         if isinstance(self.protection, Crowd) and self.protection.epsilon is None:
             raise WrongUse("what a crowd has together is shown with noise; say how much it may lose, with `epsilon=E`")
         if isinstance(self.protection, Crowd) and self.protection.sample is not None:
@@ -78,7 +87,7 @@ class Sum(Statistic):
             raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
         if self.unit.expected_rows or self.any_row:
             raise WrongUse("a sum of kept rows is of those that were kept; leave out `expected_rows` and `any_row`")
-        if min(self.rates) < WIDEST:
+        if self.gaussian is None and min(self.rates) < WIDEST:
             raise WrongUse("noise wider than 10^12 steps is not drawn; declare a coarser step, or raise epsilon")
 
     # --- what is public -------------------------------------------------------------------------------------------
@@ -101,6 +110,29 @@ class Sum(Statistic):
             return self.protection.rate / 2
         epsilon = self.protection.epsilon
         return epsilon / self.moved if epsilon is not None and self.profiled else epsilon
+
+    @property
+    def sensitivity(self) -> Sensitivity | None:
+        """Of the sums of all bins, where a cap is said or there are layers; None where a part of epsilon goes elsewhere.
+
+        Guarantee: the largest there is: of one row the cap, of several what
+        :meth:`hubbub.tables.contribution.ContributionBounds.sums` says. With layers it is in widths of them: whoever has
+        x_j of layer j moves it by x_j/w_j, at most 1, so that the squares add up to no more than the numbers do, J times
+        the loss of :class:`Layers`.
+        """
+        declared = (self.cap is not None or self.layered) and self.lost is None and not self.discovered
+        if not declared or not isinstance(self.protection, Noise):
+            return None
+        if self.layered:
+            most = ceil(len(self.layers) * self.layers.spread(self.most_bins, self.most_in_all))
+            return Sensitivity(l1=most, l2_squared=most, moved=len(self.layers) * self.most_bins)
+        if self.bounds is None:
+            return Sensitivity(l1=self.steps, l2_squared=self.steps**2, moved=1, signed=self.signed)
+        low, high = int(self.of.low / self.of.step), int(self.of.high / self.of.step)
+        moved = self.bounds.sums(low, high, self.bins)
+        if not moved.l1:
+            return None
+        return Sensitivity(l1=moved.l1, l2_squared=moved.l2_squared, moved=self.most_bins, signed=self.signed)
 
     @property
     def bottom(self) -> int:
@@ -140,7 +172,7 @@ class Sum(Statistic):
 
     @property
     def signed(self) -> bool:
-        """Whether somebody may make a sum smaller."""
+        """Whether a person can make a sum smaller."""
         return self.of.low < 0
 
     @property
@@ -161,11 +193,17 @@ class Sum(Statistic):
 
     @property
     def layered(self) -> bool:
-        return self.cap is None and self.cap_share is None
+        return self.cap is None and self.cap_share is None and self.tailored is None
+
+    @property
+    def octaves(self) -> Octaves:
+        """The bands, where the loss is tailored."""
+        assert self.tailored is not None
+        return octaves_of(self.tailored, self.top, self.most_bins)
 
     @property
     def drawn_cap(self) -> bool:
-        """Whether the cap is drawn."""
+        """Whether the cap is chosen by the exponential mechanism."""
         return self.cap_share is not None
 
     @property
@@ -181,8 +219,7 @@ class Sum(Statistic):
     @property
     def shares(self) -> tuple[Fraction, Fraction, Fraction]:
         """What the sums, the choice of a cap and what was cut off lose, of what one person may lose inside."""
-        loss = self.unit_loss
-        assert loss is not None
+        loss = self.noise_loss
         for_cap, for_lost = (loss * (share or 0) for share in (self.cap_share, self.lost))
         return loss - for_cap - for_lost, for_cap, for_lost
 
@@ -193,9 +230,25 @@ class Sum(Statistic):
 
     @property
     def rates(self) -> tuple[Fraction, ...]:
-        """That of the noise of each layer."""
+        """That of the noise of each layer; of octaves the least."""
+        if self.tailored is not None:
+            last = len(self.octaves.bands) - 1
+            widest = max(range(last + 1), key=lambda j: self.octaves.bands[j][1] - self.octaves.bands[j][0])
+            return (self.octaves.rate(widest, self.octaves.threshold + 1),) if last else (Fraction(1),)
         layers = self.layers
         return tuple(self.layer_loss / (len(layers) * width) for width in layers.widths)
+
+    @property
+    def variances(self) -> tuple[Fraction, ...]:
+        """The s2 of the Gaussian noise of each layer: with layers that of one width, times its square.
+
+        Guarantee: somebody who moves layer j by x_j is told from nobody by a normal pair of the squared distance sum of
+        x_j^2/(s2 w_j^2 - k2), at most the sum of (x_j/w_j)^2/(s2 - k2), as no layer is narrower than 1: Lemma C for noise s2
+        on what `sensitivity` says.
+        """
+        assert self.gaussian is not None
+        s2 = self.gaussian.s2
+        return tuple(s2 * width**2 for width in self.layers.widths) if self.layered else (s2,)
 
     @property
     def layer_loss(self) -> Fraction:
@@ -229,7 +282,7 @@ class Sum(Statistic):
         return sum_promises.promises(self)
 
     def composition(self) -> CompositionInfo:
-        return CompositionInfo()
+        return CompositionInfo(noises=() if self.gaussian is None else (self.gaussian,))
 
     def checks(self) -> Iterator[Check]:
         return sum_promises.checks(self)
@@ -307,6 +360,17 @@ def _check_cap(spec: Sum) -> None:
         raise WrongUse("`lost` goes with `epsilon=E` alone and values from 0; leave it out")
     if (spec.cap_share or 0) + (spec.lost or 0) >= 1:
         raise WrongUse("nothing of epsilon is left for the sum; lower `lost`")
+
+
+def _check_tailored(spec: Sum) -> None:
+    """Refuse what is not known of octave sums."""
+    assert spec.tailored is not None
+    if not isinstance(spec.protection, Noise) or spec.protection != Noise(epsilon=spec.tailored.limit):
+        raise WrongUse("a tailored loss says everything; leave out `epsilon`, `crowd` and `zero_knowledge`")
+    if spec.signed or spec.cap is not None or spec.cap_share is not None or spec.lost is not None or spec.weight:
+        raise WrongUse("a tailored sum is of values from 0, without weights; it needs no cap, so leave that out")
+    if spec.discovered:
+        raise WrongUse("every bin of a tailored sum is published, so that its bins must be declared; list them")
 
 
 def _check_weighted(spec: Sum) -> None:

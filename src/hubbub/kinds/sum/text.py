@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.histogram.estimands import Estimand
-from hubbub.kinds.histogram.text import listed
-from hubbub.kinds.statistic.text import capital, profiles, sampling
+from hubbub.kinds.histogram.text import range_note
+from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.text import (
+    LONGEST_CONDITION,
+    about,
+    by_columns,
+    capital,
+    hidden_below,
+    if_visible,
+    people_with_value,
+    protected,
+    public_rules,
+    range_sentence,
+    remarks,
+    sampling,
+    why_gaussian,
+)
 from hubbub.kinds.statistic.text import many as many
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import short
+from hubbub.numeric.format import chance, readable, short
 from hubbub.protocol.spec import Description
-from hubbub.tables.bins import rule
-from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
@@ -26,22 +39,47 @@ BEYOND = (
 
 
 def describe(spec: Sum) -> Description:
-    """Everything that has to be said about it."""
-    by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
-    public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
-    public.append((spec.of.column, str(spec.measured.rule).removeprefix(f"{spec.of.column}: ")))
-    if spec.where is not None:
-        public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    """The texts of the release: title, what is published, whom it is about, what intervals mean."""
+    by = by_columns(spec)
     return Description(
-        title=f"{capital(heading(spec))}{by}",
+        title=f"{capital(heading(spec))}{_of_whom(spec)}{by}",
         published=f"{capital(heading(spec))}, of {cut(spec)}, of {whom(spec)}{by}: {method(spec)}",
-        entry=f"sum of {spec.of.column}{by}{_protected(spec)}",
+        entry=f"sum of {spec.of.column}{by}{protected(spec)}",
         person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),
-        public=tuple(public),
+        headline=_headline(spec, by),
+        interval_headline=interval_headline(spec),
+        public=public_rules(spec, spec.measured),
+        remarks=remarks(spec),
+        each=f"the {heading(spec)}, of {whom(spec)}",
     )
+
+
+def _of_whom(spec: Sum) -> str:
+    return "" if spec.where is None or len(str(spec.where)) > LONGEST_CONDITION else f" where {spec.where}"
+
+
+def _headline(spec: Sum, by: str) -> str:
+    """What is published, in everyday words."""
+    sentences = [f"{capital(heading(spec))}{_of_whom(spec)}{by}, with noise{hidden_below(spec)}"]
+    if spec.unit.counts_rows or spec.unit.one_row_per_person:
+        sentences.append(f"This is about {whom(spec).removesuffix(', of each bin')}")
+    sentences.append(range_sentence(spec.of))
+    if spec.drawn_cap:
+        sentences.append("What somebody has above a cap, which was drawn in private, is left out")
+    elif spec.cap is not None or spec.cap_per_bin is not None:
+        sentences.append(f"Nobody counts with more than {readable(spec.amount(spec.most_in_all))}")
+    return ". ".join(sentences)
+
+
+def interval_headline(spec: Sum) -> str:
+    """What an interval means, in everyday words."""
+    capped = spec.drawn_cap or spec.cap is not None or spec.cap_per_bin is not None
+    what = "the sum of what is counted so" if capped else "the sum of these values"
+    phrase = f"An interval holds {what} with a chance of at least {to_text(100 * spec.coverage)} %"
+    return if_visible(spec, phrase)
 
 
 def heading(spec: Sum) -> str:
@@ -54,8 +92,8 @@ def cut(spec: Sum) -> str:
     if spec.weight is not None and spec.cap is not None:
         return f"values {spec.of.cut} and, with their weights, to {to_text(spec.cap)}"
     if spec.drawn_cap:
-        whole = "of what a person has in all bins together, " if spec.unit.counts_rows else "then "
-        return f"values {spec.of.cut} and {whole}to the cap"
+        first = "of what a person has in all bins together, " if spec.unit.counts_rows else "then "
+        return f"values {spec.of.cut} and {first}to the cap"
     if spec.bounds is not None and (spec.cap is not None or spec.cap_per_bin is not None):
         ends = [] if spec.cap_per_bin is None else [f"{to_text(spec.cap_per_bin)} in a bin"]
         ends += [] if spec.cap is None else [f"{to_text(spec.cap)} in all"]
@@ -65,27 +103,12 @@ def cut(spec: Sum) -> str:
 
 def whom(spec: Sum) -> str:
     """Whom a number and its interval are about."""
-    phrase = "the people in the table"
-    if spec.profiled:
-        phrase = f"{profiles(spec)},"
-    elif spec.unit.counts_rows:
-        phrase = f"the {spec.unit.describe_kept_rows(spec.bins, which=' that this release kept')},"
-    elif spec.unit.one_row_per_person:
-        phrase = "the rows that this release kept, one of each person"
-    if spec.where is not None:
-        phrase += f" with {spec.where}"
-    phrase = f"{phrase} {'and' if spec.where is not None else 'with'} a value of {spec.of.column}"
-    phrase = f"{phrase}, of each bin" if spec.axes else phrase
-    return f"{phrase}, told from a secret sample of them" if spec.sampled else phrase
+    return people_with_value(spec, spec.of.column)
 
 
 def counted(spec: Sum) -> dict[str, str]:
-    """The same for JSON."""
-    chosen = spec.unit.one_row_per_person or spec.unit.counts_rows
-    kept = Estimand.KEPT_ROWS if chosen else Estimand.TABLE
-    about = (Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept).value
-    number = (Estimand.SAMPLE if spec.sampled else kept).value
-    return {"number": number, "estimate": about, "interval": about, "whom": whom(spec)}
+    """What was counted and whom the estimates are about, for JSON."""
+    return statistic_text.counted(spec) | {"whom": whom(spec)}
 
 
 def bounds(spec: Sum) -> dict[str, object]:
@@ -99,22 +122,35 @@ def bounds(spec: Sum) -> dict[str, object]:
 
 def method(spec: Sum) -> str:
     """What was done to the numbers."""
+    if spec.tailored is not None:
+        return f"in {len(spec.octaves.bands)} bands up to {to_text(spec.amount(spec.top))}, each with noise that is less the more people it has"
     if spec.layered:
-        return f"in {len(spec.layers)} layers up to {to_text(spec.amount(spec.top))}, with whole-number noise on each"
+        noise = "whole-number noise" if spec.gaussian is None else "Gaussian whole-number noise"
+        return f"in {len(spec.layers)} layers up to {to_text(spec.amount(spec.top))}, with {noise} on each"
     if spec.drawn_cap:
         return "with a cap that was drawn in private, and whole-number noise"
+    if spec.gaussian is not None:
+        return f"with Gaussian whole-number noise of a standard deviation of {about(_deviation(spec))}"
     return "with whole-number noise"
 
 
 def route(spec: Sum) -> str:
-    """By which way the promise is kept: from public numbers alone."""
-    if spec.layered:
-        phrase = "Totals are cut into octaves, and each octave gets noise as wide as it is: no cap has to be guessed"
+    """Which mechanism keeps the promise and why, from public numbers only."""
+    if spec.tailored is not None:
+        phrase = (
+            "People are counted in bands of about as much, twice the one before; the more there are in a band, the less "
+            f"noise it gets, and its sum is told where more than {spec.octaves.threshold:,} seem to be in it"
+        )
+    elif spec.layered:
+        phrase = "Small values get little noise and large ones much, layer by layer, so that no cap has to be guessed"
+        phrase += "" if spec.gaussian is None else f"; in widths of the layers, {why_gaussian(spec)}"
     elif spec.drawn_cap:
         phrase = "A part of epsilon was spent on a cap, and the noise of the sum is as wide as the cap"
+    elif spec.gaussian is not None:
+        phrase = f"Nobody counts with more than {readable(spec.amount(spec.most_in_all))}; {why_gaussian(spec)}"
     else:
         phrase = (
-            f"Nobody counts with more than {to_text(spec.amount(spec.most_in_all))}, and the noise is as wide as that"
+            f"Nobody counts with more than {readable(spec.amount(spec.most_in_all))}, and the noise is as wide as that"
         )
     match spec.protection:
         case Crowd(k=k):
@@ -125,14 +161,16 @@ def route(spec: Sum) -> str:
             return phrase
 
 
-def _protected(spec: Sum) -> str:
-    if isinstance(spec.protection, Knowledge):
-        return f", what {spec.protection.rows:,} of {spec.protection.people:,} random people tell"
-    return ""
+def _deviation(spec: Sum) -> float:
+    """The standard deviation of the Gaussian noise, in the unit of the column."""
+    assert spec.gaussian is not None
+    return math.sqrt(spec.gaussian.s2) * float(spec.unit_step)
 
 
 def split(spec: Sum) -> str:
-    """Where epsilon goes."""
+    """How epsilon is split between the published numbers."""
+    if spec.tailored is not None:
+        return "half of the loss is spent on the number of people of a band, half on their sum"
     loss, for_cap, for_lost = spec.shares
     phrase = f"epsilon = {short(loss, 6)} is spent on the sums"
     if spec.profiled:
@@ -149,14 +187,49 @@ def losses(spec: Sum) -> list[tuple[Fraction, Fraction]]:
     return [(spec.amount(top), spec.layer_loss * spec.layers.loss(top)) for top in spec.layers.tops]
 
 
+def rhos(spec: Sum) -> list[tuple[Fraction, Fraction]]:
+    """(value, rho) at the ends of layers with Gaussian noise: what somebody who has so much in one bin loses."""
+    assert spec.gaussian is not None
+    return [(spec.amount(top), (k + 1) / (2 * spec.gaussian.s2)) for k, top in enumerate(spec.layers.tops)]
+
+
 def loss_sentence(spec: Sum) -> str:
-    """The same to read: a few of them."""
+    """Some of these losses, as a sentence."""
+    if spec.gaussian is not None:
+        few = [each for i, each in enumerate(rhos(spec)) if i % 4 == 0 or i + 1 == len(spec.layers)]
+        parts = ", ".join(f"{to_text(value)}: {short(rho, 3)}" for value, rho in few)
+        return f"Whoever has less loses less. Of rho = {short(spec.gaussian.rho, 6)}, somebody loses at most, by what they have: {parts}"
     some = [each for i, each in enumerate(losses(spec)) if i % 4 == 0 or i + 1 == len(spec.layers)]
     phrase = ", ".join(f"{to_text(value)}: {short(loss, 3)}" for value, loss in some)
     if spec.profiled:
         each = f"Rows with less lose less. Of epsilon = {short(spec.shares[0], 6)} for each of {spec.unit.rows}"
         return f"{each}, one loses at most, by what it has: {phrase}"
     return f"Whoever has less loses less. Of epsilon = {short(spec.shares[0], 6)}, somebody loses at most, by what they have: {phrase}"
+
+
+def tailored_sentence(spec: Sum) -> str:
+    """What somebody loses, by how many have about as much."""
+    assert spec.tailored is not None
+    beside = f", but for a chance of {chance(spec.octaves.delta)}"
+    if spec.tailored.curve.is_flat:
+        return f"Everybody loses epsilon = {short(spec.tailored.limit, 3)} at most, however many have about as much{beside}"
+    parts = [f"1: {short(spec.tailored.curve.at(1), 3)}"]
+    for piece, end in spec.tailored.curve.ends():
+        at = piece.start if end is None else end
+        parts += [f"{at:,}: {short(piece.at(at), 3)}"] if at > 1 else []
+    whose = "Whoever has an amount that few others have loses less. By how many are in their band, they lose at most"
+    return f"{whose}: {', '.join(parts)}{beside}"
+
+
+def tailored_facts(spec: Sum) -> dict[str, object]:
+    """The same for JSON, with where a sum is told."""
+    assert spec.tailored is not None
+    return {
+        "curve": str(spec.tailored.curve),
+        "delta": to_text(spec.octaves.delta),
+        "threshold": spec.octaves.threshold,
+        "name": "tailored privacy (Lui and Pass) by the number of people in a band",
+    }
 
 
 def interval_sentence(spec: Sum) -> str:
@@ -167,13 +240,15 @@ def interval_sentence(spec: Sum) -> str:
     )
     if spec.layered:
         phrase += "; the interval of the cut holds, at the same time, the sum of values cut to where the estimate ends"
-    return f"{phrase}, where a number is shown" if isinstance(spec.protection, Crowd) else phrase
+    return if_visible(spec, phrase)
 
 
 def notes(spec: Sum) -> tuple[str, ...]:
-    """What has to be said beside the numbers."""
+    """The notes below the table of numbers."""
     sentences = [f"The numbers are about {whom(spec)}.", f"{interval_sentence(spec)}."]
-    if spec.layered:
+    if spec.tailored is not None:
+        sentences += [f"{BEYOND}.", f"{tailored_sentence(spec)}."]
+    elif spec.layered:
         sentences += [f"{BEYOND}.", f"{loss_sentence(spec)}."]
     elif spec.cap is not None:
         sentences.append(
@@ -182,6 +257,4 @@ def notes(spec: Sum) -> tuple[str, ...]:
             else "What lies above the cap is not in the sum; how much that is stands in the file `lost`."
         )
     sentences.append(f"{capital(split(spec))}.")
-    if any(map(is_ranges, spec.axes)):
-        sentences.append("[a,b) is from a up to, and not including, b.")
-    return tuple(sentences)
+    return (*sentences, *range_note(spec.axes))

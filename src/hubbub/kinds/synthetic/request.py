@@ -1,4 +1,4 @@
-"""From the words that ask for invented rows to their spec, and the kind itself."""
+"""From options to the spec of invented rows; and the kind itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.queries.request import queries, split
+from hubbub.kinds.histogram.request import DISTINCT, ROWS
+from hubbub.kinds.queries.request import columns_and_unit, queries
 from hubbub.kinds.synthetic.spec import Synthetic, read
 from hubbub.numeric.exact import Exact, integer
 from hubbub.protocol.option import HOW, Option
@@ -27,7 +28,7 @@ def synthetic(
     coverage: Exact = "0.95",
     unit: Unit | None = None,
 ) -> Synthetic:
-    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if epsilon is None:
         raise WrongUse("say what the tables that rows are made of may lose: `epsilon=1`, perhaps with `delta=1e-9`")
     if not isinstance(columns, str) and len(columns) < 2:
@@ -42,10 +43,10 @@ def synthetic(
     return Synthetic(tables=tables, size=many)
 
 
-def from_options(*, columns: Sequence[str] = (), person: str | None = None, **options: Any) -> Synthetic:
-    """The release that the words of a command ask for."""
-    every = columns if isinstance(columns, str) else [spec for text in columns for spec in split(text)]
-    return synthetic(every, unit=Unit(person=person), **options)
+def from_options(**options: Any) -> Synthetic:
+    """Build the spec from the options of a command."""
+    columns, unit, rest = columns_and_unit(options)
+    return synthetic(columns, unit=unit, **rest)
 
 
 KIND: Final = Kind(
@@ -56,6 +57,10 @@ KIND: Final = Kind(
 SPEC declares the bins of a column, as for a histogram. All tables by up to `ways` columns get noise once; a model is
 fitted to them, and rows are drawn from it. Rows cost nothing beyond the tables: they are worked out from these and from a
 public seed. With `delta` the noise is Gaussian, planned for all tables together; without, it is geometric.
+
+Rows of people with several count with `rows_per_person=M` (perhaps with `distinct=B` cells and `rows_per_bin=C` rows in
+each): at most M of each person, chosen in secret. The promise is to people, and an invented row is then like one of
+those kept rows, not like a person.
 
 release has the rows, answers every table with intervals, model what the rows were drawn from, and fit how far each
 measured table of the rows is off. Nothing else is promised about how like your people the rows are: cite answers, and use
@@ -71,6 +76,8 @@ the rows to try things out.""",
         Option("delta", "D", "A delta for Gaussian noise, which has less error for many tables.", group=HOW),
         Option("ways", "W", "How many columns a measured table has at most.", default="2"),
         Option("size", "N", "How many rows to invent; if not given, about as many as there are people."),
+        DISTINCT,
+        *ROWS,
         Option("coverage", "C", "How often all intervals of the tables are right.", default="0.95", advanced=True),
     ),
     from_options=from_options,

@@ -35,12 +35,13 @@ from hubbub.query_classes.split_tables import SplitTables, fitted_tables
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels
 from hubbub.tables.key_columns import key_columns
+from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
     from hubbub.kinds.synthetic.spec import Synthetic
 
 TABLES, MODEL, FIT, SEED = "tables", "model", "fit", "seed"
-CLIQUE, PROJECTED, TABLE, MOVED, NOISE = "clique", "projected", "table", "people_off", "noise_alone"
+CLIQUE, PROJECTED, TABLE, NOISE = "clique", "projected", "table", "noise_alone"
 _LISTED: Final = 40  # tables in the JSON
 
 
@@ -115,6 +116,14 @@ class InventedRows(Result):
             found.append((columns, moved, math.ceil(noise)))
         return found
 
+    @property
+    def _off(self) -> str:
+        """The column that says how many people, or kept rows, a table is off by."""
+        return "rows_off" if self.spec.tables.unit.counts_rows else "people_off"
+
+    def _fit_schema(self) -> pa.Schema:
+        return pa.schema([(TABLE, LABELS), (self._off, pa.int64()), (NOISE, pa.int64())])
+
     # --- files ----------------------------------------------------------------------------------------------------
 
     def sheets(self) -> tuple[Sheet, ...]:
@@ -124,7 +133,11 @@ class InventedRows(Result):
         return (
             Sheet("release", self._row_schema(), self._row_batches, self.size, judge=self._wrong_rows),
             Sheet(
-                FIT, _fit_schema(), lambda: iter((self._fit_batch(self.rows()),)), self._tables, judge=self._wrong_fit
+                FIT,
+                self._fit_schema(),
+                lambda: iter((self._fit_batch(self.rows()),)),
+                self._tables,
+                judge=self._wrong_fit,
             ),
             Sheet(
                 MODEL, self._model_schema(), lambda: iter((self._model_batch(),)), _cells(self), judge=self._wrong_model
@@ -175,7 +188,7 @@ class InventedRows(Result):
         labels = [", ".join(names[i] for i in columns) for columns, _, _ in found]
         ends = [np.array([each[i] for each in found], dtype=np.int64) for i in (1, 2)]
         keys = labelled(np.arange(len(labels)), labels)
-        return pa.record_batch([keys, *map(integer_array, ends)], schema=_fit_schema())
+        return pa.record_batch([keys, *map(integer_array, ends)], schema=self._fit_schema())
 
     # --- whether published files are these ------------------------------------------------------------------------
 
@@ -246,7 +259,7 @@ class InventedRows(Result):
             if not set(column.to_pylist()) <= set(known) or len(column) != self.size:
                 return "the rows that it is about are none of this release"
             rows.append(np.array([known[label] for label in column.to_pylist()], dtype=np.int64))
-        wanted, found = self._fit_batch(np.array(rows).reshape(len(axes), -1)), read(FIT, _fit_schema())
+        wanted, found = self._fit_batch(np.array(rows).reshape(len(axes), -1)), read(FIT, self._fit_schema())
         same = all(a.to_pylist() == b.to_pylist() for a, b in zip(wanted.columns, found.columns, strict=True))
         return None if same else "it is not how far the published rows are from the measured tables"
 
@@ -261,7 +274,8 @@ class InventedRows(Result):
             "seed": self.seed,
             "cliques": [[names[i] for i in clique] for clique in self.model().cliques],
             "fit": [
-                {"table": [names[i] for i in columns], MOVED: moved, NOISE: noise} for columns, moved, noise in worst
+                {"table": [names[i] for i in columns], self._off: moved, NOISE: noise}
+                for columns, moved, noise in worst
             ],
         }
 
@@ -273,15 +287,12 @@ class InventedRows(Result):
         batch = self._batch_of(self.rows()[:, :first])
         rows = tuple((tuple(row[name] for name in keys), (), False) for row in batch.to_pylist())
         note = "These rows are invented: no row is a person."
-        return DisplayTable(keys, (), rows, (note,), (), self.size)
+        ranges = tuple(map(is_ranges, self.spec.tables.request.axes))
+        return DisplayTable(keys, (), rows, (note,), ranges, self.size, folded=True)
 
     def drawing(self) -> Drawing | None:
         """Of the tables: the rows have no more to show, and no intervals."""
         return self.tables.drawing()
-
-
-def _fit_schema() -> pa.Schema:
-    return pa.schema([(TABLE, LABELS), (MOVED, pa.int64()), (NOISE, pa.int64())])
 
 
 def _cells(result: InventedRows) -> int:

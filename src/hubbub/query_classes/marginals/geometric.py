@@ -8,28 +8,31 @@ sums exactly, and no cell of the whole domain is ever listed.
 
 **How far an answer may be off.** It is the truth plus sum a_i X_i over the noises of all tables, and a_i depends only on
 which columns of the cell agree with the one that is asked for. With v the variance of a two-sided geometric number,
-E e^(t X) = 1/(1 - v (cosh t - 1)), so P(|sum| > h) <= 2 exp(sum over i of -ln(1 - v_i (cosh(a_i t) - 1)) - t h) for every t.
+E e^(t X) = 1/(1 - v (cosh t - 1)), so P(|sum| > h) <= 2 exp(sum over i of -ln(1 - v_i (cosh(a_i t) - 1)) - t h) for every t;
+and, far closer, by its Fourier series (:mod:`hubbub.query_classes.marginals.fourier_tail`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.numeric.exact import ball, exp, precision, rounded, upper
+from hubbub.query_classes.marginals.fourier_tail import BEYOND, LEAST_MISS, Series, series
 from hubbub.query_classes.marginals.residual import Numbers
 from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
 
 _DIGITS: Final = 7
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,59 @@ class GeometricTables:
 
     def variance(self, columns: Columns) -> float:
         """Of each cell of a fitted table, from the coefficients of all noises."""
-        rates = self.of_table
-        return math.fsum(float(a) ** 2 * many * _variance(rates[each]) for each, a, many in terms(self, columns))
+        a, v, many = self.groups(columns)
+        return math.fsum((a**2 * v * many).tolist())
+
+    @cached_property
+    def _variances(self) -> Mapping[Columns, float]:
+        """Of the noise of each table."""
+        return {each: geometric_variance(rate) for each, rate in self.of_table.items()}
+
+    @cached_property
+    def _known(self) -> dict[object, Any]:
+        """What was worked out already; a hash of all rates takes longer than looking it up here."""
+        return {}
+
+    def _once(self, key: object, work: Callable[[], _T]) -> _T:
+        if key not in self._known:
+            self._known[key] = work()
+        found: _T = self._known[key]
+        return found
+
+    def terms(self, columns: Columns) -> tuple[tuple[Columns, Fraction, int], ...]:
+        """(table, coefficient, number of its cells) of all noises in the answer to a cell of a table."""
+        return self._once(("terms", columns), lambda: tuple(_each_term(self, columns)))
+
+    def groups(self, columns: Columns) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Their coefficients without signs, variances and numbers."""
+
+        def work() -> tuple[NDArray[np.float64], ...]:
+            found = ((abs(a.numerator / a.denominator), self._variances[each], n) for each, a, n in self.terms(columns))
+            return tuple(np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
+
+        a, v, many = self._once(("groups", columns), work)
+        return a, v, many
+
+    def series(self, columns: Columns) -> Series | None:
+        """The law of how far a cell of a fitted table is off."""
+
+        def work() -> Series | None:
+            return series(*self.groups(columns), float(chernoff(self, columns, BEYOND)) * (1 + 1e-9))
+
+        return self._once(("series", columns), work)
 
     def reach(self, columns: Columns, miss: Fraction) -> Fraction:
         """How far a cell of a fitted table is from the truth, but for a chance of `miss`.
 
-        Guarantee: Chernoff with one t, which is a proof whatever it is; the sum is a ball, rounded up.
+        Guarantee: the Fourier series of :mod:`hubbub.query_classes.marginals.fourier_tail`; of a very small chance, or
+        where that would take too long, Chernoff with one t, which is a proof whatever it is, in a ball.
         """
-        return _reach(self, columns, miss)
+
+        def work() -> Fraction:
+            found = self.series(columns) if miss >= LEAST_MISS else None
+            return chernoff(self, columns, miss) if found is None else found.reach(miss)
+
+        return self._once(("reach", columns, miss), work)
 
 
 class Fitted:
@@ -122,52 +169,51 @@ class Fitted:
         return np.asarray(total, dtype=object), scale
 
 
-@lru_cache(maxsize=1024)
-def terms(noise: GeometricTables, columns: Columns) -> tuple[tuple[Columns, Fraction, int], ...]:
-    """(table, coefficient, number of its cells) of all noises in the answer to a cell of a table."""
-    return tuple(_each_term(noise, columns))
-
-
 def _each_term(noise: GeometricTables, columns: Columns) -> Iterator[tuple[Columns, Fraction, int]]:
     tables, shape, shares = noise.tables, noise.tables.shape, noise.shares
     for each in tables.workload:
         common = tuple(i for i in each if i in columns)
         free = tables.cells(without(each, columns))
+        below = subsets(common)
+        parts = [shares[some][each] / (tables.cells(without(columns, some)) * tables.cells(some)) for some in below]
+        scale = math.lcm(*(part.denominator for part in parts))
+        integers = [part.numerator * (scale // part.denominator) for part in parts]
         for agree in product((True, False), repeat=len(common)):
-            like = dict(zip(common, agree, strict=True))
-            value = Fraction(0)
-            for below in subsets(common):
-                away = tables.cells(without(columns, below))
-                sign = math.prod((Fraction(int(like[i])) - Fraction(1, shape[i]) for i in below), start=Fraction(1))
-                value += shares[below][each] * sign / away
-            many = free * math.prod(1 if like[i] else shape[i] - 1 for i in common)
+            sign = {i: shape[i] * like - 1 for i, like in zip(common, agree, strict=True)}
+            value = sum(part * math.prod(sign[i] for i in some) for part, some in zip(integers, below, strict=True))
+            many = free * math.prod(1 if like else shape[i] - 1 for i, like in zip(common, agree, strict=True))
             if value and many:
-                yield each, value, many
+                yield each, Fraction(value, scale), many
 
 
-def _variance(rate: Fraction) -> float:
-    q = math.exp(-rate)
-    return 2 * q / (1 - q) ** 2
+def geometric_variance(rate: Fraction) -> float:
+    """Of two-sided geometric noise, to some fifteen digits."""
+    return 2 * math.exp(-rate) / math.expm1(-float(rate)) ** 2
 
 
-@lru_cache(maxsize=4096)
-def _reach(noise: GeometricTables, columns: Columns, miss: Fraction) -> Fraction:
-    found, rates = terms(noise, columns), noise.of_table
+def chernoff(noise: GeometricTables, columns: Columns, miss: Fraction) -> Fraction:
+    """How far a cell of a fitted table is from the truth, but for a chance of `miss`, by Chernoff.
+
+    Guarantee: the bound for one t, which is a proof whatever it is; the sum is a ball, rounded up.
+    """
+    found, rates = noise.terms(columns), noise.of_table
     wide = math.log(2 / miss)
     spread = math.sqrt(noise.variance(columns))
-    most = min(float(rates[each]) / abs(float(a)) for each, a, _ in found)  # beyond it a moment is infinite
+    a, v, many = noise.groups(columns)
+    slowest = {each: rate.numerator / rate.denominator for each, rate in rates.items()}
+    most = min(slowest[each] / size for (each, _, _), size in zip(found, a.tolist(), strict=True))  # beyond: infinite
 
     def rough(t: float) -> float:
-        grown = (math.log1p(-_variance(rates[each]) * (math.cosh(float(a) * t) - 1)) * many for each, a, many in found)
-        return (wide - math.fsum(grown)) / t
+        return (wide - float(many @ np.log1p(-v * (np.cosh(a * t) - 1)))) / t
 
     good = math.sqrt(2 * wide) / spread
     grid = [good * f for f in (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05)] + [most * f for f in (0.5, 0.7, 0.8)]
     t = Fraction(f"{min((x for x in grid if x < 0.9 * most), key=rough, default=0.5 * most):.6g}")
     with precision():
-        grown = arb(0)
-        for each, a, many in found:
+        grown, moments = arb(0), {}
+        for each in noise.tables.workload:
             q = exp(-rates[each])
-            variance = 2 * q / (1 - q) ** 2
-            grown = grown - (1 - variance * ((ball(a * t)).cosh() - 1)).log() * many
+            moments[each] = 2 * q / (1 - q) ** 2
+        for each, coefficient, n in found:
+            grown = grown - (1 - moments[each] * ((ball(coefficient) * ball(t)).cosh() - 1)).log() * n
         return rounded(upper((grown + (2 / ball(miss)).log()) / ball(t)), up=True, digits=_DIGITS)

@@ -45,10 +45,10 @@ def planned(tables: Tables, weights: tuple[Fraction, ...], epsilon: Fraction, de
     double_rho = 1 / least_normal_variance(epsilon, delta)
     demands = tables.demands(weights)
     roots = {b: _root(demands[b] * tables.moved(b)) for b in tables.measured}
-    whole = sum(roots.values(), Fraction(0))
+    total = sum(roots.values(), Fraction(0))
 
     def scaled(parts: int) -> Residuals:
-        scale = (1 + Fraction(parts, 20_000)) * whole / double_rho
+        scale = (1 + Fraction(parts, 20_000)) * total / double_rho
         return Residuals(tables, tuple(_variance(scale, tables, b, roots[b]) for b in tables.measured))
 
     return scaled(first_from(lambda n: lemma_c(scaled(n).noises, epsilon) <= delta, 0))
@@ -96,8 +96,8 @@ def largest_weights(tables: Tables) -> tuple[Fraction, ...]:
             break
         weights = weights * np.sqrt(variances)
         weights = weights / weights.sum()
-    whole = [max(round(float(each) * _PARTS), 1) for each in best]
-    return tuple(Fraction(each, sum(whole)) for each in whole)
+    integers = [max(round(float(each) * _PARTS), 1) for each in best]
+    return tuple(Fraction(each, sum(integers)) for each in integers)
 
 
 def above_least_mean(plan: Residuals, weights: Sequence[Fraction | int]) -> Fraction:

@@ -15,9 +15,7 @@ has a variance of at most
 
 only columns of which the box leaves bins out count, and for one cell of A it is that of the theory note.
 
-**Intervals (Lemma I).** Let W = sum a_i X_i, X_i ~ N_Z(s2_i), s2_i >= 9, and G_i ~ N(0, k2), k2 = 9/4. W + sum a_i G_i is
-N(0, Var + Vk), Vk = k2 sum a_i^2, up to a factor (1 + r)/(1 - r) for each term (Poisson summation), so that
-P(|W| > h) <= 2 Phi(-(h - g)/sqrt(Var + Vk)) + 2 Phi(-g/sqrt(Vk)) for any g, up to these factors.
+**Intervals** are those of Lemma I (:func:`hubbub.numeric.gaussian_sums.reach_of_sum`).
 """
 
 from __future__ import annotations
@@ -35,18 +33,15 @@ from numpy.typing import NDArray
 from hubbub.guarantees.accountant.gaussian import GaussianNoise, lemma_c
 from hubbub.noise.gaussian import LARGEST, discrete_gaussian
 from hubbub.noise.source import Source
-from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, precision, rounded, upper
-from hubbub.numeric.gaussian_sums import normal, ripple
+from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_sum
 from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
 
 Numbers: TypeAlias = NDArray[Any]
 
-LEAST_VARIANCE: Final = 9
+LEAST_VARIANCE: Final = LEAST_SMOOTHED
 """Of the noise on scaled counts: what Lemma I asks for."""
-_SMOOTHING: Final = Fraction(9, 4)
 _DIGITS: Final = 7
-_EDGE: Final = Fraction(1, 1000)  # of what an interval may miss, for the smoothing
 _NARROW: Final = 1 << 62  # numbers below it are added and multiplied in 64 bits
 
 
@@ -117,13 +112,7 @@ class Residuals:
             return Fraction(0)
         below = subsets(tuple(sorted(bins)))
         terms = sum(self.tables.cells(each) for each in below)
-        with precision():
-            r = ripple(_SMOOTHING)
-            factor = upper((2 * terms * ((1 + r) / (1 - r)).log()).exp())
-            edge = ball(_quantile(miss * _EDGE / 2)) * (ball(_SMOOTHING) * ball(smooth)).sqrt()
-            whole = ball(self.variance_of(bins)) + ball(_SMOOTHING) * ball(smooth)
-            far = ball(_quantile(miss * (1 - _EDGE) / (2 * factor))) * whole.sqrt()
-            return rounded(upper(edge + far), up=True, digits=_DIGITS)
+        return reach_of_weights(self.variance_of(bins), smooth, terms, miss)
 
     def _squares(self, bins: Mapping[int, int], s2: Mapping[Columns, Fraction]) -> Fraction:
         """The sum over all noises of their squared coefficient times these numbers."""
@@ -156,15 +145,19 @@ def _delta(plan: Residuals, epsilon: Fraction) -> Fraction:
     return lemma_c(plan.noises, epsilon)
 
 
-@lru_cache(maxsize=256)
-def _quantile(chance: Fraction) -> Fraction:
-    """A z in thousandths with Phi(-z) <= chance."""
+def reach_of_weights(
+    variance: Fraction, squares: Fraction, terms: int, miss: Fraction, *, smooth: bool = True
+) -> Fraction:
+    """How far a weighted sum of so many noises is from 0, but for a chance of `miss`, given its variance and the sum of
+    the squared weights.
 
-    def enough(thousandths: int) -> bool:
-        with precision():
-            return bool(normal(-ball(Fraction(thousandths, 1000))) <= ball(chance))
-
-    return Fraction(first_from(enough, 0), 1000)
+    Guarantee: Lemma I (:func:`hubbub.numeric.gaussian_sums.reach_of_sum`), rounded up; where it is not `smooth`, since a
+    parameter s2 is below 9, Chernoff's bound sqrt(2 Var ln(2/miss)), which holds for every s2.
+    """
+    with precision():
+        if not smooth:
+            return rounded(upper((2 * ball(variance) * (ball(2 / miss)).log()).sqrt()), up=True, digits=_DIGITS)
+        return rounded(upper(reach_of_sum(variance, squares, terms, miss / 2)), up=True, digits=_DIGITS)
 
 
 def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:

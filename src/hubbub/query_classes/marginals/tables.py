@@ -12,6 +12,16 @@ by a vector of squared length N_A^2 p_A, whoever it is. One person replaced by a
 
 which is largest where the two differ in one column alone, the one with the fewest bins n: 2 p_A n/(n - 1). The grand
 total does not move then, unless somebody may be in no cell: the number of people is public and need not be measured.
+
+**Several rows of a person.** With x_i rows in cell i, sum x_i <= t and sum x_i^2 <= q, a person moves the residual by a
+vector of squared length N_A^2 sum_ij x_i x_j K(i, j), K(i, j) = prod over A of ([i and j are in one bin] - 1/n_k). On the
+diagonal K is p_A. Beside it, K is at most k p_A: k = 1 where a column is not in A, since i and j may differ in that one
+alone; else i and j differ in some columns of A, each of which makes a factor -1/(n - 1) of p_A, so that an odd number of
+them is below 0 and k = 1/((n - 1)(n' - 1)) for the two columns with the fewest bins (0 where A has one column). So
+
+    N_A^2 p_A (q + k (t^2 - q)),
+
+since the x_i x_j with i and j unlike sum up to t^2 - q' at most, q' the sum of squares, and k <= 1.
 """
 
 from __future__ import annotations
@@ -38,7 +48,8 @@ def subsets(columns: Columns) -> list[Columns]:
 class Tables:
     """A workload on a domain. `weights` say how much the variance of a cell of each table counts in the mean.
 
-    With `replaced`, neighbours are one person replaced by another; with `outside`, somebody may be in no cell.
+    With `replaced`, neighbours are one person replaced by another; with `outside`, somebody may be in no cell. One person
+    who comes or goes moves the counts of the cells by at most `rows` in all, with squares that sum up to `squares`.
     """
 
     shape: Shape
@@ -46,6 +57,8 @@ class Tables:
     weights: tuple[int, ...]
     replaced: bool = False
     outside: bool = True
+    rows: int = 1
+    squares: int = 1
 
     @cached_property
     def closure(self) -> tuple[Columns, ...]:
@@ -86,11 +99,20 @@ class Tables:
         Guarantee: no two neighbouring tables of people are further apart.
         """
         if not self.replaced:
-            return self.share(columns)
+            apart = self._beside(columns)
+            return self.share(columns) * (self.squares + apart * (self.rows**2 - self.squares))
+        assert self.rows == 1, "a person with several rows comes or goes"
         if not columns:
             return Fraction(int(self.outside))
         fewest = min((n for n in self.sizes(columns) if n > 1), default=2)
         return 2 * self.share(columns) * Fraction(fewest, fewest - 1)
+
+    def _beside(self, columns: Columns) -> Fraction:
+        """k: how much two rows in unlike cells move a residual together, over what two in one cell do; at most."""
+        if len(columns) < len(self.shape):
+            return Fraction(1)
+        fewest = sorted(n for n in self.sizes(columns) if n > 1)[:2]
+        return Fraction(1, (fewest[0] - 1) * (fewest[1] - 1)) if len(fewest) == 2 else Fraction(0)
 
     def spread(self, columns: Columns, below: Columns) -> Fraction:
         """prod over A \\ B of n_j^-2."""

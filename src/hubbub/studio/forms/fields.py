@@ -22,14 +22,14 @@ FILE: Final = "FILE"  # what an option takes that names one
 _LONGEST: Final = 10_000  # signs in a field
 _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
-_TABLE: Final = parameters_of(opening.open)
+_TABLE: Final = tuple(option for option in parameters_of(opening.open) if option.name != "dictionary")
 WHO: Final = tuple(option for option in _TABLE if option.name in ("person", "rows_are_people"))
 TABLE_MORE: Final = tuple(
     option
     for option in _TABLE
     if option.name not in ("person", "rows_are_people", "table", "delimiter", "encoding", "no_header", "join", "on")
 )
-"""What else can be said about a table; a second table is for the command line."""
+"""What else can be said about a table; the form asks for a second one in words of its own."""
 
 READING: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
 OPENING: Final[Mapping[str, tuple[Option, ...]]] = {TABLE: _TABLE, GRAPH: opening.LINKS, BALLOTS: ()}
@@ -51,20 +51,34 @@ _LABELS: Final = {
     "coverage": "How often an interval is right",
     "dataset": "The people's name in the ledger",
     "delta": "Delta",
+    "depth": "How many ranks, with noise",
+    "disjoint": "The period of these people, who are in no other",
     "encoding": "Encoding",
+    "every": "How often",
     "exempt": "People collected in any other way",
     "expected_rows": "Intervals for what is kept on average",
     "explore": "People that a walk may see",
+    "first": "The first period",
+    "full_count": "Count all ballots, and not a secret sample",
+    "ids_of": "Whose ids these are",
+    "k": "Fewest ballots that are shown together, k",
+    "kept_rows": "Intervals for the rows that were kept now",
     "leave_outside": "Leave points outside of the box",
     "margins": "Which margins",
     "max_degree": "The most friends that anybody has",
     "method": "Method",
     "missing": "Cells that mean a missing value",
+    "name": "Its name",
     "no_header": "The first line is data; the columns are called",
+    "noisy": "Publish first choices with noise",
+    "official": "The official record of the count",
     "other_people": "These are not the people of a dataset with the same ids",
     "people": "The number of people, if it is public and exact",
+    "periods": "How many periods",
     "per_edge": "Protect single links only",
+    "prefix": "Publish first choices, by a tree",
     "q": "Which quantile (0.5 is the median)",
+    "recur": "In how many of them one person may count",
     "regions": "Polygons in place of a grid",
     "rows": "Random people who may be known, K",
     "samples": "Random people who may be known, K",
@@ -98,6 +112,20 @@ _WORDED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
 }
 """What an option may be, in words, by what it takes."""
+
+_LIKE: Final = {
+    "C": "like 0.95",
+    "D": "like 1e-9",
+    "E": "like 1",
+    "EPS": "like 1",
+    "FILE": "",
+    "K": "like 20",
+    "N": "like 1000",
+    "NAME": "",
+    "P": "like 0.5",
+    "PERIOD": "like 2026-01",
+}
+"""What stands in an empty field, by what its option takes."""
 
 _ENDINGS: Final = {
     "spec": (".toml",),
@@ -152,7 +180,8 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     needed = bool(option.missing) or option.required
     if choices and not needed and not option.default:
         choices = (("", "not said"), *choices)
-    return Field(option.name, label, form, option.metavar, help_text, text, choices, needed, option.group)
+    like = _LIKE.get(option.metavar, option.metavar)
+    return Field(option.name, label, form, like, help_text, text, choices, needed, option.group)
 
 
 def options_of(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:

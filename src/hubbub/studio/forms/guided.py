@@ -127,6 +127,8 @@ _VALUES: Final[Ways] = {
     "sample": ("crowd", "sample", "epsilon"),
     "crowd": ("crowd", "epsilon"),
 }
+_NO_SAMPLE: Final[Ways] = {name: numbers for name, numbers in _VALUES.items() if name != "sample"}
+_NOISE: Final[Ways] = {"noise": ("epsilon",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,31 @@ class Question:
     by: str = "Count them by"  # above the columns
     optional: bool = False  # no column need be chosen
     fixed: Mapping[str, str] = field(default_factory=dict)  # options that the question itself says
+    asks: str = "What is published"  # above its own fields
 
+
+def _number(
+    name: str,
+    title: str,
+    example: str,
+    kind: str,
+    noun: str = "value",
+    *,
+    by: str = "One for each",
+    ways: Ways = _VALUES,
+) -> Question:
+    """A question about one number, or one for each bin."""
+    return Question(name=name, title=title, example=example, kind=kind, ways=ways, noun=noun, by=by, optional=True)
+
+
+_GROUPS: Final = {
+    "Numbers": ("histogram", "count", "fraction", "mean", "sum", "ratio", "quantile", "std", "variance"),
+    "Over time": ("series",),
+    "Tables and lists": ("cube", "queries", "questions"),
+    "Rows": ("records", "synthetic"),
+    "Places and networks": ("points", "graph"),
+}
+"""Under which headings questions stand, by their kinds; others come last."""
 
 QUESTIONS: Final = (
     Question(
@@ -152,74 +178,30 @@ QUESTIONS: Final = (
         kind="histogram",
         ways=_COUNTS,
     ),
-    Question(
-        name="how-many-meet",
-        title="How many meet a condition?",
-        example="People of 65 or older, by district",
-        kind="count",
-        ways=_VALUES,
+    _number(
+        "how-many-meet",
+        "How many meet a condition?",
+        "People of 65 or older, by district",
+        "count",
+        "people",
         by="Count them apart by",
-        optional=True,
     ),
+    _number("share", "What share?", "The share of patients who came back", "fraction", "share", by="A share for each"),
+    _number("average", "Average", "The mean income, by profession", "mean", by="An average for each"),
+    _number("total", "Total", "All that was spent, by department", "sum", by="A total for each", ways=_NO_SAMPLE),
+    _number("ratio", "One total for another", "Cost for each day, sales for each hour", "ratio", ways=_NOISE),
+    _number("median", "Median, or another quantile", "What half of the people stay below", "quantile"),
+    _number("spread", "How spread out?", "The standard deviation of a score, with its mean", "std"),
+    _number("variance", "Variance", "The square of that, for whoever computes with it", "variance"),
     Question(
-        name="share",
-        title="What share?",
-        example="The share of patients who came back",
-        kind="fraction",
-        ways=_VALUES,
-        noun="share",
-        by="A share for each",
+        name="every-month",
+        title="Every month",
+        example="The same numbers every month, week or year, under one promise for all of them",
+        kind="series",
+        ways={"noise": ("epsilon",), "crowd": ("crowd",)},
+        by="Count them by",
         optional=True,
-    ),
-    Question(
-        name="average",
-        title="Average",
-        example="The mean income, by profession",
-        kind="mean",
-        ways=_VALUES,
-        noun="value",
-        by="An average for each",
-        optional=True,
-    ),
-    Question(
-        name="total",
-        title="Total",
-        example="All that was spent, by department",
-        kind="sum",
-        ways={"noise": ("epsilon",), "crowd": ("crowd", "epsilon")},
-        noun="value",
-        by="A total for each",
-        optional=True,
-    ),
-    Question(
-        name="median",
-        title="Median, or another quantile",
-        example="What half of the people stay below",
-        kind="quantile",
-        ways=_VALUES,
-        noun="value",
-        by="One for each",
-        optional=True,
-    ),
-    Question(
-        name="spread",
-        title="How spread out?",
-        example="The standard deviation of a score, with its mean",
-        kind="std",
-        ways=_VALUES,
-        noun="value",
-        by="One for each",
-        optional=True,
-    ),
-    Question(
-        name="variance",
-        title="Variance",
-        example="The square of that, for whoever computes with it",
-        kind="variance",
-        ways=_VALUES,
-        noun="value",
-        by="One for each",
-        optional=True,
+        asks="How often, and for how long?",
     ),
     Question(
         name="cross-table",
@@ -234,7 +216,7 @@ QUESTIONS: Final = (
         title="Many questions at once",
         example="Every table by two columns, all from one release",
         kind="queries",
-        ways={"noise": ("epsilon",)},
+        ways=_NOISE,
         by="About these columns",
     ),
     Question(
@@ -242,7 +224,7 @@ QUESTIONS: Final = (
         title="A list of questions",
         example="Counts, shares and means from a file of questions, in one release",
         kind="questions",
-        ways={"noise": ("epsilon",)},
+        ways=_NOISE,
     ),
     Question(
         name="records",
@@ -252,6 +234,15 @@ QUESTIONS: Final = (
         ways={"crowd": ("crowd",), "sample": ("crowd", "sample")},
         noun="rows",
         by="The columns of a record",
+    ),
+    Question(
+        name="invented",
+        title="A file of invented people",
+        example="Rows to load and try things on, with about the tables of yours",
+        kind="synthetic",
+        ways=_NOISE,
+        noun="rows",
+        by="About these columns",
     ),
     Question(
         name="map",
@@ -274,7 +265,7 @@ QUESTIONS: Final = (
         title="How many friends?",
         example="From a list of links: how many people have 0, 1, 2, ... friends",
         kind="graph",
-        ways={"noise": ("epsilon",)},
+        ways=_NOISE,
         fixed={"of": "degree-histogram"},
     ),
 )
@@ -286,6 +277,15 @@ def questions() -> tuple[Question, ...]:
     known = {question.kind for question in QUESTIONS}
     others = (registry.kind(name) for name in registry.names() if name not in known)
     return (*QUESTIONS, *(_made(kind) for kind in others if kind.data in (TABLE, GRAPH)))
+
+
+def grouped_questions() -> tuple[tuple[str, tuple[Question, ...]], ...]:
+    """All that can be asked, under headings."""
+    every = questions()
+    named = {kind for kinds in _GROUPS.values() for kind in kinds}
+    found = [(title, tuple(each for each in every if each.kind in kinds)) for title, kinds in _GROUPS.items()]
+    others = tuple(each for each in every if each.kind not in named)
+    return (*found, *((("Others", others),) if others else ()))
 
 
 def _made(kind: Kind) -> Question:

@@ -15,7 +15,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.noise.source import SystemSource
+from hubbub.kinds.series.mechanism import Increments, counted
+from hubbub.kinds.series.spec import Period
+from hubbub.noise.source import Source, SystemSource
 from hubbub.numeric.exact import INFINITY, integer
 from hubbub.protocol.spec import Kind
 from hubbub.report.picture import picture
@@ -24,6 +26,7 @@ from hubbub.tables.bounded_column import Measure, measured
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.condition import Compare, Missing, OneOf
 from hubbub.tables.condition import parse as parse_condition
+from hubbub.tables.engine import Engine
 from hubbub.tables.schema import ColumnType
 
 MOST: Final = 20_000  # people who are invented
@@ -56,20 +59,27 @@ def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnTyp
     from hubbub.engines.opening import open_source
 
     engine = open_source(table(options, schema, many, shape))
-    spec = kind.ask(**options).bind(engine.columns())
-    result = spec.present(spec.measure(engine, SystemSource()))
+    spec, source = kind.ask(**options).bind(engine.columns()), SystemSource()
+    data = _first_period(spec, engine, source) if isinstance(spec, Period) else engine
+    result = spec.present(spec.measure(data, source))
     sheet = result.sheets()[0]
     drawn = result.drawing() if sheet.rows <= _DRAWN else None
     shows = "" if drawn is None else picture(drawn)
-    if not {"low", "high"} <= set(sheet.schema.names):
+    ends = ("low", "high") if "low" in sheet.schema.names else ("increment_low", "increment_high")
+    if not set(ends) <= set(sheet.schema.names):
         return Tried("", many, sheet.rows, shows)
     widths, rows = [], 0
     for batch in sheet.batches():
-        for low, high in zip(batch.column("low").to_pylist(), batch.column("high").to_pylist(), strict=True):
+        for low, high in zip(*(batch.column(each).to_pylist() for each in ends), strict=True):
             rows += 1
             if low is not None and high is not None and math.isfinite(float(low)) and math.isfinite(float(high)):
                 widths.append((float(high) - float(low)) / 2)
     return Tried(f"{median(widths):.3g}" if widths else "", many, rows, shows)
+
+
+def _first_period(spec: Period, engine: Engine, source: Source) -> Increments:
+    """What the first period of a series is drawn from."""
+    return Increments(counted(spec.series, engine, source).reshape(1, -1), ())
 
 
 def table(options: Mapping[str, Any], schema: Mapping[str, ColumnType], many: int, shape: str) -> pa.Table:
@@ -101,9 +111,10 @@ def _columns(options: Mapping[str, Any], shape: str) -> Iterator[tuple[str, list
             if bins > _BINS:
                 raise WrongUse(f"what is expected is tried for up to {_BINS:,} bins")
             yield axis.column, _values(axis), shape
-    if options.get("of") is not None:
-        measure = measured(options["of"])
-        yield measure.column, _measured(measure), "even"
+    for name in ("of", "per"):
+        if options.get(name) is not None:
+            measure = measured(options[name])
+            yield measure.column, _measured(measure), "even"
     if options.get("where") is not None:
         for leaf in parse_condition(options["where"]).leaves():
             yield leaf.column, _compared(leaf), "even"

@@ -30,6 +30,7 @@ from hubbub.studio.forms.invented import Tried
 from hubbub.studio.forms.shape import Stated, hoped
 from hubbub.studio.frontier import picture
 from hubbub.tables.identity import Identity
+from hubbub.tables.schema import unnamed_person
 
 _RATES = "0.05..0.25"
 
@@ -111,11 +112,11 @@ def weigh(
             frontier = Answer(error=found.error) if found.error else Answer()
             if found.value is not None:
                 frontier = Answer(value=picture(found.value, here))
-    weak = () if promises.value is None else weaknesses(spec)
+    weak = () if promises.value is None else weaknesses(spec, unnamed_person(schema))
     by_trying: Answer[Tried | str] = Answer(value="none")
     if kind.data == TABLE:
-        asked = partial(invented.expected, kind, dict(options), schema, stated.people, stated.shape)
-        by_trying = desk.answers.answer(("tried", key, stated), asked, until)
+        question = partial(invented.expected, kind, dict(options), schema, stated.people, stated.shape)
+        by_trying = desk.answers.answer(("tried", key, stated), question, until)
     return Weighed(
         spec=spec,
         promises=promises,

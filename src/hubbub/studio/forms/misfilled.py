@@ -34,6 +34,9 @@ PART_LABELS: Final = {
     "any_row": "Count the people",
     "by": "Count them by",
     "of": "Of what?",
+    "per": "For each of what?",
+    "on": "People are found by",
+    "join": "A second table",
     "where": "Which people?",
 }
 """What the parts of a form are called that options belong to."""
@@ -74,7 +77,7 @@ def field_of(error: HubbubError, names: Container[str], columns: Iterable[tuple[
         if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             return field
     for mark in _MARK.finditer(text):
-        asked = _GROUPS.get(mark[1], mark[1])
-        if asked in names:
-            return asked
+        group = _GROUPS.get(mark[1], mark[1])
+        if group in names:
+            return group
     return next((name for name in ("epsilon", "delta", "crowd", "sample") if re.search(rf"\b{name}\b", text)), "")

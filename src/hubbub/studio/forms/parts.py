@@ -54,6 +54,7 @@ class Parts:
     by: str = ""
     record: str = ""
     measure: str = ""
+    per: str = ""
     condition: str = ""
     point: str = ""
     several: tuple[Choice, ...] = ()
@@ -73,9 +74,10 @@ def parts_of(question: Question, kind: Kind) -> Parts:
     by = _first(kind, lambda each: each.many and (each.metavar or "").startswith("SPEC"))
     record = _first(kind, lambda each: each.metavar == "LIST")
     measure = _first(kind, lambda each: each.name == "of" and each.metavar == "RANGE")
+    per = _first(kind, lambda each: each.name == "per" and each.metavar == "RANGE")
     condition = _first(kind, lambda each: each.metavar == "CONDITION")
     point = "columns" if {"columns", "box", "grid"} <= set(options) else ""
-    claimed = {by, record, measure, condition, *(("columns", "box", "grid") if point else ())}
+    claimed = {by, record, measure, per, condition, *(("columns", "box", "grid") if point else ())}
     several = _several(options, bool(measure)) if kind.data == TABLE else ()
     claimed |= {name for name in _ROWS if name in options} if several else set()
     claimed |= {name for names in question.ways.values() for name in names}
@@ -87,6 +89,7 @@ def parts_of(question: Question, kind: Kind) -> Parts:
         by=by,
         record=record,
         measure=measure,
+        per=per,
         condition=condition,
         point=point,
         several=several,
@@ -117,28 +120,30 @@ def options_from(
 ) -> dict[str, Any]:
     """What was filled in, as the words of the kind; what was not said is left out."""
     parts = parts_of(question, kind)
-    said = options_of((*parts.plain, *parts.plain_promise, *parts.more), form, folder)
+    given = options_of((*parts.plain, *parts.plain_promise, *parts.more), form, folder)
     defaults = {option.name: option.default for option in kind.options}
-    words = {
-        name: value for name, value in said.items() if value not in (None, False, ()) and value != defaults.get(name)
+    options = {
+        name: value for name, value in given.items() if value not in (None, False, ()) and value != defaults.get(name)
     }
     by: tuple[str, ...] = ()
     if parts.by:
         by = specs(columns)
         if not by and not question.optional:
             raise Misfilled("columns", "choose at least one column to count by")
-        words |= {parts.by: by} if by else {}
+        options |= {parts.by: by} if by else {}
     if parts.record:
-        words[parts.record] = ",".join(column.coarser for column in chosen(columns)) or _no_columns()
+        options[parts.record] = ",".join(column.coarser for column in chosen(columns)) or _no_columns()
     if parts.point:
-        words |= point(form, columns)
+        options |= point(form, columns)
     if parts.measure:
-        words[parts.measure] = measured(form, columns)
+        options[parts.measure] = measured(form, columns)
+    if parts.per:
+        options[parts.per] = measured(form, columns, "per")
     if parts.condition and (text := condition(form, columns)):
-        words[parts.condition] = text
+        options[parts.condition] = text
     if parts.several:
-        words |= several(form, parts.several, has_bins=bool(by), kind=kind)
-    return words | dict(question.fixed) | protection(question, kind, form, by)
+        options |= several(form, parts.several, has_bins=bool(by), kind=kind)
+    return options | dict(question.fixed) | protection(question, kind, form, by)
 
 
 def _no_columns() -> str:
@@ -165,20 +170,20 @@ def several(form: Mapping[str, str], choices: Sequence[Choice], *, has_bins: boo
     return {"rows_per_person": number} | rows | ({"rows_called": noun} if noun and "rows_called" in known else {})
 
 
-def measured(form: Mapping[str, str], columns: Sequence[Column]) -> str:
+def measured(form: Mapping[str, str], columns: Sequence[Column], which: str = "of") -> str:
     """The column that is added up, averaged or ranked, with its declared range."""
-    column = _named(form, "of-column", columns)
+    column = _named(form, f"{which}-column", columns)
     if column is None:
-        raise Misfilled("of-column", "choose the column that is measured, one of numbers")
-    low, high, step = (form.get(f"of-{part}", "").strip() for part in ("low", "high", "step"))
+        raise Misfilled(f"{which}-column", "choose the column that is measured, one of numbers")
+    low, high, step = (form.get(f"{which}-{part}", "").strip() for part in ("low", "high", "step"))
     for part, value in (("low", low), ("high", high), ("step", step)):
         if not value:
             raise Misfilled(
-                f"of-{part}",
+                f"{which}-{part}",
                 f"say from where to where {column.label} goes and in which steps it is rounded, from what is public; "
                 "fill in all three",
             )
-    reads = form.get("of-reads", "").strip()
+    reads = form.get(f"{which}-reads", "").strip()
     return f"{quoted(column.name)}:{low}..{high}:{step}{f',{reads}' if reads and column.is_text else ''}"
 
 

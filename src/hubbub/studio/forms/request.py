@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hubbub import registry
+from hubbub.charts.language import ENGLISH, check_language
+from hubbub.dictionary.datapackage import NO_DICTIONARY, find
 from hubbub.errors import WrongUse
 from hubbub.opening import named_after
 from hubbub.protocol.spec import BALLOTS, TABLE, Kind
@@ -17,15 +20,17 @@ from hubbub.studio.forms.fields import NAMED, OPENING, READING, options_of
 from hubbub.studio.forms.guided import question_of
 from hubbub.studio.forms.misfilled import Misfilled
 from hubbub.studio.forms.parts import options_from
+from hubbub.studio.forms.series import SERIES, filled_in, is_series
+from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
 
-FORMS = ("csv", "parquet")
+FORMS = ("csv", "parquet", "xlsx")
 
 
 def kind_of(name: str) -> Kind:
     """The kind of that name."""
-    return registry.kind(name)
+    return SERIES if name == SERIES.name else registry.kind(name)
 
 
 def is_guided(form: Mapping[str, str]) -> bool:
@@ -44,14 +49,37 @@ def schema_of(desk: Desk, form: Mapping[str, str]) -> Schema:
 
     path = desk.folder.file(form.get("file", ""))
     how = reading(form, desk)
-    seen = path.stat()
-    key = ("schema", str(path), seen.st_mtime_ns, seen.st_size, *sorted(how.items()))
-    found = desk.answers.answer(key, lambda: open_source(str(path), **how).columns(), _patiently())
+    second = desk.folder.file(form["join"]) if form.get("join") else None
+    on, named = form.get("on", ""), bool(form.get("join_named"))
+    files = [each for each in (path, second) if each is not None]
+    stats = [each.stat() for each in files]
+    seen = [part for stat in stats for part in (stat.st_mtime_ns, stat.st_size)]
+    key = ("schema", *map(str, files), *seen, on, str(named), *sorted(how.items()))
+
+    def columns_of() -> Schema:
+        first = open_source(str(path), **how)
+        return first.columns() if second is None else _joined_columns(path, first, second, on, named, how)
+
+    found = desk.answers.answer(key, columns_of, _patiently())
     if found.error is not None:
         raise found.error
     if found.value is None:
         raise WrongUse("the columns of this file are still being read; ask again in a moment")
     return found.value
+
+
+def _joined_columns(path: Path, first: Engine, second: Path, on: str, named: bool, how: Mapping[str, Any]) -> Schema:
+    """The columns of a table and of a second one about the same people."""
+    from hubbub.engines.opening import open_join, open_source
+
+    if not on:
+        raise Misfilled("on", "say by which column people are found again in the second table; choose one")
+    written = {name: how[name] for name in ("delimiter", "encoding") if name in how}
+    if not named and not open_source(str(second), **written).columns().public:
+        raise Misfilled(
+            "join_named", "the first line of the second table may be somebody's data; tick that it names the columns"
+        )
+    return open_join(str(path), first, str(second), on, **written).columns()
 
 
 def _patiently() -> float:
@@ -77,7 +105,7 @@ def identity_of(desk: Desk, form: Mapping[str, str]) -> Identity | None:
     from hubbub.engines.identity import of_files
 
     path = desk.folder.file(form.get("file", ""))
-    if path.suffix.lower() in (".duckdb", ".db", ".xlsx"):
+    if path.suffix.lower() in (".duckdb", ".db", ".xlsx") or form.get("join"):
         return None
     seen = path.stat()
     key = ("identity", str(path), seen.st_mtime_ns, seen.st_size)
@@ -102,11 +130,19 @@ def request_of(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any
         options = options_from(question_of(form), kind, form, found, desk.folder)
     else:
         options = options_of(kind.options, form, desk.folder)
+    if kind.data == TABLE:  # a data dictionary beside the file is read here, so that a page shows what a worker does
+        declared = find(path, opening.get("table"))
+        options = declared.fill_options(kind.options, options, schema_of(desk, form)) if declared.where else options
+        opening = {**declared.open_words(opening), "dictionary": NO_DICTIONARY}
+    dataset = options_of(NAMED, form, desk.folder)["dataset"]
+    if is_series(kind):  # its name is no name of people: who is in the table has one, as for every release
+        dataset = dataset_of(form)
+        options = filled_in(options, dataset, desk.book)
     out = form.get("out", "").strip() or free_name(desk.folder, f"{dataset_of(form)}-{kind.name}")
     folder = desk.folder.new(out)
     form_of_file = form.get("form", "csv")
     if form_of_file not in FORMS:
-        raise WrongUse("a release is written as csv or parquet; choose one of them")
+        raise WrongUse("a release is written as csv, parquet or xlsx; choose one of them")
     return {
         "kind": kind.name,
         "file": file if example else desk.folder.named(desk.folder.file(file)),
@@ -115,11 +151,12 @@ def request_of(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any
         "words": options,
         "out": desk.folder.named(folder),
         "place": str(folder),
-        "dataset": options_of(NAMED, form, desk.folder)["dataset"],
+        "dataset": dataset,
         "ledger": desk.ledger_name,
         "form": form_of_file,
         "accept_weak": False,
         "date": form.get("date", "").strip() or None,
+        "language": check_language(form.get("language", "").strip() or ENGLISH),
     }
 
 

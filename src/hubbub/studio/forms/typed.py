@@ -6,14 +6,17 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from hubbub.charts.language import ENGLISH
 from hubbub.kinds.table import Table
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE, Kind
 from hubbub.studio.folder import Folder
-from hubbub.studio.forms.fields import FILE, NAMED, OPENING
+from hubbub.studio.forms.fields import FILE, NAMED, OPENING, WHO
+from hubbub.studio.forms.series import OPTIONS, is_series, kind_of_counts
 from hubbub.tables.generalization import split
 
 _BEFORE: Final[dict[str, tuple[str, ...]]] = {BALLOTS: ("vote", "publish")}
@@ -22,19 +25,60 @@ _FORMAT: Final[dict[str, str]] = {BALLOTS: "--file-format"}
 
 def command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     """As it is typed in the folder."""
+    if is_series(kind):
+        return _start(request, folder)
     file = f"./{request['file']}" if request["file"].startswith("-") else request["file"]
     arguments = ["hubbub", *_BEFORE.get(kind.data, ("release", kind.name)), file]
     options = {**request["opening"], **request["words"]}
-    for option in (*OPENING[kind.data], *kind.options, *NAMED):
+    period = {name: request[name] for name in ("series", "period") if name in request}
+    arguments += [part for name, value in period.items() for part in (f"--{name}", value)]
+    for option in (*OPENING[kind.data], *kind.options, *(() if period else NAMED)):
         value = request["dataset"] if option.name == "dataset" else options.get(option.name)
         arguments += _typed(option, value, folder)
     if request["form"] != "csv":
         arguments += [_FORMAT.get(kind.data, "--format"), request["form"]]
+    if request.get("language", ENGLISH) != ENGLISH:
+        arguments += ["--language", request["language"]]
     if request["accept_weak"]:
         arguments.append("--yes")
     if request["ledger"] is not None:
         arguments += ["--ledger", _near(request["ledger"], folder)]
     return shlex.join([*arguments, "--out", request["out"]])
+
+
+def _start(request: Mapping[str, Any], folder: Folder) -> str:
+    """The command that starts a series; each of its periods has one of its own."""
+    words = {**request["words"], **request["opening"], "dataset": request["dataset"]}
+    arguments = ["hubbub", "series", "start", words["name"], "--kind", kind_of_counts(words.get("by", ()))]
+    for option in (*OPTIONS, *WHO, *NAMED):
+        if option.name != "name":
+            arguments += _typed(replace(option, default=None), words.get(option.name), folder)
+    if request["ledger"] is not None:
+        arguments += ["--ledger", _near(request["ledger"], folder)]
+    return shlex.join([*arguments, *(["--yes"] if request["accept_weak"] else [])])
+
+
+def _python_of_series(request: Mapping[str, Any], folder: Folder) -> str:
+    """Its start, or one of its periods."""
+    named = {name: request[name] for name in ("dataset", "ledger") if request[name] is not None}
+    named |= {"ledger": _near(named["ledger"], folder)} if "ledger" in named else {}
+    person = {name: value for name, value in request["opening"].items() if name == "person" and value is not None}
+    if "period" not in request:
+        words = {"kind": kind_of_counts(request["words"].get("by", ())), **person, **request["words"], **named}
+        words |= {"accept_weak": True} if request["accept_weak"] else {}
+        return f"from hubbub import series\n\nseries.start({_call(words.pop('name'), words)})"
+    ledger = {"ledger": named["ledger"]} if "ledger" in named else {}
+    drawn = f"people.engine, {request['series']!r}, {_call(request['period'], ledger)}"
+    return "\n".join(
+        (
+            "import hubbub",
+            "from hubbub import series",
+            "",
+            f"people = hubbub.open({_call(request['file'], person | named)})",
+            f"release = series.release({drawn}, reading=people.reading)",
+            f"release.save({request['out']!r})",
+        )
+    )
 
 
 def _typed(option: Option, value: Any, folder: Folder) -> list[str]:
@@ -57,13 +101,15 @@ def _near(path: str, folder: Folder) -> str:
 
 def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     """As it is written in Python, by the methods that the documentation teaches."""
+    if is_series(kind) or "series" in request:
+        return _python_of_series(request, folder)
     options = {
         option.name: value
         for option in kind.options
         if (value := request["words"].get(option.name)) not in (None, False, (), []) and value != option.default
     }
     opening = {
-        option.name: value
+        option.name: _near(value, folder) if option.metavar == FILE else value
         for option in OPENING[kind.data]
         if (value := request["opening"].get(option.name)) not in (None, False, (), []) and value != option.default
     }
@@ -77,27 +123,26 @@ def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     opener = "open_graph" if kind.data == GRAPH else "open"
     person = {"person": opening["person"]} if kind.data != GRAPH and "person" in opening else {}
     saved = _call(request["out"], {} if request["form"] == "csv" else {"form": request["form"]})
+    lines, imported, written = ["import hubbub"], [], f"release.save({saved})"
+    if (spoken := request.get("language", ENGLISH)) != ENGLISH:
+        imported.append("from hubbub.report.heading import Heading")
+        written = f"hubbub.save(release, {saved}, heading=Heading(language={spoken!r}))"
     weak = {"accept_weak": True} if request["accept_weak"] else {}
     opened = f"people = hubbub.{opener}({_call(request['file'], opening)})"
     if kind.data == TABLE and (method := _method(kind, options)) is not None:
         return "\n".join(
-            (
-                "import hubbub",
-                "",
-                opened,
-                f"release = people.{kind.name}({_given(method | weak)})",
-                f"release.save({saved})",
-            )
+            (*lines, *imported, "", opened, f"release = people.{kind.name}({_given(method | weak)})", written)
         )
     return "\n".join(
         (
-            "import hubbub",
+            *lines,
             "from hubbub import registry",
+            *imported,
             "",
             opened,
             f"asked = registry.kind({kind.name!r}).from_options({_given(person | options)})",
             f"release = people.publish({', '.join(filter(None, ('asked', _given(weak))))})",
-            f"release.save({saved})",
+            written,
         )
     )
 

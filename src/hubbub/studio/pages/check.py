@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from hubbub.verification.counts import CountChecked
 
 SECTION = "check"
 _MOST_FILES: Final = 12
+_SO: Final = "whether this is so: "  # how an assumption begins among what nobody can check
 _PART: Final = 1 << 20  # bytes that are copied at a time
 
 
@@ -41,7 +43,7 @@ class Seen:
     chart: str = ""
     rows: tuple[Mapping[str, Any], ...] = ()
     published: str = ""
-    counts: str = ""
+    numbers: str = ""
     person: str = ""
 
     @property
@@ -122,7 +124,8 @@ async def folder(request: Request) -> Response:
         certificate = desk.folder.file(desk.folder.named(at / name))
         ballots = request.query_params.get("ballots", "").strip()
         where = ballots if ballots in ("", EXAMPLE) else str(desk.folder.file(ballots))
-        found = await run_in_threadpool(_seen, desk, certificate, at, request.query_params.get("key", ""), where)
+        given = [where] if where else []
+        found = await run_in_threadpool(_seen, desk, certificate, at, request.query_params.get("key", ""), given)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/check")
     return _page(found, f"Check of {desk.folder.named(at)}")
@@ -157,20 +160,24 @@ async def kept(upload: UploadFile, folder: Path) -> Path:
     return folder / name
 
 
-def _found(folder: Path) -> tuple[Path, str]:
-    """The certificate, or the result of a count with the other file as its ballots."""
+def _found(folder: Path) -> tuple[Path, list[str]]:
+    """The certificate, or the result of a count with the other files as its ballots, or with its configuration."""
     from hubbub.verification.counts import is_count
+    from hubbub.voting.formats.vendors.rctab_config import is_configuration
 
     entries = sorted(folder.iterdir())
     claims = [each for each in entries if each.suffix.lower() == ".json"]
+    counts = [each for each in claims if is_count(each.read_bytes()[: LARGEST + 1])]
+    if len(counts) == 1:
+        rest = [each for each in entries if each not in counts]
+        configurations = [each for each in rest if is_configuration(each)]
+        return counts[0], [str(each) for each in configurations or rest]
     if len(claims) != 1:
         raise WrongUse("give one certificate (a file that ends in .json) and the published file that it is about")
-    rest = [str(each) for each in entries if each not in claims]
-    counted = is_count(claims[0].read_bytes()[: LARGEST + 1])
-    return claims[0], rest[0] if counted and rest else ""
+    return claims[0], []
 
 
-def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -> Seen:
+def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: Sequence[str]) -> Seen:
     from functools import partial
 
     from hubbub.verification import load, verify
@@ -195,7 +202,7 @@ def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -
         chart=chart,
         rows=rows,
         published=description.published,
-        counts=description.counts,
+        numbers=description.what_numbers_are,
         person=description.person,
     )
 
@@ -221,4 +228,6 @@ def _profile(spec: Any) -> tuple[str, tuple[Mapping[str, Any], ...]]:
 
 def _page(found: Seen, title: str) -> Response:
     chart = drawing(found.chart) if found.chart else None
-    return page("checked.html", title, section=SECTION, seen=found, done=found.done, chart=chart)
+    bounded = [row for row in found.rows if row["promised"] != inf]
+    silent = bounded[-1]["count"] if bounded and all(row["promised"] == row["exact"] == 0 for row in bounded) else 0
+    return page("checked.html", title, section=SECTION, seen=found, done=found.done, chart=chart, so=_SO, silent=silent)

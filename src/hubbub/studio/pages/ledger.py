@@ -13,12 +13,14 @@ from starlette.responses import RedirectResponse, Response
 
 from hubbub.charts.lines import Axes, Series, responsive_lines
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.guarantees.brief import in_brief
 from hubbub.ledger import trust
 from hubbub.ledger.admission import Total, totals
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import COMMITTED, Account, Record
 from hubbub.ledger.running_total import RunningTotal
 from hubbub.numeric.exact import integer, rational, to_float, to_text
+from hubbub.numeric.format import short
 from hubbub.studio.app_state import Desk, desk_of, hexadecimal
 from hubbub.studio.pages.publish import form_of
 from hubbub.studio.rendering import drawing, page, trouble
@@ -72,12 +74,17 @@ def _account_facts(account: Account) -> dict[str, Any]:
     account_totals = account.totals
     totals = [] if account_totals is None else [(NOTIONS[name], getattr(account_totals, name)) for name in NOTIONS]
     caps = {name: value for name, _, _ in CAPS if (value := getattr(account.policy, name)) is not None}
-    remains = left(account.policy, account_totals)
+    remains = left(account.policy, account.capped_totals)
     return {
         "dataset": account.dataset,
         "spent": len(account.spent),
+        "series": [record.series for record in account.records if record.series is not None],
         "records": [(record, _state(record)) for record in account.records],
-        "holding": [(name, str(total.guarantee), total.why) for name, total in totals if total.guarantee is not None],
+        "holding": [
+            (name, in_brief(total.guarantee), str(total.guarantee), total.why)
+            for name, total in totals
+            if total.guarantee is not None
+        ],
         "lost": [(name, total.why) for name, total in totals if total.guarantee is None and total.why],
         "caps": {name: str(value) if isinstance(value, int) else to_text(value) for name, value in caps.items()},
         "left": remains,
@@ -114,22 +121,28 @@ def _charts(account: Account) -> list[str]:
         known = [(float(number), epsilon) for number, epsilon in steps if epsilon is not None]
         if not known or len(known) < len(steps):  # a notion that no longer holds has no sum
             continue
+        known = [(0.0, 0.0), *known] if not first else known
         limit = getattr(account.policy, cap)
         name, last = NOTIONS[notion], known[-1][1]
-        said = f"the cap, {to_text(limit)}" if limit is not None else ""
+        label = f"the cap, {to_text(limit)}" if limit is not None else ""
         series = Series(
             name="",
             points=tuple(known),
-            labels=tuple(f"after release {number:.0f}: epsilon {epsilon:.4g}" for number, epsilon in known),
+            labels=tuple(
+                f"after release {number:.0f}: epsilon {short(epsilon)}"
+                if number
+                else "before the first release: nothing"
+                for number, epsilon in known
+            ),
         )
         axes = Axes(
             title=f"Epsilon of {name}, release by release",
-            description=f"After {len(spent)} releases of {account.dataset} it is {last:.4g}."
+            description=f"After {len(spent)} releases of {account.dataset} it is {short(last)}."
             + (f" The cap is {to_text(limit)}." if limit is not None else " There is no cap."),
             x="release",
             y=f"epsilon of {name}, so far",
-            rules=() if limit is None else ((to_float(limit, round_up=False), said),),
-            across=(float(spent[first].number), float(spent[-1].number)) if len(known) > 1 else None,
+            rules=() if limit is None else ((to_float(limit, round_up=False), label),),
+            across=(known[0][0], known[-1][0]),
             log=False,
             whole=True,
             high=150,

@@ -1,9 +1,9 @@
-"""The work under way, and what came of it: progress, the report in place, the files."""
+"""The work under way, and what came of it: progress, the results, the report, the files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -12,20 +12,26 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
+from hubbub import registry
 from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.protocol.release import Release
 from hubbub.publication.staging import CERTIFICATE, REPORT
+from hubbub.report import excerpt
 from hubbub.serialization.canonical import LARGEST
+from hubbub.serialization.published_files import Files
 from hubbub.studio.app_state import Desk, desk_of
 from hubbub.studio.folder import RECORD, RESULTS
 from hubbub.studio.forms import typed
 from hubbub.studio.forms.request import kind_of
 from hubbub.studio.guard import DOCUMENT
-from hubbub.studio.rendering import page, sentence_of, trouble
+from hubbub.studio.rendering import drawing, page, sentence_of, trouble
 from hubbub.studio.work.work import Job
 from hubbub.studio.work.worker import STAGES
 
 _AGAIN: Final = '<noscript><meta http-equiv="refresh" content="2"></noscript>\n'
+_LARGEST_SHOWN: Final = 4 << 20  # bytes of files whose numbers a page shows
+_NO_SHEET: Final = (".json", ".xlsx")
 _PLAIN: Final = "text/plain; charset=utf-8"
 
 
@@ -35,14 +41,14 @@ async def work(request: Request) -> Response:
     job = desk.work.job
     if job is None:
         return RedirectResponse("/publish", 303)
-    page_query = job.request.get("page", "")
+    page_query, origin = job.request.get("page", ""), job.request.get("back", "")
     if job.ended == "done":
         if page_query:
             desk.drafts.drop(job.request["file"])
         return RedirectResponse(f"/release?{urlencode({'folder': job.request['out']})}", 303)
-    if job.error is not None and page_query:
-        number = desk.drafts.refuse(job.error)
-        return RedirectResponse(f"/publish/table?{page_query}&{urlencode({'step': '3', 'refused': number})}", 303)
+    origin = origin or (f"/publish/table?{page_query}&step=3" if page_query else "")
+    if job.error is not None and origin:
+        return RedirectResponse(f"{origin}&{urlencode({'refused': desk.drafts.refuse(job.error)})}", 303)
     return page(
         "work.html",
         "The release under way" if job.running else "The release",
@@ -51,7 +57,7 @@ async def work(request: Request) -> Response:
         job=job,
         stages=list(STAGES.values()),
         wrong=None if job.error is None else sentence_of(job.error),
-        back=f"/publish/table?{page_query}&step=3" if page_query else "/publish",
+        back=origin or "/publish",
         command=typed.command(kind_of(job.request["kind"]), job.request, desk.folder),
     )
 
@@ -82,7 +88,7 @@ async def stop(request: Request) -> Response:
 
 
 async def release(request: Request) -> Response:
-    """A release that is in the folder: its report in place, its files, and how to make it otherwise."""
+    """A release that is in the folder: its results, its report and files, and how to make it otherwise."""
     desk = desk_of(request)
     try:
         path = desk.folder.inside(request.query_params.get("folder", ""))
@@ -93,6 +99,7 @@ async def release(request: Request) -> Response:
             )
     except HubbubError as error:
         return trouble(error, section="publish", back="/publish")
+    shown = await run_in_threadpool(_excerpt, path, tuple(names))
     job = desk.work.job
     mine = job if job is not None and job.request["place"] == str(path) and job.ended == "done" else None
     kind = None if mine is None else kind_of(mine.request["kind"])
@@ -103,12 +110,32 @@ async def release(request: Request) -> Response:
         folder=desk.folder.named(path),
         files=[name for name in names if "/" not in name],
         report=REPORT in names,
+        title_of_it=None if shown is None else shown[0],
+        excerpt=None if shown is None else drawing(shown[1]),
         remarks=() if mine is None else mine.remarks,
         command="" if mine is None or kind is None else typed.command(kind, mine.request, desk.folder),
         python="" if mine is None or kind is None else typed.python(kind, mine.request, desk.folder),
         key=desk.book.public_key(),
         again=_again(mine),
+        series=_series(mine),
     )
+
+
+def _excerpt(folder: Path, names: Sequence[str]) -> tuple[str, str] | None:
+    """The title of a release and its results as HTML, made again from files that were found to be the signed ones; None
+    where they are too large to be made while somebody waits, or not all there."""
+    body = json.loads((folder / CERTIFICATE).read_bytes())
+    main = next((name for name in names if name.startswith("release.") and not name.endswith(_NO_SHEET)), None)
+    if main is None or sum((folder / name).stat().st_size for name in names) > _LARGEST_SHOWN:
+        return None
+    form = main.rpartition(".")[2]
+    sheets = {name.rpartition(".")[0]: folder / name for name in names if name.endswith(f".{form}")}
+    try:
+        spec = registry.read(body["kind"], body["release"])
+        release = Release(spec, spec.promises(), spec.present(spec.load(Files(form, sheets))), reading=body["reading"])
+        return spec.describe().title, excerpt(release, body["ledger"]["dataset"])
+    except (HubbubError, OSError):  # the report is there all the same
+        return None
 
 
 def _again(job: Job | None) -> str:
@@ -117,8 +144,17 @@ def _again(job: Job | None) -> str:
     return f"/publish/table?{query}&step=2" if query else ""
 
 
+def _series(job: Job | None) -> str:
+    """The page of the series that a period is of."""
+    return (
+        ""
+        if job is None or "series" not in job.request
+        else f"/ledger/series?{urlencode({'name': job.request['series']})}"
+    )
+
+
 async def document(request: Request) -> Response:
-    """A report or a page of results as it is, in a frame that lets nothing out."""
+    """A report or a page of results as it is, with an origin of its own that lets nothing out."""
     try:
         path = await run_in_threadpool(_published, request)
     except HubbubError as error:
@@ -148,7 +184,7 @@ def _published(request: Request) -> Path:
 
 def _counted(desk: Desk, folder: Path) -> tuple[str, ...]:
     """The result of a count, if a key of this ledger signed it, and its page, which no signature covers: it is shown
-    in a frame that lets nothing out."""
+    with an origin of its own that lets nothing out."""
     from hubbub.voting.count.record import FORMAT
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -13,6 +14,8 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from hubbub import series
+from hubbub.dictionary.datapackage import find
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.numeric.exact import rational
 from hubbub.protocol.spec import TABLE as TABLE_KIND
@@ -40,9 +43,11 @@ from hubbub.studio.forms.request import (
     schema_of,
     table_columns,
 )
+from hubbub.studio.forms.series import is_series, kind_of_counts
 from hubbub.studio.forms.shape import PEOPLE, SHAPES, VALUES, Stated
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
 from hubbub.tables.bins import UNITS
+from hubbub.tables.schema import unnamed_person
 
 SECTION = "publish"
 PRIVATE = (
@@ -50,6 +55,7 @@ PRIVATE = (
     "from it."
 )
 _FROM_PLAN: Final = ("promise", "people", "size", "shape", *(slider.name for slider in guided.SLIDERS))
+_LANGUAGES: Final = (("en", "English"), ("de", "German; numbers as 1.234,5"))
 _LONGEST_LIST: Final = 60_000  # signs of a list of questions
 _TYPED: Final = (".toml", ".geojson", ".json", ".txt", ".csv")  # files that an option may name
 
@@ -58,8 +64,12 @@ async def form_of(request: Request) -> dict[str, str]:
     """The fields of a form, sent either way; of a name that comes twice, the last."""
     if request.method == "POST":
         async with request.form(max_files=0, max_fields=2000) as sent:
-            return {name: value for name, value in sent.items() if isinstance(value, str)}
-    return dict(request.query_params.items())
+            found = {name: value for name, value in sent.items() if isinstance(value, str)}
+    else:
+        found = dict(request.query_params.items())
+    if found.get("join") and found.get("on"):  # a person is whoever the tables are joined by
+        found["who"] = f"column:{found['on']}"
+    return found
 
 
 # --- which table ------------------------------------------------------------------------------------------------
@@ -81,8 +91,15 @@ async def choose(request: Request) -> Response:
         folder=str(desk.folder.root),
         made_up=TABLE not in files,
         planned=planned,
+        series=await run_in_threadpool(_under_way, desk),
         tour=not desk.drafts.welcomed and not desk.book.accounts(),
     )
+
+
+def _under_way(desk: Desk) -> list[tuple[str, str]]:
+    """The series of the ledger that have a period to come, each with that."""
+    every = [record for account in desk.book.accounts().values() for record in account.records]
+    return [(name, period) for each in every if (name := each.series) and (period := series.next_period(each))]
 
 
 def _to(name: str, planned: Mapping[str, str]) -> str:
@@ -230,7 +247,7 @@ def _questions(desk: Desk, form: Mapping[str, str]) -> Response:
         section=SECTION,
         file=form["file"],
         kept=_kept(form, "question", "guided", "named", *(option.name for option in READING)),
-        questions=guided.questions(),
+        questions=guided.grouped_questions(),
         current=form.get("question", ""),
         public=public,
         named=form.get("named", ""),
@@ -242,7 +259,16 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
     question = guided.question_of(form)
     kind = kind_of(question.kind)
     form |= {"question": question.name}
-    columns = table_columns(desk, form) if kind.data == TABLE_KIND else ()
+    wrong_join = None
+    own: tuple[bins.Column, ...] = ()
+    columns = own
+    if kind.data == TABLE_KIND:
+        own = table_columns(desk, {**form, "join": ""})
+        try:
+            columns = table_columns(desk, form) if form.get("join") else own
+        except HubbubError as error:
+            wrong_join, columns = error, own
+    refusal = refusal or wrong_join
     parts = parts_of(question, kind)
     answer = weighed(desk, form)
     desk.drafts.keep(form, question.name)
@@ -260,6 +286,10 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         kind=kind,
         parts=parts,
         columns=columns,
+        own_columns=[column.name for column in own],
+        tables=[name for name in desk.folder.files(TABLES, desk.published) if name != form["file"]],
+        wrong_join=wrong_join,
+        languages=_LANGUAGES,
         chosen=bins.chosen(columns),
         step=_step(form, parts, wrong),
         cells=bins.CELLS,
@@ -338,17 +368,20 @@ def _field(error: HubbubError, form: Mapping[str, str], desk: Desk) -> str:
     try:
         question = guided.question_of(form)
         kind = kind_of(question.kind)
-        columns = table_columns(desk, form) if kind.data == TABLE_KIND else ()
+        columns = table_columns(desk, {**form, "join": ""}) if kind.data == TABLE_KIND else ()
     except HubbubError:
         return ""
+    with suppress(HubbubError):
+        columns = table_columns(desk, form) if form.get("join") else columns
     plain = {*parts_of(question, kind).names, *(option.name for option in (*OPENING[kind.data], *NAMED))}
     sliders = {slider.name for slider, _ in guided.sliders_of(question)}
-    known = {*plain, *sliders, "who", "several", "columns", "of-column", "where-column", "size", "out"}
+    own = ("who", "several", "columns", "of-column", "per-column", "where-column", "size", "out", "join_named")
+    known = {*plain, *sliders, *own}
     used = [(column.name, f"bins-{column.number}") for column in bins.chosen(columns)]
     found = field_of(error, known, used)
     if found in sliders:
         return f"f-{found}"
-    return f"o-{found}" if found in plain else found
+    return f"o-{found}" if found in plain or found == "join_named" else found
 
 
 # --- what it would give -----------------------------------------------------------------------------------------
@@ -398,6 +431,7 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "confirms": "; ".join(found.weak),
         "accepted": given["accept_weak"],
         "out": given["out"],
+        "start": given["words"] if is_series(kind) else None,
         "seen": _seen(desk, dataset_of(form)),
         "description": found.spec.describe(),
     }
@@ -452,10 +486,33 @@ async def release(request: Request) -> Response:
         _still(desk, form)
         given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         given["page"] = query_of(form) if is_guided(form) else ""
+        if is_series(kind):
+            await run_in_threadpool(_start, desk, kind, given)
+            desk.drafts.drop(form["file"])
+            return RedirectResponse(f"/ledger/series?{urlencode(_next_table(form, given))}", 303)
         await desk.work.begin(given)
     except HubbubError as error:
         return refused(desk, form, error)
     return RedirectResponse("/progress", 303)
+
+
+def _start(desk: Desk, kind: Kind, given: Mapping[str, Any]) -> None:
+    """Start a series, and charge all of it; no table is read."""
+    words = in_full(kind, given)
+    series.start(
+        words.pop("name"),
+        kind=kind_of_counts(words.get("by", ())),
+        dataset=given["dataset"],
+        ledger=given["ledger"],
+        accept_weak=given["accept_weak"],
+        **words,
+    )
+
+
+def _next_table(form: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, str]:
+    """The page of a series with the table of its form, read in the same way, for the first period."""
+    kept = {option.name: form[option.name] for option in (*READING, *TABLE_MORE) if form.get(option.name)}
+    return {"name": given["words"]["name"], "file": given["file"], **kept}
 
 
 def refused(desk: Desk, form: Mapping[str, str], error: HubbubError) -> Response:
@@ -474,7 +531,7 @@ def accepted(form: Mapping[str, str], weak: tuple[str, ...]) -> bool:
 def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[str, Any]) -> bool:
     """Whether a weak promise was confirmed; one that was not is refused here, before anything is spent."""
     schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
-    weak = weaknesses(kind.ask(**in_full(kind, given)).bind(schema))
+    weak = weaknesses(kind.ask(**in_full(kind, given)).bind(schema), unnamed_person(schema))
     if weak and not accepted(form, weak):
         raise Misfilled(
             "accept-weak", f"{weak_sentence(weak)}; tick the box that confirms it, or choose a stronger promise"
@@ -516,4 +573,11 @@ def _inspection(desk: Desk, form: Mapping[str, str]) -> Any:
 
     person = form.get("who", "").removeprefix("column:") if form.get("who", "").startswith("column:") else None
     by = bins.specs(table_columns(desk, form))
-    return open_inspection(str(desk.folder.file(form.get("file", ""))), by, person, **reading(form, desk))
+    join: dict[str, Any] = (
+        {"join": str(desk.folder.file(form["join"])), "on": form.get("on")} if form.get("join") else {}
+    )
+    file, how = str(desk.folder.file(form.get("file", ""))), reading(form, desk)
+    declared = find(file, how.get("table"))
+    said = declared.open_words(how)
+    how |= {name: said[name] for name in ("delimiter", "encoding", "missing") if said.get(name)}
+    return open_inspection(file, by, person, **join, declared=declared, **how)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -21,7 +23,7 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.numeric.exact import rational
 from hubbub.studio.answers import soon
 from hubbub.studio.app_state import Desk, desk_of
-from hubbub.studio.ballots import EXAMPLE, opened
+from hubbub.studio.ballots import EXAMPLE, opened, opened_office
 from hubbub.studio.folder import BALLOTS, RECORD, RESULTS, free_name
 from hubbub.studio.forms.fields import NAMED, fields
 from hubbub.studio.forms.request import kind_of, request_of
@@ -29,72 +31,126 @@ from hubbub.studio.pages.check import kept
 from hubbub.studio.pages.publish import confirmed, form_of
 from hubbub.studio.pages.strategyproofness import honesty_map, picture
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
-from hubbub.studio.work.counting import RULES, write
-from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.studio.work.counting import (
+    AS,
+    CONFIGURED,
+    GROUPS,
+    RULES,
+    in_plain_words,
+    rule_in_words,
+    rule_of,
+    settled_rule,
+    write,
+    write_office,
+)
+from hubbub.voting.formats.understanding import Understanding, understanding_of, understanding_of_office
+from hubbub.voting.formats.vendors.rctab_config import is_configuration
 from hubbub.voting.rules.jurisdictions import RULE_SETS
+from hubbub.voting.rules.stv import RULES as TRANSFERS
 
 SECTION = "vote"
-_FIRST: Final = {"file": EXAMPLE, "rule": "repeated-plurality", "eta": "1e-12", "as": "", "dice": "", "seats": ""}
+_FIRST: Final = {
+    "file": EXAMPLE,
+    "rule": "repeated-plurality",
+    "eta": "1e-12",
+    "as": "",
+    "dice": "",
+    "seats": "",
+    "transfers": "",
+    "points": "",
+    "contest": "",
+    "columns": "",
+}
 _DROPPED: Final = "dropped:"  # how the name of a file begins that is in no folder of the user's
 _MOST_HELD: Final = 4
+_MOST_DROPPED: Final = 1000  # files at once
+_OFFICE: Final = re.compile(r"cvr|cdf|config", re.IGNORECASE)  # JSON that may hold ballots or say how to count
 _HELD: dict[str, tempfile.TemporaryDirectory[str]] = {}
+_PAPERS: Final = "which papers"  # how the reason of a lot begins that is drawn for one paper of many
 _VOTERS: Final = ("11", "51", "101", "201", "501")
 
 
 async def vote(request: Request) -> Response:
-    """What can be counted."""
-    desk = desk_of(request)
+    """What can be counted; what was chosen before stays chosen."""
+    return await _choosing(desk_of(request), await form_of(request))
+
+
+async def _choosing(desk: Desk, form: Mapping[str, str], error: HubbubError | None = None) -> Response:
+    """The form, with why nothing came of it, if so."""
+    given = _given(form)
     return page(
         "vote.html",
         "Vote",
         section=SECTION,
+        status=200 if error is None else 400,
         example=EXAMPLE,
-        files=await run_in_threadpool(desk.folder.files, BALLOTS, desk.published),
-        rules=RULES,
-        places=sorted(RULE_SETS),
+        files=await run_in_threadpool(_files, desk),
+        form=given | {"out": form.get("out", "")},
+        held=_plain_name(given["file"]) if given["file"].startswith(_DROPPED) else "",
+        groups=GROUPS,
+        places=[(f"{AS}{name}", in_plain_words(name), RULES[each.rule]) for name, each in RULE_SETS.items()],
+        reads=[(name, in_plain_words(name)) for name in RULE_SETS],
+        ways=[(name, in_plain_words(name)) for name in TRANSFERS],
+        wrong="" if error is None else sentence_of(error),
         counts=await run_in_threadpool(desk.folder.having, RECORD),
         voters=_VOTERS,
         map=await run_in_threadpool(_map, desk, "101"),
     )
 
 
+def _given(form: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a count, with what is usual where nothing was said."""
+    return {name: str(form.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
+
+
+def _files(desk: Desk) -> list[str]:
+    """Files of the folder that may hold ballots, and configurations that name such files."""
+    other = desk.folder.files((".json",), desk.published)
+    return [*desk.folder.files(BALLOTS, desk.published), *(name for name in other if _OFFICE.search(Path(name).name))]
+
+
 async def understood(request: Request) -> Response:
     """What the file was understood to hold, before anything is counted; nothing is told of how it ends."""
-    desk = desk_of(request)
+    desk, form = desk_of(request), dict(_FIRST)
     try:
-        async with request.form(max_files=1, max_fields=30) as sent:
-            form = {name: str(sent.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
-            upload = sent.get("upload")
-            if isinstance(upload, UploadFile) and upload.filename:
-                form["file"] = await _hold(upload)
+        async with request.form(max_files=_MOST_DROPPED, max_fields=30) as sent:
+            form = _given({name: value for name, value in sent.items() if isinstance(value, str)})
+            dropped = [each for each in sent.getlist("upload") if isinstance(each, UploadFile) and each.filename]
+            if dropped:
+                form["file"] = await _hold(dropped)
             form["out"] = str(sent.get("out", "") or "").strip()
-        read = await run_in_threadpool(_opened, desk, form)
+        understood, rule = await run_in_threadpool(_understood, desk, form)
     except HubbubError as error:
-        return trouble(error, section=SECTION, back="/vote")
+        return await _choosing(desk, form, error)
     return page(
         "understood.html",
         "Is this the election?",
         section=SECTION,
         form=form,
-        rule=RULES[form["rule"]],
-        read=read,
+        rule=rule,
+        understood=understood,
         file=_plain_name(form["file"]),
-        name=read.title or Path(form["file"]).name,
-        voters=read.ballots.voters,
-        candidates=sorted(read.ballots.candidates, key=str.casefold),
-        oddities=_oddities(read),
+        name=understood.contest or Path(form["file"]).name,
+        again=urlencode({name: value for name, value in form.items() if value}),
     )
 
 
-async def _hold(upload: UploadFile) -> str:
-    """A file that was dropped, held for this user alone until it is counted, another few are dropped, or the studio ends;
-    how the form names it."""
+async def _hold(uploads: Sequence[UploadFile]) -> str:
+    """Files that were dropped, held for this user alone until they are counted, another few are dropped, or the studio
+    ends; how the form names them: by the one file, by the configuration, or by their folder."""
     temporary = tempfile.TemporaryDirectory(prefix="hubbub-ballots-")
-    path = await kept(upload, Path(temporary.name))
+    inside = Path(temporary.name) / "ballots"
+    inside.mkdir()
+    for upload in uploads:
+        await kept(upload, inside)
+    names = [path.name for path in inside.iterdir()]
+    configurations = [name for name in names if is_configuration(inside / name)]
     while len(_HELD) >= _MOST_HELD:
         _HELD.pop(next(iter(_HELD))).cleanup()
     _HELD[Path(temporary.name).name] = temporary
-    return f"{_DROPPED}{Path(temporary.name).name}/{path.name}"
+    called = names if len(names) == 1 else configurations
+    what = called[0] if len(called) == 1 else inside.name
+    return f"{_DROPPED}{Path(temporary.name).name}/{what}"
 
 
 def _path(desk: Desk, file: str) -> str:
@@ -102,47 +158,56 @@ def _path(desk: Desk, file: str) -> str:
     if not file.startswith(_DROPPED):
         return file if file == EXAMPLE else str(desk.folder.file(file))
     folder, _, name = file.removeprefix(_DROPPED).partition("/")
-    if folder not in _HELD or Path(name).name != name or not (Path(_HELD[folder].name) / name).is_file():
+    if folder not in _HELD or Path(name).name != name:
         raise WrongUse("the file that was dropped is no longer held; drop it again")
-    return str(Path(_HELD[folder].name) / name)
+    inside = Path(_HELD[folder].name) / "ballots"
+    return str(inside / name if (inside / name).is_file() else inside)
 
 
 def _plain_name(file: str) -> str:
     return Path(file).name if file.startswith(_DROPPED) else file
 
 
-def _opened(desk: Desk, form: Mapping[str, str]) -> BallotFile:
-    if form["rule"] not in RULES or (form["as"] and form["as"] not in RULE_SETS):
-        raise WrongUse("choose a rule, and a place, of those listed")
-    return opened(_path(desk, form["file"]), form["as"] or None, form["rule"])[0]
+def _root(desk: Desk, file: str) -> Path:
+    """The folder out of which nothing is read for a form."""
+    if not file.startswith(_DROPPED):
+        return desk.folder.root
+    held = _HELD.get(file.removeprefix(_DROPPED).partition("/")[0])
+    if held is None:
+        raise WrongUse("the file that was dropped is no longer held; drop it again")
+    return Path(held.name)
 
 
-def _oddities(read: BallotFile) -> list[str]:
-    """What was met on the way: sentences of the reader, ballots that a rule changed, who withdrew."""
-    changed = [
-        f"{count:,} {'ballot was' if count == 1 else 'ballots were'} changed by the rule for {what}: "
-        f"{read.reading.rules().get(what, 'as it says')}."
-        for what, count in sorted(read.changed.items())
-        if count
-    ]
-    left = [f"Struck out, because they withdrew: {', '.join(read.withdrawn)}."] if read.withdrawn else []
-    return [*read.remarks, *changed, *left]
+def _understood(desk: Desk, form: Mapping[str, str]) -> tuple[Understanding, str]:
+    """What the files hold, and by which rule they are to be counted."""
+    chosen = settled_rule(form)
+    path = _path(desk, form["file"])
+    office = opened_office(path, _root(desk, form["file"]))
+    if office is not None:
+        return understanding_of_office(office.configuration, office.ballots), CONFIGURED
+    read, _ = opened(path, chosen["as"] or None, chosen["rule"], form["contest"] or None, form["columns"] or None)
+    rule_of(chosen, read)
+    return understanding_of(read), rule_in_words(chosen)
 
 
 async def count(request: Request) -> Response:
     """Count, once: what was drawn is written down and not drawn again."""
     desk, form = desk_of(request), await form_of(request)
     try:
-        fields = {name: form.get(name, "").strip() or first for name, first in _FIRST.items()}
+        fields = _given(form)
         given, path = fields["file"], _path(desk, fields["file"])
         fields["file"] = _plain_name(given)
         out = form.get("out", "").strip() or free_name(desk.folder, f"{Path(fields['file']).stem}-count")
         folder = desk.folder.new(out)
-        await run_in_threadpool(write, fields, path, folder, desk.book)
+        office = await run_in_threadpool(opened_office, path, _root(desk, given))
+        if office is not None:
+            await run_in_threadpool(write_office, office, fields["file"], folder, desk.book)
+        else:
+            await run_in_threadpool(write, fields, path, folder, desk.book)
         if given.startswith(_DROPPED):
             _HELD.pop(given.removeprefix(_DROPPED).partition("/")[0]).cleanup()
     except HubbubError as error:
-        return trouble(error, section=SECTION, back="/vote")
+        return await _choosing(desk, form, error)
     query = urlencode({"folder": desk.folder.named(folder), "file": fields["file"]})
     return RedirectResponse(f"/vote/result?{query}", 303)
 
@@ -164,6 +229,7 @@ async def result(request: Request) -> Response:
         folder=desk.folder.named(at),
         winners=record["count"]["winners"],
         voters=record["count"]["ballots"]["voters"],
+        rule=_rule_in_words(record["count"].get("rule")),
         rounds=_rounds(record["count"]),
         draws=_draws(record["count"]),
         file=file if exists else "",
@@ -173,6 +239,15 @@ async def result(request: Request) -> Response:
     )
 
 
+def _rule_in_words(rule: Any) -> str:
+    """The rule of a signed result in plain words; "" where it is of another form."""
+    name = rule.get("name") if isinstance(rule, dict) else None
+    if name not in RULES:
+        return ""
+    way = f", {in_plain_words(str(rule['rules']))}" if isinstance(rule.get("rules"), str) else ""
+    return f"{RULES[name][:1].lower()}{RULES[name][1:]}{way}"
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """A round to read: who has how many, the most first, and what became of them."""
@@ -180,11 +255,19 @@ class Round:
     title: str
     rows: tuple[tuple[str, str, str], ...]  # name, ballots, fate
     widths: tuple[int, ...]  # hundredths of the most
+    counted: str = "votes"  # what the numbers are
 
 
 def _rounds(counted: Mapping[str, Any]) -> list[Round]:
     """The rounds of a signed result; none where it is of another form, and its page says it."""
     try:
+        if "passes" in counted:
+            passes = counted["passes"]
+            return [
+                _office_round(number if len(passes) > 1 else 0, at, each)
+                for number, rounds in enumerate(passes, 1)
+                for at, each in enumerate(rounds, 1)
+            ]
         return [_round(i, each, counted) for i, each in enumerate(counted["rounds"])]
     except (KeyError, TypeError, ValueError, AttributeError, HubbubError):
         return []
@@ -200,8 +283,25 @@ def _round(at: int, each: Mapping[str, Any], counted: Mapping[str, Any]) -> Roun
     most = max((number for _, number in shown), default=Fraction(1)) or Fraction(1)
     fates = {**dict.fromkeys(out, "out"), **dict.fromkeys(chosen, "elected" if several else "wins")}
     rows = tuple((who, _votes(number), fates.get(who, "")) for who, number in shown)
-    title = f"{'Stage' if several else 'Round'} {at + 1}: {each['what'] if several else each['counted']}"
-    return Round(title, rows, tuple(round(100 * number / most) for _, number in shown))
+    of = f" of {', '.join(each['of'])}" if several and each["of"] else ""
+    title = f"Stage {at + 1}: {each['what']}{of}" if several else f"Round {at + 1}: {each['counted']}"
+    what = "votes" if several else str(each["counted"])
+    return Round(title, rows, tuple(round(100 * number / most) for _, number in shown), what)
+
+
+def _office_round(number: int, at: int, each: Mapping[str, Any]) -> Round:
+    """A round of a count by a configuration; `number` is that of its pass, 0 where there is one."""
+    votes = {who: rational(str(votes)) for who, votes in each["tally"].items()}
+    shown = sorted(votes.items(), key=lambda pair: (-pair[1], pair[0]))
+    most = max((many for _, many in shown), default=Fraction(1)) or Fraction(1)
+    fates = {**dict.fromkeys(each["eliminated"], "out"), **dict.fromkeys(each["elected"], "elected")}
+    rows = tuple((who, _votes(many), fates.get(who, "")) for who, many in shown)
+    title = f"Round {at}: threshold {_votes(rational(str(each['threshold'])))}"
+    return Round(
+        f"Pass {number}, {title.lower()}" if number else title,
+        rows,
+        tuple(round(100 * many / most) for _, many in shown),
+    )
 
 
 def _votes(number: Fraction) -> str:
@@ -209,9 +309,14 @@ def _votes(number: Fraction) -> str:
 
 
 def _draws(counted: Mapping[str, Any]) -> list[str]:
-    """What was left to chance, a sentence for each lot."""
+    """What was left to chance: a sentence for each lot, or for many of one kind."""
+    if "ties" in counted:
+        return [str(text).rstrip(".") for text in counted["ties"]]
     try:
-        return [f"{each['why']}: {each['chosen']}, drawn among {len(each['among'])}" for each in counted["draws"]]
+        lots = [(str(each["why"]), f"{each['chosen']}, drawn among {len(each['among'])}") for each in counted["draws"]]
+        many = Counter(why for why, _ in lots if why.startswith(_PAPERS))
+        single = [f"{why}: {drawn}" for why, drawn in lots if many[why] < 2]
+        return [*single, *(f"{why}: {number:,} lots, one for each" for why, number in many.items() if number > 1)]
     except (KeyError, TypeError):
         return []
 
@@ -225,7 +330,7 @@ def _record(path: Path) -> Mapping[str, Any]:
         raise WrongUse("this is no result of a count; choose one of those listed")
     found = json.loads(data)
     try:
-        _ = found["count"]["winners"], found["count"]["ballots"]["voters"], found["count"]["rule"]
+        _ = found["count"]["winners"], found["count"]["ballots"]["voters"], found["count"]["wire"]
     except (KeyError, TypeError):
         raise WrongUse("this result of a count is damaged; get the original") from None
     return dict(found)
@@ -239,6 +344,7 @@ async def ballots(request: Request) -> Response:
     return page(
         "ballots.html",
         "Publish ballots",
+        usual=("official", "k", "sample"),
         section=SECTION,
         kind=kind,
         file=file,

@@ -65,6 +65,8 @@ class Work:
         """Start a release, unless one is under way."""
         if self.job is not None and self.job.running:
             raise Refused("a release is under way, and one is made at a time; wait for it, or stop it")
+        if self._task is not None:
+            await self._task  # it has said how it ended, and its process is about to
         self.job = Job(request=request)
         self._process = await asyncio.create_subprocess_exec(
             *children.command("hubbub.studio.work.worker"),

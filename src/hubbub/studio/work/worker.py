@@ -13,6 +13,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,33 +61,60 @@ def work(request: Mapping[str, Any], report: Report, interrupt: Interrupt) -> No
     Guarantee: that of :func:`hubbub.release.execute` and :func:`hubbub.release.save`. If it is stopped before noise is
     drawn, nothing is spent; afterwards either the files are there, or the ledger counts it as spent.
     """
-    from hubbub import registry
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    kind = registry.kind(request["kind"])
     out, form = Path(request["place"]), request["form"]
     check_format(form)
     report({"stage": "opening"})
-    publish, options = _opened(kind, request)
-    report({"stage": "preparing"})
-    spec = kind.ask(**options)
+    publish, size = (_period if "series" in request else _release)(request)
     before = _spent(request)
+    report({"stage": "preparing"})
     try:
-        with prepared(out, spec.size_hint()):
+        with prepared(out, size):
             report({"stage": "counting"})
-            done = publish(spec, accept_weak=request["accept_weak"])
+            done = publish()
             interrupt.shield()
             report({"stage": "writing"})
-            written = save(done, out, form=form, heading=heading(request.get("date")))
+            written = save(done, out, form=form, heading=heading(request.get("date"), language=request.get("language")))
     except BaseException as error:
         if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
             raise
         report({STOPPED: True, "spent": _spent(request) > before})
         return
     report({"done": True, "written": written, "remarks": list(done.spec.describe().remarks)})
+
+
+def _release(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
+    """What makes the release, and about how many bytes it takes."""
+    from hubbub import registry
+
+    kind = registry.kind(request["kind"])
+    publish, options = _opened(kind, request)
+    spec = kind.ask(**options)
+    return partial(publish, spec, accept_weak=request["accept_weak"]), spec.size_hint()
+
+
+def _period(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
+    """The same for a period of a series, which says by itself what is counted."""
+    from hubbub import opening, series
+
+    named = {name: request[name] for name in ("dataset", "ledger")}
+    people = opening.open(request["path"], **request["opening"], **named)
+    drawn = partial(
+        series.release,
+        people.engine,
+        request["series"],
+        request["period"],
+        ledger=request["ledger"],
+        other_people=bool(request["opening"].get("other_people")),
+        ids_of=request["opening"].get("ids_of"),
+        reading=people.reading,
+        beside=Path(request["place"]).parent,
+    )
+    return drawn, 1 << 20
 
 
 def _opened(kind: Kind, request: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:
@@ -116,10 +144,12 @@ def _opened(kind: Kind, request: Mapping[str, Any]) -> tuple[Publish, dict[str, 
 
 
 def _spent(request: Mapping[str, Any]) -> int:
-    """How many releases of these people the ledger counts as spent."""
+    """How many releases of these people, or periods of the series, the ledger counts as spent."""
     from hubbub.ledger.ledger import Ledger
     from hubbub.opening import named_after
 
+    if "series" in request:
+        return len(Ledger(request["ledger"]).series(request["series"])[1].periods)
     name = request["dataset"] or named_after(request["path"], request["opening"].get("table"))
     account = Ledger(request["ledger"]).accounts().get(name)
     return 0 if account is None else len(account.spent)

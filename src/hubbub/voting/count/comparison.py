@@ -60,8 +60,15 @@ class Comparison:
         return found
 
     def sentences(self) -> list[str]:
-        """Who beats everybody, and which of the rules came to plain plurality."""
+        """Who beats everybody, what was drawn and is not promised, and which of the rules came to plain plurality."""
         sentences = [] if self.pairs is None else [self.pairs.sentence()]
+        drawn = [
+            each.result.rule.name for each in self.counted if each.lottery and each.lottery[each.result.winner] < 1
+        ]
+        if drawn:
+            sentences.append(f"A lot chose the winner of {', '.join(drawn)}: another draw may choose another.")
+        if not all(isinstance(each.honesty, Promised) for each in self.counted):
+            sentences.append('"No promise" means that a lie may pay, and that no bound on what it gains is known here.')
         for each in self.counted:
             if each.struck_nobody is not None:
                 sentences.append(f"{each.result.rule.name}: {each.struck_nobody[0].lower()}{each.struck_nobody[1:]}")

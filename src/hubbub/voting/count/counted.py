@@ -1,12 +1,12 @@
 """An election counted, with everything that is said about it: JSON and sentences from one value.
 
 ``hubbub vote tally`` prints it. A promise that only a belief in one single ranking could claim is told as none, and of
-a count in which the margin struck nobody out it is told first what it was.
+a count in which the margin struck nobody out it is told beside the winner what it was, and who wins by instant runoff.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -16,17 +16,20 @@ from hubbub.guarantees.verdict import Undecided, Verdict
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.voting.ballots import Ballots
+from hubbub.voting.chance import TiesByHand
+from hubbub.voting.count.by_hand import check_by_hand
 from hubbub.voting.figures import approximately, float_up, verdict_json
 from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.guarantees.choices import Choices
 from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
-from hubbub.voting.guarantees.margin_note import nobody_struck_out
+from hubbub.voting.guarantees.margin_note import nobody_struck_out, runoff_instead, runoff_sentence
 from hubbub.voting.guarantees.strategyproofness import Honesty, NotPromised, Promised, alternatives, honesty
 from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.result import Draw, Result, Round
 from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.punishing import Mix
 from hubbub.voting.rules.score import Score
+from hubbub.voting.rules.star import Star
 from hubbub.voting.understood import check_voted
 
 
@@ -35,7 +38,8 @@ class Counted:
     """A result, and what is promised and was found about it.
 
     `lottery` is the exact law of the winner, None where ties branch too much; `instead` what to choose where nothing
-    is promised and something could be; `dice` the public words that draws came from, None where there are none.
+    is promised and something could be; `dice` the public words that draws came from, None where there are none;
+    `runoff` the law of the winner by instant runoff, where nobody was struck out.
     """
 
     result: Result
@@ -45,11 +49,19 @@ class Counted:
     pareto: Verdict
     close_to_optimal: Verdict
     dice: str | None = None
+    runoff: Lottery | None = None
 
     @property
     def struck_nobody(self) -> str | None:
-        """One sentence where the margin struck nobody out."""
+        """What was counted where the margin struck nobody out."""
         return nobody_struck_out(self.result)
+
+    @property
+    def beside_winner(self) -> str | None:
+        """What is told beside the winner: what was counted where nobody was struck out, and who wins by runoff."""
+        if self.struck_nobody is None or self.runoff is None:
+            return self.struck_nobody
+        return f"{self.struck_nobody} {runoff_sentence(self.result, self.runoff)}"
 
     @property
     def punishing(self) -> Fraction | None:
@@ -59,9 +71,12 @@ class Counted:
 
     def chances(self) -> dict[str, str] | None:
         """The chance of everybody who has one."""
-        if self.lottery is None:
+        return self._named(self.lottery)
+
+    def _named(self, law: Lottery | None) -> dict[str, str] | None:
+        if law is None:
             return None
-        named = zip(self.result.candidates, self.lottery, strict=True)
+        named = zip(self.result.candidates, law, strict=True)
         return {name: to_text(chance) for name, chance in named if chance}
 
     def claims(self) -> dict[str, Any]:
@@ -82,6 +97,9 @@ class Counted:
             "winner": result.winner_name,
             "rule": result.rule.name,
             "words": self.sentences(),
+            "nobody_struck_out": None
+            if self.struck_nobody is None
+            else {"words": self.beside_winner, "instant_runoff": self._named(self.runoff)},
             "rounds": [_round(counted, result.candidates) for counted in result.rounds],
             "ties": drawn,
             "draws": drawn,
@@ -94,9 +112,10 @@ class Counted:
         }
 
     def sentences(self) -> list[str]:
-        """What is to be said, the first first: that nobody was struck out, who wins, what is promised."""
-        sentences = [] if self.struck_nobody is None else [self.struck_nobody]
-        sentences.append(f"{self.result.winner_name} wins.")
+        """What is to be said, the first first: who wins, that nobody was struck out, what is promised."""
+        sentences = [f"{self.result.winner_name} wins."]
+        if self.beside_winner is not None:
+            sentences.append(self.beside_winner)
         sentences += self.honesty.sentences()
         if self.instead is not None:
             sentences += self.instead.sentences()
@@ -105,7 +124,8 @@ class Counted:
             sentences.append(f"The punishing rule had a chance of {approximately(self.punishing, digits=3)}.{often}")
         for what, verdict in (("Pareto efficient", self.pareto), ("Close to optimal", self.close_to_optimal)):
             facts = verdict_json(verdict)
-            sentences.append(f"{what}: {facts['answer']}, {facts['reason']}.")
+            answer = "no claim" if isinstance(verdict, Undecided) else facts["answer"]  # the result itself is decided
+            sentences.append(f"{what}: {answer}, {facts['reason']}.")
         return sentences
 
     def drawn(self, most: int | None = None) -> list[str]:
@@ -113,9 +133,9 @@ class Counted:
         sentences = []
         for draw in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
             pairs = list(zip(draw["among"], draw["chances"], strict=True))
-            among = ", ".join(f"{name} {chance}" for name, chance in pairs[:most])
+            among = ", ".join(name if draw["by_hand"] else f"{name} {chance}" for name, chance in pairs[:most])
             more = f" and {len(pairs) - most:,} others" if most is not None and len(pairs) > most else ""
-            sentences.append(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}{more}).")
+            sentences.append(draw_sentence(draw, f"{among}{more}"))
         return sentences
 
 
@@ -130,24 +150,30 @@ def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: 
     Guarantee: the promise is that of `honesty` for this electorate, the verdicts those of `efficiency` for this result;
     with public words it holds if nobody could foretell them, which it says.
     """
+    by_hand = isinstance(source, TiesByHand)
+    if by_hand:
+        check_by_hand(rule)
     result = rule.run(check_voted(ballots), source)
     voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated > 0
     secure = result.secure or dice is not None
     promised = honesty(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure)
+    if by_hand:
+        promised = NotPromised(eta=eta, reason="ties are broken by hand, by somebody who may have seen the votes")
     if dice is not None and isinstance(promised, Promised):
         promised = replace(promised, assumptions=(*promised.assumptions, _UNFORETOLD))
     instead = None
     if isinstance(promised, NotPromised) and promised.margin is not None:
         instead = alternatives(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
-    other = _OTHER if isinstance(rule, Approval | Score) else _EQUAL if len(ballots.levels) else None
+    other = _OTHER if isinstance(rule, Approval | Score | Star) else _EQUAL if len(ballots.levels) else None
     return Counted(
         result=result,
-        lottery=_lottery(rule, ballots),
+        lottery=None if by_hand else _lottery(rule, ballots),
         honesty=promised,
         instead=instead,
         pareto=pareto(ballots, result.winner) if other is None else other,
         close_to_optimal=close_to_optimal(result, ballots) if other is None else other,
         dice=dice,
+        runoff=runoff_instead(result, ballots),
     )
 
 
@@ -167,10 +193,20 @@ def draws_json(draws: Sequence[Draw], *, secure: bool, dice: str | None = None) 
             "chosen": draw.chosen,
             "number": str(draw.number),
             "of": str(draw.of),
-            "source": source,
+            "by_hand": draw.by_hand,
+            "source": "somebody's answer" if draw.by_hand else source,
         }
         for draw in draws
     ]
+
+
+def draw_sentence(draw: Mapping[str, Any], among: str) -> str:
+    """A draw, or a tie that somebody broke, in a sentence.
+
+    Guarantee: it says "by hand" exactly where somebody was asked.
+    """
+    how = "Broken by hand" if draw["by_hand"] else f"Drawn from {draw['source']}"
+    return f"{how}, {draw['why']}: {draw['chosen']} (of {among})."
 
 
 def _texts(chances: tuple[Fraction, ...]) -> list[str]:

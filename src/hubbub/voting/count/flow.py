@@ -9,6 +9,7 @@ from hubbub.voting.result import Result, Round
 
 MOST_NAMED: Final = 7  # candidates that a picture can tell apart
 EXHAUSTED: Final = "exhausted"
+BALLOTS: Final = "top choices"  # rounds in which each ballot is with one candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,11 @@ class Flow:
 
 def flow(result: Result, *, most_named: int = MOST_NAMED) -> Flow:
     """The flow of a result. Candidates beyond `most_named`, those who went first, are one pile, and rounds in which
-    only such went are one column. Every ballot of a column is in the next: piles and links add up."""
+    only such went are one column. Every ballot of a column is in the next: piles and links add up. Points are counted
+    anew in every round and move nowhere, so that of them there is the first round alone."""
     rounds = [counted for counted in result.rounds if counted.what == result.rounds[0].what]
+    if rounds[0].what != BALLOTS:
+        rounds = rounds[:1]
     order = _by_survival(result, rounds)
     named = order if len(order) <= most_named + 1 else order[:most_named]
     rest = [i for i in order if i not in named]
@@ -109,7 +113,7 @@ def _piles(counted: Round, label: dict[int | None, str], order: list[int]) -> tu
     for candidate in order:
         if candidate in counts:
             piles[label[candidate]] = piles.get(label[candidate], 0) + counts[candidate]
-    if counted.exhausted and counted.what == "top choices":
+    if counted.exhausted and counted.what == BALLOTS:
         piles[label[None]] = counted.exhausted
     return tuple(piles.items())
 

@@ -15,26 +15,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 import hubbub
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.noise.source import PublicDice, ReplaySource, Source
 from hubbub.noise.source import Record as Recording
 from hubbub.numeric.exact import to_text
 from hubbub.serialization.canonical import canonical
-from hubbub.voting.ballots import Ballots, merged_rows
-from hubbub.voting.formats.ballot_file import BallotFile
-from hubbub.voting.formats.formats import for_rule, read
+from hubbub.voting.ballots import MOST_VOTERS, Ballots, merged_rows
+from hubbub.voting.chance import TiesByHand
+from hubbub.voting.count.by_hand import RecordedAnswers, check_by_hand
+from hubbub.voting.formats.ballot_file import RANKS, BallotFile
+from hubbub.voting.formats.formats import for_rule
 from hubbub.voting.formats.reading import Reading
+from hubbub.voting.formats.several import read_all
+from hubbub.voting.protocol import Rule
 from hubbub.voting.result import Draw, Result
 from hubbub.voting.row_keys import row_keys
 from hubbub.voting.rules.rule_json import rule_as_json, rule_from_json
+from hubbub.voting.rules.stv import TransferableVote
 from hubbub.voting.rules.stv_result import Seats
 
 WIRE: Final = "tally/1"
@@ -44,7 +49,7 @@ Answer = Result | Seats
 
 
 def ballots_digest(ballots: Ballots) -> str:
-    """SHA-256 of the ballots, in whatever order and file they came, in hexadecimal.
+    """SHA-256 of the ballots, blank ones included, in whatever order they came, in hexadecimal.
 
     Of the bytes: ``hubbub ballots 1``, a newline, the candidates as a JSON array of ASCII text, a newline; then the
     different strict rankings in rising order, each as one big-endian 16-bit number for each candidate (the numbers of
@@ -103,8 +108,10 @@ class CountRecord:
 
 
 def draw_as_json(draw: Draw) -> dict[str, Any]:
-    """A draw: what was drawn is `number`, one of 0 to `of` - 1, as text since it may be long."""
-    return {
+    """A draw: what was drawn is `number`, one of 0 to `of` - 1, as text since it may be long. Of a tie that somebody broke it
+    is said that it was by hand."""
+    by_hand = {"by_hand": True} if draw.by_hand else {}
+    return by_hand | {
         "why": draw.why,
         "among": list(draw.among),
         "chances": [to_text(chance) for chance in draw.chances],
@@ -147,10 +154,10 @@ def record_of(answer: Answer, file: BallotFile, dice: PublicDice | None = None) 
     )
 
 
-def read_again(record: Mapping[str, Any], path: str | Path) -> BallotFile:
-    """The ballots of a file, read as the record says that they were."""
+def read_again(record: Mapping[str, Any], path: str | Path | Sequence[str | Path]) -> BallotFile:
+    """The ballots of a file, or of several, read as the record says that they were."""
     reading = record.get("file") or {}
-    file = read(
+    file = read_all(
         path,
         Reading.from_json(record.get("reading") or {}),
         format=reading.get("format"),
@@ -168,21 +175,18 @@ def count_again(record: Mapping[str, Any], file: BallotFile) -> CountRecord:
 
     Guarantee: returns only if every byte of the new record is that of the old; else `CheckFailed` says what differs.
     Draws from public words are worked out anew. Recorded draws are taken as they are: that they were drawn fairly
-    is the word of whoever signed.
+    is the word of whoever signed. Readers leave out rows of empty cells, so a file may have other blank ballots than the
+    record, and no other difference: then as many are counted as the record has, and without them every round must
+    have the same numbers and the same candidates must win.
     """
     if record.get("wire") != WIRE:
         raise CheckFailed(f"the record of the count is not of the kind {WIRE}; a newer version may read it")
-    rule, dice = rule_from_json(record.get("rule") or {}), record.get("dice")
-    digest = ballots_digest(file.ballots)
-    stated = record.get("ballots") or {}
-    if digest != stated.get("digest"):
-        raise CheckFailed(
-            "the ballots are not those of the record: their digests differ; read the same file the same way"
-        )
-    source: Source = _recorded(record) if dice is None else PublicDice(str(dice))
+    rule = rule_from_json(record.get("rule") or {})
+    ballots = _as_recorded(file, record.get("ballots") or {})
+    answer, source, answers = _count(record, rule, ballots)
     again = CountRecord(
-        answer=rule.run(file.ballots, source),
-        ballots=digest,
+        answer=answer,
+        ballots=ballots_digest(ballots),
         reading=file.reading,
         reading_options=file.options,
         dice=source.sentence if isinstance(source, PublicDice) else None,
@@ -193,9 +197,79 @@ def count_again(record: Mapping[str, Any], file: BallotFile) -> CountRecord:
             raise CheckFailed(f"the count was made again and its {part} differ from those of the record")
     if set(new) != set(record):
         raise CheckFailed("the record of the count has fields that a count does not have; was it changed?")
-    if isinstance(source, ReplaySource) and not source.finished:
+    played = answers if answers is not None else source
+    if isinstance(played, ReplaySource | RecordedAnswers) and not played.finished:
         raise CheckFailed("the record of the count has draws that the count does not make; was it changed?")
+    if ballots is not file.ballots:
+        _check_without(again, record, rule, file)
     return again
+
+
+def _as_recorded(file: BallotFile, stated: Mapping[str, Any]) -> Ballots:
+    """The ballots, with as many blank ones as the record has, if there is no other difference."""
+    given, digest, voters = file.ballots, stated.get("digest"), stated.get("voters")
+    if ballots_digest(given) == digest:
+        return given
+    if not isinstance(voters, int) or voters == given.voters:
+        raise CheckFailed(
+            "the ballots are not those of the record: their digests differ; read the same file the same way"
+        )
+    blank = given.blank + voters - given.voters
+    if 0 <= blank <= MOST_VOTERS:
+        ballots = given.with_blank(blank, levels=file.marks != RANKS)
+        if ballots_digest(ballots) == digest:
+            return ballots
+    raise CheckFailed(
+        f"the ballots are not those of the record: it has {voters:,} ballots and the file {given.voters:,}, where rows of "
+        "empty cells are left out, and their digests differ not by blank ballots alone; read the same file the same way"
+    )
+
+
+def _count(
+    record: Mapping[str, Any], rule: Rule | TransferableVote, ballots: Ballots
+) -> tuple[Answer, Source, RecordedAnswers | None]:
+    """The count with the draws or answers of the record, and where these came from."""
+    dice, answers = record.get("dice"), _answers(record, rule)
+    source: Source = PublicDice(str(dice)) if dice is not None else _recorded(record)
+    if answers is not None:
+        source = TiesByHand(answers)
+    return rule.run(ballots, source), source, answers
+
+
+def _check_without(
+    again: CountRecord, record: Mapping[str, Any], rule: Rule | TransferableVote, file: BallotFile
+) -> None:
+    """Refuse a count whose numbers or winners would be others with the blank ballots of the file."""
+    try:
+        answer = _count(record, rule, file.ballots)[0]
+        same = _numbers(replace(again, answer=answer)) == _numbers(again)
+    except (HubbubError, ArithmeticError, ValueError):  # its draws are others
+        same = False
+    if not same:
+        raise CheckFailed(
+            f"the record has {again.answer.voters:,} ballots and the file {file.ballots.voters:,}, which differ in blank "
+            "ones alone, as rows of empty cells are left out; by this rule the count depends on them, so give the file "
+            "that was counted"
+        )
+
+
+def _numbers(record: CountRecord) -> tuple[Any, ...]:
+    """Winners and rounds, without what counts blank ballots or is measured by them."""
+    known = record.as_json()
+    rounds = [{k: v for k, v in each.items() if k not in ("exhausted", "margin")} for each in known["rounds"]]
+    return known["winners"], rounds
+
+
+def _answers(record: Mapping[str, Any], rule: Rule | TransferableVote) -> RecordedAnswers | None:
+    """What somebody answered in the count, None where ties were drawn."""
+    draws = record.get("draws") or []
+    if not any(isinstance(draw, Mapping) and draw.get("by_hand") for draw in draws):
+        return None
+    try:
+        check_by_hand(rule)
+        return RecordedAnswers([str(draw["chosen"]) for draw in draws])
+    except (WrongUse, KeyError, TypeError) as error:
+        raise CheckFailed("the record has answers to ties that its rule does not ask for; was it changed?") from error
 
 
 def _recorded(record: Mapping[str, Any]) -> ReplaySource:

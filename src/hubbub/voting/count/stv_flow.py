@@ -80,6 +80,8 @@ def _links(
     before: Stage, stage: Stage, label: dict[int | None, str], order: list[int]
 ) -> dict[tuple[str, str], Fraction]:
     """What moved, and what stayed."""
+    if not stage.moved:  # keep values: all votes are found anew, and whoever has less gives to whoever has more
+        return _spread(_piles(before, label, order), _piles(stage, label, order))
     moved: dict[tuple[str, str], Fraction] = {}
     for move in stage.moved:
         if label[move.origin] != label[move.target]:
@@ -94,6 +96,17 @@ def _links(
     for (pile, _), votes in moved.items():
         stay[pile] = stay.get(pile, Fraction(0)) - votes
     return {(name, name): votes for name, votes in stay.items()} | moved
+
+
+def _spread(then: dict[str, Fraction], now: dict[str, Fraction]) -> dict[tuple[str, str], Fraction]:
+    """What each pile lost, to those that gained, each by its part of all gains."""
+    gains = {name: votes - then.get(name, 0) for name, votes in now.items() if votes > then.get(name, 0)}
+    total = sum(gains.values(), Fraction(0))
+    links = {(name, name): min(votes, now.get(name, Fraction(0))) for name, votes in then.items()}
+    for name, votes in then.items():
+        if (lost := votes - now.get(name, 0)) > 0:
+            links |= {(name, other): lost * gain / total for other, gain in gains.items()}
+    return links
 
 
 def _as_floats(piles: dict[str, Fraction]) -> tuple[tuple[str, float], ...]:

@@ -14,8 +14,12 @@ from hubbub.voting.formats.reading import Reading
 Levels = tuple[frozenset[str], ...]
 
 RANKS: Final = "ranks"
-RULE_FOR: Final[Mapping[str, str]] = {"approvals": "approval", "scores": "score"}
-"""The rule that counts what a ballot holds, where that is no ranks."""
+HAND_OUT: Final = (
+    "Before ballots are handed out, take out every column that tells who voted or when, like timestamps and e-mail "
+    "addresses."
+)
+RULES_FOR: Final[Mapping[str, tuple[str, ...]]] = {"approvals": ("approval",), "scores": ("score", "star")}
+"""The rules that count what a ballot holds, where that is no ranks."""
 
 _WEIGHT = re.compile(r"(?:\d{1,17}|\d{1,3}(?:,\d{3}){1,5})(?:\.0{1,9})?", re.ASCII)  # 1200, 1,200, 1200.0
 
@@ -41,6 +45,27 @@ class BallotFile:
     withdrawn: tuple[str, ...] = ()  # candidates who were struck out
     remarks: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # what the reader was told beside the rules, as JSON
+    units: Mapping[str, Ballots] = field(
+        default_factory=dict
+    )  # the ballots of each precinct, where these were asked for
+
+    def counted(self) -> str:
+        """How many ballots there are, and how many of them are blank."""
+        blank = self.ballots.blank
+        return f"{self.ballots.voters:,} ballots{f', {blank:,} of them blank' if blank else ''}"
+
+
+def check_units(file: BallotFile) -> None:
+    """Refuse precincts whose ballots are not, all together, those of the file."""
+    if not file.units:
+        raise WrongUse("the file says of no ballot where it was cast; leave out `precinct`")
+    parts = list(file.units.values())
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined.joined(part)
+    every = file.ballots
+    if (joined.counts(), joined.tied_counts()) != (every.counts(), every.tied_counts()):
+        raise WrongUse("the precincts do not add up to the file; is a ballot in two of them?")
 
 
 def weight_of(text: str, where: str) -> int:

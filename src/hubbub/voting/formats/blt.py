@@ -29,6 +29,8 @@ _NUMBERED = re.compile(r"candidate\s+(\d{1,9})", re.IGNORECASE | re.ASCII)
 
 
 _OPTION = re.compile(r"\[\s*(\w+)([^\]]*)\]")
+_WITH_PARTY = re.compile(r'"([^"]*)"\s*[\s,;]\s*"([^"]*)"')
+_COMMENTED = re.compile(r'("[^"]*")\s*#.*')
 _ONE_NAME = re.compile(r'"(?:[^"]|"")*"|[^\s"]+')
 
 
@@ -42,7 +44,7 @@ def read(text: str, reading: Reading) -> BallotFile:
     ballots, end, withdrawn = list[tuple[int, list[str]]](), None, set[int]()
     remarks, own = list[str](), set[str]()
     for position, (number, line) in enumerate(lines[1:], 2):
-        words = line.split()
+        words = line.partition("#")[0].split() or ["#"]
         if words == ["0"]:
             end = position
             break
@@ -68,7 +70,7 @@ def read(text: str, reading: Reading) -> BallotFile:
             f"line {lines[-1][0]}: the last one, and a BLT file ends its ballots with a line that holds a 0 alone"
         )
     after = [part for number, line in lines[end:] for part in _on_one_line(number, line, len(lines) - end, total)]
-    names = [_unquoted(name) for _, name in after]
+    names = [_unquoted(_COMMENTED.sub(r"\1", name)) for _, name in after]
     taken = set[str]()
     for (number, _), name in zip(after[:total], names, strict=False):
         if name in taken:
@@ -110,6 +112,8 @@ def read_commas(text: str, reading: Reading) -> BallotFile:
             ballots.append((number, row))
     if sorted(names) != list(range(1, total + 1)):
         raise WrongUse(f"line 1: {total} candidates, so the file must name 1 to {total}, and it names {len(names)}")
+    if not title:
+        raise WrongUse("the file ends before its title, which follows the names; is it whole?")
     made = _made("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
     return replace(made, seats=seats)
 
@@ -175,7 +179,10 @@ def _candidate(word: str, total: int, where: str) -> int:
 
 
 def _unquoted(line: str) -> str:
-    """A name without its quotes, doubled ones inside made single."""
+    """A name without its quotes, doubled ones inside made single; a second text in quotes is the party."""
+    if found := _WITH_PARTY.fullmatch(line):
+        name, party = (part.replace('""', '"').strip() for part in found.groups())
+        return f"{name} ({party})" if party else name
     if len(line) >= 2 and line[0] == line[-1] == '"':
         return line[1:-1].replace('""', '"')
     return line

@@ -28,6 +28,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +39,33 @@ from hubbub.voting.formats import clear_ballot, dominion
 from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.formats.ballot_text import Pieces
 from hubbub.voting.formats.coded_rows import Coded, coded
-from hubbub.voting.formats.csv_columns import Columns, find_columns, id_column, option_text, rank_in_cell
+from hubbub.voting.formats.csv_columns import (
+    Columns,
+    find_columns,
+    id_column,
+    option_text,
+    precinct_column,
+    rank_in_cell,
+)
 from hubbub.voting.formats.csv_rows import Block, blocks, delimiter_of
 from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
 from hubbub.voting.formats.plain_rankings import plain_rankings
 from hubbub.voting.formats.rated_cells import rated_ballots
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
-from hubbub.voting.understood import check_grid, check_names, check_rank_columns, check_ranks, check_repeats
+from hubbub.voting.understood import (
+    check_grid,
+    check_names,
+    check_rank_columns,
+    check_ranks,
+    check_repeats,
+    nobody_voted,
+)
 
 __all__ = ["WRITE_IN", "read", "write"]
 
 Marks = tuple[Rank, ...]
+
+_HEADING_ROWS: Final = 32
 
 
 def read(
@@ -58,11 +75,16 @@ def read(
     named: Mapping[str, str | Sequence[str]] | None = None,
     candidates: Sequence[str] | None = None,
     contest: str | None = None,
+    precinct: str | None = None,
 ) -> BallotFile:
-    """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order."""
+    """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order. `precinct`
+    is the column that says where each ballot was cast."""
     sheet = _opened(text, named or {}, contest)
     columns = sheet.columns
-    table = coded(sheet.blocks, columns.used, columns.count, sheet.width, columns.ids)
+    place = None if precinct is None else precinct_column(sheet.header, precinct, columns)
+    apart = columns.ballot is not None  # rows of ballot, rank and candidate are looked at one by one
+    used = columns.used if place is None else (*columns.used, place)
+    table = coded(sheet.blocks, used, columns.count, sheet.width, columns.ids, merge_equal=not apart)
     if not len(table.rows):
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
     if table.repeated is not None and columns.ids is not None:
@@ -70,57 +92,96 @@ def read(
             f"line {table.repeated}: a ballot with the id of an earlier line, by the column "
             f'"{sheet.header[columns.ids]}"; take out what is there twice, or the column, if it names no ballots'
         )
-    weights = _weights(table)
+    parts: Mapping[str, Coded] = {}
+    if place is not None:
+        table, parts = table.without_last()
     remarks = list(sheet.remarks)
     if table.left_out:
         remarks.append(f"{table.left_out:,} rows of empty cells were left out")
     if columns.cells != "grid":
-        rated = rated_ballots(table, weights, columns, reading, candidates)
-        return replace(rated, title=sheet.title, remarks=(*remarks, *rated.remarks))
+        rated = rated_ballots(table, _weights(table), columns, reading, candidates)
+        units = {
+            name: rated_ballots(part, _weights(part), columns, reading, candidates, top=rated.top).ballots
+            for name, part in parts.items()
+        }
+        return replace(rated, title=sheet.title, remarks=(*remarks, *rated.remarks), units=units)
+    known = _understood(table, sheet, reading, candidates)
+    ballots, changes, absent = _interpreted(table, columns, known)
+    if ballots is None:
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    if absent:
+        remarks.append(f"{absent:,} records that do not hold the contest were left out")
+    counted = {name: _interpreted(part, columns, known)[0] for name, part in parts.items()}
+    return BallotFile(
+        ballots=ballots,
+        format=_shape(sheet),
+        title=sheet.title,
+        reading=known.reading,
+        changed=dict(changes.ballots),
+        seats=sheet.seats,
+        remarks=(*remarks, *known.read_as.remarks(known.reading)),
+        units={name: part for name, part in counted.items() if part is not None},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """What the cells of a file mean, found from all of it: the same for each part."""
+
+    read_as: Meanings
+    reading: Reading
+    everyone: tuple[str, ...]
+    offered: str = ""  # the columns of a grid, as they are typed
+
+
+def _understood(table: Coded, sheet: _Sheet, reading: Reading, candidates: Sequence[str] | None) -> _Understood:
+    """What the cells mean; a file that is none of ranks is refused."""
+    columns = sheet.columns
+    offered = ""
     if columns.grid or columns.marks:
         offered = option_text(sheet.header, [i for i, _ in columns.grid])
-        counts, met = _from_marks(table, weights, columns, remarks, offered)
+        met = list(dict.fromkeys([name for _, name in columns.grid] + [name for _, name, _ in columns.marks]))
         if columns.grid:
-            check_grid(counts, met, offered=offered)
+            check_grid(_from_marks(table, columns, offered)[0], met, offered=offered)
         reading = reading.for_marks(counted=columns.count is not None)
         read_as = meanings(met, reading, candidates)
-        marked = _renamed(counts, read_as)
-        shape = sheet.shape
-        rows, kept = None, marked
-        everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
     else:
-        cells = _cells(table, columns)
-        read_as = _meanings(cells, table, reading, candidates)
+        read_as = _meanings(_cells(table, columns), table, reading, candidates)
         reading = reading.for_marks(counted=columns.count is not None and not read_as.marks)
-        everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
+        if not read_as.met and candidates is None:
+            raise nobody_voted(int(_weights(table).sum()))
         if candidates is None:
             _check_columns(table, columns, read_as, sheet.header)
-        rows, kept, shape = _ranked(table, weights, columns, read_as, everyone)
     if candidates is None:
         check_names(read_as.met, {new for _, new in reading.aliases})
+    return _Understood(read_as, reading, tuple(candidates) if candidates else tuple(sorted(read_as.met)), offered)
+
+
+def _interpreted(table: Coded, columns: Columns, known: _Understood) -> tuple[Ballots | None, Changes, int]:
+    """The ballots of these rows, None where there are none; what the rules changed; how many do not hold the contest."""
+    rows, absent = None, 0
+    if columns.grid or columns.marks:
+        counts, absent = _from_marks(table, columns, known.offered)
+        kept = _renamed(counts, known.read_as)
+    else:
+        rows, kept = _ranked(table, columns, known.read_as, known.everyone)
     changes = Changes()
     levels: dict[Levels, int] = {}
     for marks, (weight, line) in kept.items():
-        ranked = ranking_of(marks, reading, changes, weight, f"line {line}")
+        ranked = ranking_of(marks, known.reading, changes, weight, f"line {line}")
         levels[ranked] = levels.get(ranked, 0) + weight
-    names = checked_candidates(everyone)
-    if rows is None:
-        ballots = gather(names, levels)
-    elif sum(levels.values()):
-        ballots = rows.joined(gather(names, levels))
-    elif rows.voters:
-        ballots = rows
-    else:
-        raise WrongUse("the ballot file holds no ballot; at least one is needed")
-    return BallotFile(
-        ballots=ballots,
-        format=shape,
-        title=sheet.title,
-        reading=reading,
-        changed=dict(changes.ballots),
-        seats=sheet.seats,
-        remarks=(*remarks, *read_as.remarks(reading)),
-    )
+    names = checked_candidates(known.everyone)
+    if sum(levels.values()):
+        rest = gather(names, levels)
+        return (rest if rows is None else rows.joined(rest)), changes, absent
+    return (rows if rows is not None and rows.voters else None), changes, absent
+
+
+def _shape(sheet: _Sheet) -> str:
+    columns = sheet.columns
+    if columns.grid or columns.marks:
+        return sheet.shape
+    return "csv-columns" if columns.ranks else "csv-rows" if columns.ranking is None else "csv-rankings"
 
 
 def _check_columns(table: Coded, columns: Columns, read_as: Meanings, header: Sequence[str]) -> None:
@@ -132,8 +193,8 @@ def _check_columns(table: Coded, columns: Columns, read_as: Meanings, header: Se
     named = [read_as.ranks.get(cell) for cell in table.cells]
     at = columns.ranks or (columns.candidate or 0,)
     if len(columns.ranks) > 1:
-        check_repeats(rows, named, [header[i] for i in at])
-    check_rank_columns(rows, named, [header[i] for i in at], counted=columns.count is not None)
+        check_repeats(rows, named, [header[i] for i in at], table.ballots)
+    check_rank_columns(rows, named, [header[i] for i in at], table.ballots, counted=columns.count is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +227,7 @@ def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str
     if clear_ballot.is_heading(first) and not named:
         columns, title, seats = clear_ballot.find_columns(first, contest)
         return _marked(columns, first, len(first), rest, title, "csv-clear-ballot", seats)
-    columns = find_columns(first, named, contest=contest, first=top[1] if len(top) > 1 else ())
+    columns = find_columns(first, named, contest=contest, first=top[1:])
     return _Sheet(columns, first, len(first), rest, contest or "")
 
 
@@ -184,15 +245,18 @@ def _marked(
 
 def _top(head: Block) -> tuple[list[int], list[list[str]]]:
     """The first rows that hold anything, and where they are."""
-    rows = head.rows
-    full = [i for i, row in enumerate(rows) if any(map(str.strip, row))][:6]
-    return full, [rows[i] for i in full]
+    rows, full = head.above(_HEADING_ROWS), list[int]()
+    while True:
+        full = [i for i, row in enumerate(rows) if any(map(str.strip, row))][:6]
+        if len(full) == 6 or len(rows) < _HEADING_ROWS or len(rows) == len(head.lines):
+            return full, [rows[i] for i in full]
+        rows = head.rows  # hardly ever: more than the first few lines are empty
 
 
 def _weights(table: Coded) -> NDArray[np.int64]:
     """How many ballots each row stands for."""
     if table.weights is None:
-        return np.ones(len(table.rows), dtype=np.int64)
+        return np.ones(len(table.rows), dtype=np.int64) if table.ballots is None else table.ballots
     numbers = np.zeros(len(table.counts), dtype=np.int64)
     for code, cell in enumerate(table.counts):
         try:
@@ -235,22 +299,23 @@ Kept = dict[Marks, tuple[int, int]]  # ballots marked like this, and the line of
 
 
 def _ranked(
-    table: Coded, weights: NDArray[np.int64], columns: Columns, read_as: Meanings, everyone: Sequence[str]
-) -> tuple[Ballots | None, Kept, str]:
-    """Rows that are rankings already, what is left to the rules for marks, and the shape of the file."""
+    table: Coded, columns: Columns, read_as: Meanings, everyone: tuple[str, ...]
+) -> tuple[Ballots | None, Kept]:
+    """Rows that are rankings already, and what is left to the rules for marks."""
+    weights = _weights(table)
     if columns.ranks:
         names = checked_candidates(everyone)
         ranks = [read_as.ranks[cell] for cell in table.cells]
         plain, other = plain_rankings(table.rows, weights, ranks, names)
         first, sums = table.different(other, weights)
         marks = (tuple(ranks[code] for code in row) for row in table.rows[first].tolist())
-        return plain, _merged(zip(marks, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-columns"
+        return plain, _merged(zip(marks, sums.tolist(), table.lines[first].tolist(), strict=True))
     if columns.ranking is not None:
         first, sums = table.different(None, weights)
         cells = (table.cells[code] for code in table.rows[first, 0].tolist())
         rankings = (_ranking(cell, read_as) for cell in cells)
-        return None, _merged(zip(rankings, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-rankings"
-    return None, _merged(_one_per_rank(table, weights, read_as)), "csv-rows"
+        return None, _merged(zip(rankings, sums.tolist(), table.lines[first].tolist(), strict=True))
+    return None, _merged(_one_per_rank(table, weights, read_as))
 
 
 def _merged(marked: Iterator[tuple[Marks, int, int]]) -> Kept:
@@ -291,11 +356,10 @@ def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -
 
 
 def _from_marks(
-    table: Coded, weights: NDArray[np.int64], columns: Columns, remarks: list[str], offered: str
-) -> tuple[list[tuple[dict[int, list[str]], int, int]], list[str]]:
-    """For each different row the candidates at each rank; and everybody who has a column."""
-    first, sums = table.different(None, weights)
-    names = list(dict.fromkeys([name for _, name in columns.grid] + [name for _, name, _ in columns.marks]))
+    table: Coded, columns: Columns, offered: str
+) -> tuple[list[tuple[dict[int, list[str]], int, int]], int]:
+    """For each different row the candidates at each rank; and how many rows lack the contest."""
+    first, sums = table.different(None, _weights(table))
     out: list[tuple[dict[int, list[str]], int, int]] = []
     absent = 0
     rank = _grid_ranks(table, offered) if columns.grid else None
@@ -316,9 +380,7 @@ def _from_marks(
                 if cell == "1":
                     ranks.setdefault(at, []).append(name)
         out.append((ranks, weight, line))
-    if absent:
-        remarks.append(f"{absent:,} records that do not hold the contest were left out")
-    return out, names
+    return out, absent
 
 
 def _grid_ranks(table: Coded, offered: str) -> Callable[[int, int], int | None]:

@@ -7,7 +7,7 @@ it objects to, the same piece is cut again here, where errors have lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
@@ -21,6 +21,7 @@ from hubbub.voting.row_keys import equal_rows
 
 Numbers = NDArray[np.integer]
 
+_MOST_ROWS: Final = 1 << 21  # that are kept apart before equal ones are put together
 _WORTH_ARROW: Final = 1 << 18  # bytes for which loading it pays
 
 
@@ -37,6 +38,7 @@ class Coded:
     weights: Numbers | None
     counts: tuple[str, ...]
     left_out: int  # rows of nothing but empty cells
+    ballots: NDArray[np.int64] | None = None  # how many rows each row stands for, where equal ones were put together
     repeated: int | None = None  # the line of the first row with an id that was there before
 
     def different(
@@ -49,6 +51,29 @@ class Coded:
         first, sums = equal_rows(self.rows[chosen], weights[chosen])
         return chosen[first], sums
 
+    def without_last(self) -> tuple[Coded, dict[str, Coded]]:
+        """All rows without their last column, and those of each cell of it, in the order of the alphabet."""
+        used = np.flatnonzero(np.bincount(self.rows[:, :-1].ravel(), minlength=len(self.cells)))
+        new = np.zeros(len(self.cells), dtype=np.int32)
+        new[used] = np.arange(len(used))
+        cells = tuple(self.cells[code] for code in used.tolist())
+        whole = replace(self, rows=_narrow(new[self.rows[:, :-1]], len(cells)), cells=cells)
+        names = [cell.strip() for cell in self.cells]
+        met = sorted({names[code] for code in np.unique(self.rows[:, -1]).tolist()})
+        place = np.array([met.index(name) if name in met else 0 for name in names])[self.rows[:, -1]]
+        order = np.argsort(place, kind="stable")
+        ends = np.searchsorted(place[order], np.arange(1, len(met)))
+        return whole, {name: whole._chosen(part) for name, part in zip(met, np.split(order, ends), strict=True)}
+
+    def _chosen(self, rows: NDArray[np.intp]) -> Coded:
+        return replace(
+            self,
+            rows=self.rows[rows],
+            lines=self.lines[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            ballots=None if self.ballots is None else self.ballots[rows],
+        )
+
 
 class _Codes(dict[str, int]):
     """Numbers for cells, in the order in which they are met."""
@@ -59,18 +84,42 @@ class _Codes(dict[str, int]):
 
 
 def coded(
-    blocks: Iterator[Block], columns: Sequence[int], count: int | None, width: int, ids: int | None = None
+    blocks: Iterator[Block],
+    columns: Sequence[int],
+    count: int | None,
+    width: int,
+    ids: int | None = None,
+    *,
+    merge_equal: bool = False,
 ) -> Coded:
     """The rows of these blocks, at these columns. A row of empty cells alone is left out; `width` cells are named.
-    Ids, if a column has any, should differ: where the first does not is told."""
+    Ids, if a column has any, should differ: where the first does not is told. With `merge_equal`, where no column holds
+    counts, equal rows of long files are put together while they are read, so that memory grows with different rows."""
     cells, counts = _Codes(), _Codes()
     parts, seen = list[_Part](), _Ids(ids)
+    met: _DistinctRows | None = None
     for block in blocks:
+        if merge_equal and count is None and sum(len(part.rows) for part in parts) > _MOST_ROWS:
+            met = _merge(met, parts)
+            parts = []
         part = _by_arrow(block, columns, count, width, cells, counts, seen)
         if part is None:
             part = _by_hand(block, columns, count, width, cells, counts, seen)
         if part is not None:
             parts.append(part)
+    left_out = sum(part.left_out for part in parts) + (0 if met is None else met.left_out)
+    if met is not None:
+        met = _merge(met, parts)
+        return Coded(
+            rows=met.rows,
+            lines=met.lines,
+            cells=tuple(cells),
+            weights=None,
+            counts=(),
+            left_out=left_out,
+            ballots=met.ballots,
+            repeated=seen.repeated(),
+        )
     nothing = np.empty((0, len(columns)), dtype=np.uint8)
     weighted = None if count is None else np.concatenate([nothing[:, 0], *(part.weights for part in parts)])
     return Coded(
@@ -79,9 +128,32 @@ def coded(
         cells=tuple(cells),
         weights=weighted,
         counts=tuple(counts),
-        left_out=sum(part.left_out for part in parts),
+        left_out=left_out,
         repeated=seen.repeated(),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _DistinctRows:
+    """Different rows, the line where each comes first, and how many are equal to it."""
+
+    rows: Numbers
+    lines: NDArray[np.int64]
+    ballots: NDArray[np.int64]
+    left_out: int
+
+
+def _merge(met: _DistinctRows | None, parts: Sequence[_Part]) -> _DistinctRows:
+    """What was met before and these parts, equal rows once, in the order in which they come."""
+    old = [] if met is None else [met]
+    rows = np.concatenate([*(each.rows for each in old), *(part.rows for part in parts)])
+    lines = np.concatenate([*(each.lines for each in old), *(part.lines for part in parts)])
+    many = np.concatenate([*(each.ballots for each in old), *(np.ones(len(part.rows), np.int64) for part in parts)])
+    first, sums = equal_rows(rows, many)
+    order = np.argsort(first)
+    first, sums = first[order], sums[order]
+    left_out = sum(part.left_out for part in parts) + sum(each.left_out for each in old)
+    return _DistinctRows(rows[first], lines[first], sums, left_out)
 
 
 class _Ids:
@@ -116,7 +188,7 @@ class _Ids:
         columns = [pa.chunked_array([cells]) if isinstance(cells, list) else cells for cells, _ in self._parts]
         joined = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
         try:
-            numbers = compute.cast(joined, pa.int64()).to_numpy()
+            numbers = _in_numpy(compute.cast(joined, pa.int64()).chunks, np.int64)
         except pa.ArrowInvalid:
             return len(compute.unique(compute.utf8_trim_whitespace(joined))) == len(joined)
         if (np.diff(numbers) > 0).all():  # as records are numbered
@@ -208,8 +280,18 @@ def _renumbered(column: Any, codes: _Codes) -> NDArray[np.int32]:
     parts = []
     for chunk in column.chunks:
         ours = np.array([codes[cell] for cell in chunk.dictionary.to_pylist()], dtype=np.int32)
-        parts.append(ours[chunk.indices.to_numpy()])
+        parts.append(ours[_in_numpy([chunk.indices], np.int32)])
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+
+
+def _in_numpy(chunks: Sequence[Any], kind: type[np.int32] | type[np.int64]) -> NDArray[np.integer]:
+    """Arrow's numbers, none of them missing, by their bytes: its own way loads pandas, which takes longer than a file."""
+    parts = [
+        np.frombuffer(chunk.buffers()[1], dtype=kind, count=chunk.offset + len(chunk))[chunk.offset :]
+        for chunk in chunks
+        if len(chunk)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
 
 
 def _without_empty(
@@ -247,7 +329,9 @@ def _full(row: list[str], line: int, last: int, width: int) -> bool:
     if any(map(str.strip, row[width:])):
         raise WrongUse(f"line {line}: more columns than the first line names; is a comma in a name not quoted?")
     if len(row) <= last:
-        raise WrongUse(f"line {line}: fewer columns than the first line names")
+        raise WrongUse(
+            f"line {line}: fewer columns than the first line names; fill the row up with empty cells, as saving the sheet again as CSV does"
+        )
     return True
 
 

@@ -19,6 +19,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from hubbub.errors import WrongUse
@@ -61,8 +62,18 @@ _BESIDE: Final = re.compile(
     r"timestamp|time|date|precinct|ward|ballot ?style|cast vote record|id|e-?mail.*|.*\bid|submitted.*|session|batch.*",
     re.IGNORECASE,
 )
+_MANY: Final = re.compile(
+    r"(?:n(?:o\.?|umber|r\.?|um)? of |how many |total )?(?:votes|ballots|voters|papers)(?: cast)?|how many|freq(?:uency)?"
+    r"|multiplicity|times|qty|quantity|tally",
+    re.IGNORECASE,
+)
+_VOTER: Final = re.compile(
+    r"(?:(?:your|full|first|last|voter'?s?) )?name|surname|comments?|notes?|remarks?", re.IGNORECASE
+)
+_APPROVED: Final = ("approve", "approved", "x", "yes", "y", "\u2713", "\u2714")
 _PART: Final = re.compile(r'\s*("(?:[^"]|"")*"|[^,/"]*)\s*([,/]|$)')
 _MOST_LISTED: Final = 12
+_MOST_PROPOSED: Final = 6  # columns of ranks, where no name says which they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +163,14 @@ def find_columns(
     named: Mapping[str, str | Sequence[str]],
     *,
     contest: str | None = None,
-    first: Sequence[str] = (),
+    first: Sequence[Sequence[str]] = (),
 ) -> Columns:
-    """The columns of a CSV file of ballots, by their names, or as `named` says; `first` is a row of it."""
+    """The columns of a CSV file of ballots, by their names, or as `named` says; `first` are rows of it."""
     head = _Header([" ".join(name.split()) for name in header], first)
     found = head.found(named)
     head.check_votes(named, found)
+    if "count" not in found:
+        head.check_no_count(ranking="ranking" in found)
     count = found.get("count")
     ids = None if count is not None else id_column(head.names)
     if "ranks" in named:
@@ -175,16 +188,25 @@ def find_columns(
     if {"ballot", "rank", "candidate"} <= found.keys():
         return Columns(ballot=found["ballot"], rank=found["rank"], candidate=found["candidate"], count=count)
     free = [i for i, name in enumerate(head.names) if i != count and name and not head.beside(i)]
-    what = "grid" if free and head.holds_ranks(free) else "ranks"
+    free = [i for i in free if not _VOTER.fullmatch(head.names[i])] or free
+    what = "grid" if free and head.holds_ranks(free) else "approvals" if head.holds_approvals(free) else "ranks"
     raise WrongUse(
         "line 1: a CSV file of ballots needs columns rank1, rank2, ..., or ballot, rank and candidate, or count and "
         f"ranking, and this one has {listed_header(head.names)}; say which is which, the best rank first, like "
-        f"{_option(head.names, what, head.best_first(free or range(len(head.names))))}, or is this another format?"
+        f"{_option(head.names, what, head.best_first(free or range(len(head.names)))[:_MOST_PROPOSED])}, or is this another format?"
     )
 
 
+def precinct_column(header: Sequence[str], name: str, columns: Columns) -> int:
+    """The column that says where a ballot was cast; one that holds votes is refused."""
+    at = _Header([" ".join(each.split()) for each in header], ()).indices("the precinct", [name])[0]
+    if at in (*columns.used, columns.count, columns.ids):
+        raise WrongUse(f"{name[:40]!r} holds votes, counts or ids, and no precinct; name another column for `precinct`")
+    return at
+
+
 class _Header:
-    def __init__(self, names: list[str], first: Sequence[str]) -> None:
+    def __init__(self, names: list[str], first: Sequence[Sequence[str]]) -> None:
         self.names = names
         self.lowered = [name.casefold() for name in names]
         self.first = first
@@ -203,8 +225,8 @@ class _Header:
 
     def check_order(self, columns: Sequence[int]) -> None:
         """Refuse ranks in another order than the names of their columns say."""
-        said = [(place, i) for i in columns if (place := _rank_position(self.names[i])) is not None]
-        if said != sorted(said, key=lambda each: each[0]):
+        ranked = [(place, i) for i in columns if (place := _rank_position(self.names[i])) is not None]
+        if ranked != sorted(ranked, key=lambda each: each[0]):
             raise WrongUse(
                 f"`columns` takes {self.names[columns[0]]!r} for the first rank, and the names of the columns say another "
                 "order; name them with the best rank first, or call them otherwise in the file"
@@ -212,8 +234,31 @@ class _Header:
 
     def holds_ranks(self, columns: Sequence[int]) -> bool:
         """Whether these columns of the first row hold ranks, and so are candidates."""
-        cells = [self.first[i].strip() for i in columns if i < len(self.first)]
+        cells = self._cells(columns, self.first[:1])
         return any(cells) and all(rank_in_cell(cell) is not None for cell in cells if cell)
+
+    def holds_approvals(self, columns: Sequence[int]) -> bool:
+        """Whether these columns of the first rows hold approvals."""
+        cells = [cell.casefold() for cell in self._cells(columns, self.first)]
+        return any(cells) and all(cell in _APPROVED for cell in cells if cell)
+
+    def _cells(self, columns: Sequence[int], rows: Sequence[Sequence[str]]) -> list[str]:
+        return [row[i].strip() for row in rows for i in columns if i < len(row)]
+
+    def check_no_count(self, *, ranking: bool) -> None:
+        """Refuse a file whose rows may stand for several ballots each, by the name of a column with whole numbers; beside
+        rankings by any such column that does not count the rows."""
+        for i, name in enumerate(self.names):
+            cells = self._cells([i], self.first)
+            numbers = [int(cell) for cell in cells if cell.isascii() and cell.isdigit() and len(cell) < 10]
+            if not cells or len(numbers) < len(cells) or self.beside(i) or self.lowered[i] in _IDS:
+                continue
+            counts_rows = all(b == a + 1 for a, b in pairwise(numbers)) and len(numbers) > 1
+            if _MANY.fullmatch(name) or (ranking and not counts_rows):
+                raise WrongUse(
+                    f'line 1: the column "{name}" holds whole numbers, which may say how many ballots a row stands for; if so '
+                    f"say {_option(self.names, 'count', [i])}, and if not, take it out or call it otherwise"
+                )
 
     def check_votes(self, named: Mapping[str, str | Sequence[str]], found: Mapping[str, int]) -> None:
         """Refuse a hint that takes a column about the ballot for a vote."""
@@ -317,7 +362,7 @@ class _Header:
         found = [i for i, name in enumerate(self.names) if name.isascii() and name.isdigit() and len(name) < 4]
         if [int(self.names[i]) for i in found] != list(range(1, len(found) + 1)) or len(found) < 2:
             return None
-        cells = [self.first[i].strip() for i in found if i < len(self.first)]
+        cells = self._cells(found, self.first[:1])
         if all(cell.isdigit() for cell in cells if cell):
             raise WrongUse(
                 f"line 1: the columns are {listed_header(self.names)} and hold numbers, so they may be ranks or candidates; "

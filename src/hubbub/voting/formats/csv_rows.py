@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
 
@@ -44,9 +44,28 @@ class Block:
             return list(csv.reader(lines, delimiter=self.delimiter, strict=True))
         return [line.split(self.delimiter) for line in lines]
 
+    def above(self, row: int) -> list[list[str]]:
+        """The rows before this one."""
+        return self.split[:row] if self.split is not None else self._cut(0, self._starts_at(row)).rows
+
     def below(self, row: int) -> Block:
-        """The block from this row on."""
-        return Block(self.lines[row:], self.rows[row:])
+        """The block from this row on; plain text stays as it is, and is not split for the sake of its heading."""
+        if self.split is not None:
+            return Block(self.lines[row:], self.split[row:])
+        return replace(self._cut(self._starts_at(row), len(self.plain)), lines=self.lines[row:])
+
+    def _cut(self, start: int, end: int) -> Block:
+        return replace(self, plain=self.plain[start:end])
+
+    def _starts_at(self, row: int) -> int:
+        """Where a row of plain text begins, each being a line."""
+        at = 0
+        for _ in range(row):
+            end = self.plain.find(b"\n", at)
+            if end < 0:
+                return len(self.plain)
+            at = end + 1
+        return at
 
 
 def blocks(text: Pieces, delimiter: str) -> Iterator[Block]:

@@ -25,9 +25,9 @@ from typing import Final
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import abif, blt, cast_votes, preflib
-from hubbub.voting.formats.ballot_file import RANKS, RULE_FOR, BallotFile
+from hubbub.voting.formats.ballot_file import RANKS, RULES_FOR, BallotFile, check_units
 from hubbub.voting.formats.ballot_text import BallotText, TextInHand, open_text
-from hubbub.voting.formats.labels import label_names, near_equal
+from hubbub.voting.formats.labels import abstaining, label_names, near_equal
 from hubbub.voting.formats.reading import Reading, overvoted, settled
 from hubbub.voting.formats.vendors import contest as vendors_contest
 from hubbub.voting.formats.vendors.sheet_rows import sheet_text
@@ -54,8 +54,13 @@ def read(
     candidates: Sequence[str] | None = None,
     contest: str | None = None,
     encoding: str | None = None,
+    precinct: str | None = None,
 ) -> BallotFile:
-    """The ballots of a file, tied ones as they stand. `columns` and `contest` are for CSV files."""
+    """The ballots of a file, tied ones as they stand. `columns` and `contest` are for CSV files. `precinct` is the column
+    that says where each ballot was cast, or "precinct" or "batch" for the records of a vendor.
+
+    Guarantee: the ballots of all precincts together are those of the file.
+    """
     rules = reading or Reading()
     kind = _kind(path, format)
     if (columns and kind not in ("csv", "xlsx")) or (contest and kind not in _TABLES):
@@ -64,19 +69,25 @@ def read(
         raise WrongUse(f"candidates are named for CSV files alone; a .{kind} file says them itself")
     if kind not in (*_TABLES, "abif") and rules.aliases:
         raise WrongUse(f"aliases are for CSV files; a .{kind} file has a list of its candidates, to be corrected there")
+    if precinct is not None and kind not in _TABLES:
+        raise WrongUse(f"a .{kind} file does not say where ballots were cast; leave out `precinct`")
     seen: tuple[str, ...] = ()
     if kind in vendors_contest.KINDS:
-        file = vendors_contest.read_vendor(Path(path), kind, rules, contest=contest, candidates=candidates)
+        file = vendors_contest.read_vendor(
+            Path(path), kind, rules, contest=contest, candidates=candidates, unit=precinct
+        )
     elif kind == "xlsx":
         sheet = TextInHand(sheet_text(Path(path)))
-        file = cast_votes.read(sheet, rules, named=columns, candidates=candidates, contest=contest)
+        file = cast_votes.read(sheet, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct)
     else:
         text = open_text(path, encoding)
         seen = text.remarks
         kind = _likely_format(text) if kind == "txt" else kind
-        file = _read(text, kind, rules, columns, candidates, contest)
+        file = _read(text, kind, rules, columns, candidates, contest, precinct)
+    if precinct is not None:
+        check_units(file)
     names = file.ballots.candidates
-    own = () if kind in (*_TABLES, "abif") else label_names(names)
+    own = abstaining(names) if kind in (*_TABLES, "abif") else label_names(names)
     remarks = (*seen, *file.remarks, *own, *near_equal(names))
     named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
     options = {
@@ -96,6 +107,7 @@ def _read(
     columns: Mapping[str, str | Sequence[str]] | None,
     candidates: Sequence[str] | None,
     contest: str | None,
+    precinct: str | None,
 ) -> BallotFile:
     if kind in preflib.ENDINGS or kind == preflib.CATEGORIES:
         return preflib.read(text.text(), kind, rules, listed=candidates)
@@ -105,7 +117,7 @@ def _read(
         return abif.read(text.text(), rules, candidates=candidates)
     if _TWO_NUMBERS.fullmatch(_first_line(text)):
         return blt.read_commas(text.text(), rules)
-    return cast_votes.read(text, rules, named=columns, candidates=candidates, contest=contest)
+    return cast_votes.read(text, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct)
 
 
 def _kind(path: str | Path, format: str | None) -> str:
@@ -144,15 +156,13 @@ def for_rule(file: BallotFile, rule: str) -> BallotFile:
 
     Guarantee: what comes back holds a ballot that marks somebody.
     """
-    if file.marks == RANKS and rule not in RULE_FOR.values():
+    wants = next((marks for marks, names in RULES_FOR.items() if rule in names), "rankings")
+    if file.marks == RANKS and wants == "rankings":
         return strict(file)
-    if RULE_FOR.get(file.marks) != rule:
-        holds, wants = f"ballots of {file.marks}", "rankings"
-        counts = f"`rule={RULE_FOR.get(file.marks)}` counts them"
-        if rule in RULE_FOR.values():
-            wants = next(marks for marks, name in RULE_FOR.items() if name == rule)
-        if file.marks == RANKS:
-            holds, counts = "rankings", "choose another rule, or say which columns hold them with `columns`"
+    if file.marks != wants:
+        holds, counts = "rankings", "choose another rule, or say which columns hold them with `columns`"
+        if file.marks != RANKS:
+            holds, counts = f"ballots of {file.marks}", f"`rule={RULES_FOR[file.marks][0]}` counts them"
         raise WrongUse(f"the file holds {holds}, and {rule} needs {wants}; {counts}")
     check_voted(file.ballots)
     return file
@@ -176,7 +186,8 @@ def strict(file: BallotFile) -> BallotFile:
             f"{ballots.truncated} ballots do not rank all {len(ballots.candidates)} candidates, which the rule "
             "truncation=refuse forbids; choose keep"
         )
-    return replace(file, ballots=check_voted(ballots), changed=changed)
+    units = {name: settled(part, file.reading.overvotes) for name, part in file.units.items()}
+    return replace(file, ballots=check_voted(ballots), changed=changed, units=units)
 
 
 def write(ballots: Ballots, path: str | Path, *, title: str = "") -> None:

@@ -19,6 +19,7 @@ NOBODY: Final[frozenset[str]] = frozenset()
 _WRITTEN: Final = re.compile(r"(?<![a-z])write[\s_-]*ins?(?![a-z])", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"[\s_.\-\u2010-\u2015]+")
 _SEVERAL: Final = re.compile(r"\s*[|;,=\n]\s*")
+_ABSTAINING: Final = {"abstain", "abstained", "abstention", "idontknow", "nopreference", "enthaltung", "skip"}
 _MOST_LISTED: Final = 6  # labels in a remark
 
 
@@ -152,6 +153,13 @@ def near_equal(names: Sequence[str]) -> Iterator[str]:
             kept = min(group, key=_untidy)
             options = " ".join(f'--alias "{name}={kept}"' for name in group if name != kept)
             yield f"{_listed(group)} are counted as different candidates; if they are one: {options}"
+
+
+def abstaining(names: Sequence[str]) -> Iterator[str]:
+    """Remarks about candidates of a form who are called like a vote for nobody, with the option that says so."""
+    for name in names:
+        if _letters(name) in _ABSTAINING:
+            yield f'"{name}" is counted as a candidate; if it is a vote for nobody: --alias "{name}=blank"'
 
 
 def label_names(names: Sequence[str]) -> Iterator[str]:

@@ -24,9 +24,14 @@ _MOST_POINTS: Final = 1000
 
 
 def rated_ballots(
-    table: Coded, weights: NDArray[np.int64], columns: Columns, reading: Reading, candidates: Sequence[str] | None
+    table: Coded,
+    weights: NDArray[np.int64],
+    columns: Columns,
+    reading: Reading,
+    candidates: Sequence[str] | None,
+    top: int | None = None,
 ) -> BallotFile:
-    """Ballots of scores or approvals, by a grid of columns."""
+    """Ballots of scores or approvals, by a grid of columns; without `top` the highest score is that of these rows."""
     names = checked_candidates([name for _, name in columns.grid])
     if candidates is not None and set(candidates) != set(names):
         raise WrongUse("the columns name other candidates than the list of candidates; they must agree")
@@ -45,7 +50,8 @@ def rated_ballots(
         rule = "a whole number from 0 to 1000" if columns.cells == "scores" else "1, x or yes, or 0, no or nothing"
         raise WrongUse(f"line {lines[int(np.argmax(wrong))]}: in a column of {columns.cells} each cell is {rule}")
     given = scores[rows]
-    top = int(given.max(initial=0)) if columns.cells == "scores" else 1
+    if top is None:
+        top = int(given.max(initial=0)) if columns.cells == "scores" else 1
     if columns.cells == "approvals":
         levels = np.where(given > 0, 0, -1).astype(np.int16)
     else:
@@ -59,8 +65,13 @@ def rated_ballots(
         reading=reading.for_marks(counted=columns.count is not None),
         marks=columns.cells,
         top=top,
-        remarks=(f"scores are from 0 to {top}, and the more the better",) if columns.cells == "scores" else (),
+        remarks=(scale_remark(top),) if columns.cells == "scores" else (),
     )
+
+
+def scale_remark(top: int) -> str:
+    """What is told about a file of scores."""
+    return f"scores are from 0 to {top}, and the more the better"
 
 
 def _points(cell: str, kind: str) -> int | None:

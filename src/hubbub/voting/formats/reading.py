@@ -38,6 +38,32 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "write_ins": ("together", "apart", "drop"),
 }
 
+WORDS: Final[Mapping[tuple[str, str], str]] = {
+    ("overvotes", "stop"): "a ballot ends at a rank with several candidates",
+    ("overvotes", "skip"): "a rank with several candidates is passed over",
+    ("overvotes", "several"): "a rank with several candidates ends the ballot while more than one of them is in",
+    ("overvotes", "refuse"): "no rank may have several candidates",
+    ("skips", "skip"): "an empty rank is passed over",
+    ("skips", "stop"): "a ballot ends at an empty rank",
+    ("skips", "stop-at-two"): "a ballot ends at two empty ranks in a row",
+    ("repeats", "first"): "a candidate who is ranked twice counts at the better rank",
+    ("repeats", "stop"): "a ballot ends where a candidate comes again",
+    ("repeats", "refuse"): "no ballot may rank a candidate twice",
+    ("truncation", "keep"): "a ballot may leave candidates out",
+    ("truncation", "refuse"): "every ballot must rank all candidates",
+    ("write_ins", "together"): "all write-ins are one candidate",
+    ("write_ins", "apart"): "each write-in is a candidate of their own",
+    ("write_ins", "drop"): "a write-in is an empty rank",
+}
+"""What each rule does, for people who voted."""
+
+MET: Final[Mapping[str, str]] = {
+    "overvotes": "with several candidates at a rank",
+    "skips": "with an empty rank",
+    "repeats": "with a candidate twice",
+}
+"""What is on a ballot that a rule changed."""
+
 Rank: TypeAlias = frozenset[str] | None
 """What one rank holds: candidates, nobody if it was skipped, None for an overvote of unknown candidates."""
 
@@ -142,6 +168,10 @@ class Reading:
     def rules(self) -> dict[str, str]:
         """The rules by name, as they go into a result."""
         return {what: getattr(self, what) or "refuse" for what in CHOICES}
+
+    def describe(self) -> str:
+        """The rules in words."""
+        return "; ".join(WORDS[rule] for rule in self.rules().items())
 
 
 @dataclass(slots=True)

@@ -72,8 +72,8 @@ class Choices:
             )
         else:
             sentences.append(
-                f"No eta of at most {to_text(LARGEST)} makes a promise to this electorate that covers more than one "
-                "single ranking."
+                f"A weaker promise does not help: even a gain of at most {to_text(LARGEST)} cannot be promised here "
+                "to a voter who is unsure how others vote."
             )
         if self.rules:
             sentences.append(f"Of the rules here {_listed(list(self.rules))} would promise it as it is.")

@@ -65,7 +65,8 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
     best = max(range(len(totals)), key=totals.__getitem__)
     behind = totals[best] - totals[winner]
     if not isinstance(rule, Positional | Borda | Plurality | RepeatedPlurality | ScoringElimination):
-        return Undecided(f"{rule.name} does not claim it; the winner is {behind:,} {what} behind the best")
+        place = f"is {behind:,} {what} behind the best" if behind else f"has the most {what}"
+        return Undecided(f"{rule.name} does not claim it; the winner {place}")
     if within and max(totals) - min(totals) <= within:
         return Undecided(f"it would say nothing here: all candidates are within the margin of {within:,} {what}")
     if behind <= within:

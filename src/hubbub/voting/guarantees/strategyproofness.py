@@ -147,10 +147,10 @@ def honesty(
         kin = _KIN.get(rule.name, "scoring-elimination")
         return NotPromised(
             eta=eta,
-            reason=f"{rule.name} can reward a lie under coarse beliefs too; {kin} is the rule like it that promises",
+            reason=f"{rule.name} can reward a lie even of voters who know little of the others; {kin} is the rule like it that promises",
         )
     if not isinstance(rule, RepeatedPlurality | ApproximateRunoff | ScoringElimination):
-        return NotPromised(eta=eta, reason=f"no theorem here is about {rule.name}; check the conditions of Theorem 77")
+        return NotPromised(eta=eta, reason=f"no theorem here is about {rule.name} (Theorem 77 says what one needs)")
     span = 1
     if isinstance(rule, ScoringElimination):
         span = points_range(rule.stage.points(candidates), truncated=truncated)
@@ -172,7 +172,7 @@ def honesty(
         elif margin > margins.default_margin(rule.kind, voters, candidates, eta, points_range=span):
             why = f"the margin {margin:,} is too wide for {voters:,} voters: it may keep whom nobody expects to be near"
         else:
-            why = f"{voters:,} voters are too few for any belief, however coarse"
+            why = f"{voters:,} voters are too few for the proof behind this rule to cover anybody"
         return NotPromised(eta=eta, reason=why, margin=margin, alpha_min=alpha if isinstance(alpha, Fraction) else None)
     if alpha > REAL:
         alpha_text = approximately(alpha, digits=3)

@@ -11,6 +11,7 @@ weights too.)
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,19 @@ if TYPE_CHECKING:
 Ranking: TypeAlias = tuple[int, ...]
 """Candidates by their number, the best first; a truncated one leaves some out at the end."""
 
+
+class Scores(Ranking):
+    """A ballot of score voting in the place of a ranking: what it gives each candidate, in their order."""
+
+    __slots__ = ()
+
+    @property
+    def ranking(self) -> Ranking:
+        """The candidates whom it scores above its lowest, the highest first; all who share a score stand beside."""
+        return tuple(sorted((c for c, s in enumerate(self) if s > min(self)), key=lambda c: (-self[c], c)))
+
+
+MOST_SCORE: Final = 100
 MOST_RANKED: Final = 8
 """Candidates of a Dirichlet belief at most: it gives each of the m! rankings a probability of its own."""
 
@@ -78,7 +92,14 @@ class Belief:
 
 
 def check_ranking(ranking: Ranking, candidates: Sequence[str], *, truncated: bool = False) -> None:
-    """Refuse a ranking that is not one of `candidates`."""
+    """Refuse a ranking, or scores, that are not of `candidates`."""
+    if isinstance(ranking, Scores):
+        if len(ranking) != len(candidates) or not all(0 <= score <= MOST_SCORE for score in ranking):
+            raise WrongUse(
+                f"scores like 5-2-0 give each of {', '.join(candidates)} a whole number from 0 to {MOST_SCORE}, not "
+                f"{ranking_text(ranking, candidates)[:40]!r}"
+            )
+        return
     names = ranking_text(ranking, candidates) if all(0 <= c < len(candidates) for c in ranking) else str(ranking)
     if len(set(ranking)) != len(ranking) or not all(0 <= c < len(candidates) for c in ranking):
         raise WrongUse(f"a ranking names each candidate at most once, and {names!r} does not")
@@ -90,7 +111,9 @@ def check_ranking(ranking: Ranking, candidates: Sequence[str], *, truncated: boo
 
 
 def ranking_text(ranking: Ranking, candidates: Sequence[str]) -> str:
-    """``cab`` where all names are single characters, else ``kiss>wright>montroll``."""
+    """``cab`` where all names are single characters, else ``kiss>wright>montroll``; ``5-2-0`` for scores."""
+    if isinstance(ranking, Scores):
+        return "-".join(map(str, ranking))
     names = [candidates[c] for c in ranking]
     return ("" if all(len(name) == 1 for name in candidates) else ">").join(names)
 
@@ -100,9 +123,27 @@ def split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(">")) if ">" in text else tuple(text.strip())
 
 
+def is_scores(text: str) -> bool:
+    """Whether a text gives a score to each candidate, like 5-2-0."""
+    return re.fullmatch(r"\s*\d{1,4}(-\d{1,4})+\s*", text, re.ASCII) is not None
+
+
+def scored(ranking: Ranking, candidates: int, top: int) -> Scores:
+    """The scores of somebody who ranks so, in even steps from `top` to 0, rounded down."""
+    steps = candidates - 1
+    found = [0] * candidates
+    for place, candidate in enumerate(ranking):
+        found[candidate] = top * (steps - place) // steps
+    return Scores(found)
+
+
 def read_ranking(text: str, candidates: Sequence[str], *, truncated: bool = False) -> Ranking:
-    """The ranking that ``cab`` or ``kiss>wright>montroll`` says."""
+    """The ranking that ``cab`` or ``kiss>wright>montroll`` says, or the scores of ``5-2-0``."""
     stripped = text.strip()
+    if is_scores(stripped) and stripped not in candidates:
+        scores = Scores(int(part) for part in stripped.split("-"))
+        check_ranking(scores, candidates)
+        return scores
     names = (stripped,) if stripped in candidates else split_names(text)
     unknown = [name for name in names if name not in candidates]
     if unknown:

@@ -27,7 +27,7 @@ from hubbub.voting.manipulation.gain_borda import power, roots, smooth
 from hubbub.voting.manipulation.gain_masses import Masses, window
 from hubbub.voting.manipulation.gain_states import Floats, Grid, blocks
 from hubbub.voting.manipulation.gain_three import decide, halving_sum
-from hubbub.voting.manipulation.gain_winners import BORDA, Contest
+from hubbub.voting.manipulation.gain_winners import APPROVAL, BORDA, MINIMAX, PLURALITY, SCORE, Contest
 
 MOST_VOTERS: Final = 2_001
 """Tables of binomial tails are as large as the square of this."""
@@ -61,11 +61,18 @@ def efficiencies(belief: Belief, voters: int, contests: Sequence[Contest]) -> tu
     """
     if len(belief.candidates) != 3 or belief.truncated:
         raise WrongUse("Condorcet efficiency is computed for complete ballots of three candidates")
+    if any(each.kind in (APPROVAL, SCORE) for each in contests):
+        raise WrongUse("Condorcet efficiency is of rules for rankings, and approval and score count none")
     if voters > MOST_VOTERS:
         raise WrongUse(f"Condorcet efficiency is computed up to {MOST_VOTERS:,} voters, not for {voters:,}")
-    from_tops = [contest for contest in contests if contest.kind != BORDA]
-    found = iter(_from_tops(belief, voters, from_tops) if from_tops else ())
-    return tuple(_of_points(belief, voters, each) if each.kind == BORDA else next(found) for each in contests)
+    # A Condorcet winner is elected by minimax for certain: only how often there is one is asked of the states.
+    tops = [Contest(kind=PLURALITY) if each.kind == MINIMAX else each for each in contests if each.kind != BORDA]
+    found = iter(_from_tops(belief, voters, tops) if tops else ())
+    answers = (_of_points(belief, voters, each) if each.kind == BORDA else next(found) for each in contests)
+    return tuple(
+        Efficiency(answer.exists, answer.exists) if each.kind == MINIMAX else answer
+        for each, answer in zip(contests, answers, strict=True)
+    )
 
 
 def _from_tops(belief: Belief, voters: int, contests: Sequence[Contest]) -> list[Efficiency]:

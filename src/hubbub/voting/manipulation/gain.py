@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations, product
 from math import perm
 from typing import Final, TypeAlias
 
@@ -38,8 +38,8 @@ from hubbub.voting.manipulation import (
     gain_sample,
     gain_three,
 )
-from hubbub.voting.manipulation.beliefs import Belief, Ranking, check_ranking, ranking_text
-from hubbub.voting.manipulation.gain_winners import BORDA, INSTANT_RUNOFF, PLURALITY
+from hubbub.voting.manipulation.beliefs import Belief, Ranking, Scores, check_ranking, ranking_text
+from hubbub.voting.manipulation.gain_winners import APPROVAL, BORDA, INSTANT_RUNOFF, MINIMAX, PLURALITY, SCORE
 from hubbub.voting.manipulation.gain_winners import Contest as Contest
 from hubbub.voting.manipulation.utilities import Utility, check_consistent, corners
 
@@ -82,6 +82,7 @@ class Question:
             raise WrongUse(f"a voter's gain needs at least 2 voters, not {self.voters}")
         if not self.truth:
             raise WrongUse("the true ranking must name somebody")
+        self._check_scores()
         check_ranking(self.truth, names, truncated=self.belief.truncated)
         for lie in self.lies:
             check_ranking(lie, names, truncated=self.belief.truncated)
@@ -91,10 +92,32 @@ class Question:
             raise WrongUse(f"an order for ties must name each of {', '.join(names)} once")
         if self.worth is not None:
             check_consistent(self.worth, self.truth)
+        if self.contest.kind == APPROVAL and not self.belief.truncated:
+            raise WrongUse(
+                "a ballot of approval names whom it approves of; allow `truncated` ballots, like ab:1/2,c:1/2"
+            )
+
+    def _check_scores(self) -> None:
+        """Refuse scores for a rule that counts rankings, and rankings for one that counts scores."""
+        ballots = [*(ranking for ranking, _ in self.belief.shares), self.truth, *self.lies]
+        top = self.contest.top
+        if any(isinstance(each, Scores) != (top is not None) for each in ballots):
+            raise WrongUse(
+                "score counts ballots of scores, like 5-2-0:1/2,0-5-3:1/2, and the other rules count rankings, like abc; write "
+                "belief, truth and lies for the rule"
+            )
+        if top is not None and max(max(each) for each in ballots) > top:
+            raise WrongUse(f"a ballot gives more than the highest score, which is {top}; raise `top`, or correct it")
+        if top is not None and len(set(self.truth)) == 1:
+            raise WrongUse("the true scores must differ, or she would not mind who wins")
 
     @property
     def number_of_lies(self) -> int:
         m = len(self.belief.candidates)
+        if self.contest.top is not None:  # a score more for everybody changes nothing, so somebody has 0
+            return len(self.lies) or (self.contest.top + 1) ** m - self.contest.top**m - 1
+        if self.contest.kind == APPROVAL:
+            return len(self.lies) or (1 << m) - 1
         if self.contest.kind == PLURALITY:
             return len(self.lies) or m - 1 + self.belief.truncated
         return len(self.lies) or sum(perm(m, length) for length in self._lengths) - 1
@@ -106,9 +129,17 @@ class Question:
 
     @property
     def reports(self) -> tuple[Ranking, ...]:
-        """Every lie considered; of those that plurality cannot tell apart, one."""
+        """Every lie considered; of those that plurality, or approval, cannot tell apart, one."""
         if self.lies:
             return self.lies
+        if self.contest.top is not None and self.number_of_lies <= MOST_LIES:
+            truthful = tuple(score - min(self.truth) for score in self.truth)
+            every = product(range(self.contest.top + 1), repeat=len(self.belief.candidates))
+            return tuple(Scores(each) for each in every if min(each) == 0 and each != truthful)
+        if self.contest.kind == APPROVAL and self.number_of_lies <= MOST_LIES:
+            everyone = range(len(self.belief.candidates))
+            named = (tuple(chosen) for length in self._lengths for chosen in combinations(everyone, length))
+            return tuple(chosen for chosen in named if set(chosen) != set(self.truth))
         if self.contest.kind == PLURALITY:
             tops = [c for c in range(len(self.belief.candidates)) if c != self.truth[0]]
             moved = tuple((top, *(c for c in self.truth if c != top)) for top in tops)
@@ -193,6 +224,8 @@ def method_for(question: Question) -> str:
         return ENUMERATE
     if _is_three(question) and _quick_three(question):
         return THREE
+    if question.contest.top is not None:
+        return SAMPLE
     if kind == PLURALITY and gain_pivots.quick(belief, question.voters):
         return PIVOTS
     if _is_four(question) and gain_four.quick(belief, question.voters):
@@ -210,17 +243,22 @@ def _quick_three(question: Question) -> bool:
 def _as_counted(question: Question) -> Belief:
     """The belief with rankings together that the rule cannot tell apart.
 
-    Plurality looks at the first place; the others never at the last of all places, which the rest of a ballot implies.
+    Plurality looks at the first place, approval at who is named; the others never at the last of all places, which the
+    rest of a ballot implies.
     """
+    if question.contest.top is not None:
+        return question.belief
     ranked = 1 if question.contest.kind == PLURALITY else len(question.belief.candidates) - 1
     shares: dict[Ranking, Fraction] = {}
     for ranking, share in question.belief.shares:
-        seen = ranking[:ranked]
+        seen = tuple(sorted(ranking)) if question.contest.kind == APPROVAL else ranking[:ranked]
         shares[seen] = shares.get(seen, Fraction(0)) + share
     return Belief(candidates=question.belief.candidates, shares=tuple(shares.items()), truncated=True)
 
 
 def _is_three(question: Question) -> bool:
+    if question.contest.kind in (MINIMAX, APPROVAL, SCORE):
+        return False
     return len(question.belief.candidates) == 3 and not question.belief.truncated
 
 

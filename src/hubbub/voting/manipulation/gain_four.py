@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -38,8 +38,6 @@ QUICK_VOTERS: Final = 101
 
 REPORTS: Final = tuple(permutations(range(4)))
 _EDGE: Final = 2  # a count this far above the least is safe from one ballot
-
-Law: TypeAlias = tuple[tuple[float, ...], ...]
 
 
 def quick(belief: Belief, voters: int) -> bool:

@@ -1,8 +1,9 @@
 """How honest a rule is, over a triangle of beliefs: what the best lie gains in each cell, and what the rule elects.
 
 The corners of the triangle are three beliefs about three candidates, and a cell mixes them in whole parts of `steps`.
-Unless told otherwise a corner says that everybody's first choice is one candidate, with the two others equally likely
-to come second, so that a cell is how many are expected to have each candidate first. Each cell has the largest gain
+Unless told otherwise the corners go in a circle: all others rank abc, all bca, or all cab, so that a cell is how many
+are expected to have each candidate first. (With even second choices, :func:`first_choices`, lies in a runoff hardly
+pay, and a map would hide them.) Each cell has the largest gain
 over all six true rankings, as `gain` gives it. A poll is a point on the triangle: each corner has one vote of a uniform
 prior and those of the poll (Dirichlet).
 """
@@ -19,10 +20,10 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.manipulation import condorcet
-from hubbub.voting.manipulation.beliefs import Belief, Ranking, mixture, ranking_text
+from hubbub.voting.manipulation.beliefs import Belief, Ranking, mixture, ranking_text, scored
 from hubbub.voting.manipulation.condorcet import Efficiency, efficiencies
 from hubbub.voting.manipulation.gain import BOUND, SAMPLE, Gain, Question, gains_of_truths, method_for
-from hubbub.voting.manipulation.gain_winners import Contest
+from hubbub.voting.manipulation.gain_winners import MINIMAX, Contest
 
 STEPS: Final = 12
 MOST_STEPS: Final = 60
@@ -35,8 +36,14 @@ Weights: TypeAlias = tuple[int, int, int]
 Task: TypeAlias = tuple[Weights, Contest]
 
 
+def circle() -> tuple[Belief, Belief, Belief]:
+    """The corners unless told otherwise: all rank abc, all bca, all cab."""
+    found = [Belief(candidates=NAMES, shares=((r, Fraction(1)),)) for r in ((0, 1, 2), (1, 2, 0), (2, 0, 1))]
+    return found[0], found[1], found[2]
+
+
 def first_choices() -> tuple[Belief, Belief, Belief]:
-    """The corners unless told otherwise: one first choice for all, the second even."""
+    """Corners with one first choice for all, the second even."""
     half = Fraction(1, 2)
     found = [Belief(candidates=NAMES, shares=tuple((r, half) for r in TRUTHS if r[0] == first)) for first in range(3)]
     return found[0], found[1], found[2]
@@ -76,7 +83,7 @@ class RuleMap:
     contest: Contest
     cells: tuple[Cell, ...]
     polls: tuple[Cell, ...]
-    centre: Efficiency | None  # where the corners are alike: unless told otherwise, all orders
+    centre: Efficiency | None  # where all six orders are equally likely
 
     @property
     def worst(self) -> Cell:
@@ -134,7 +141,7 @@ class GainMap:
         }
 
     def rows(self) -> list[tuple[str, str, str, str, str, str]]:
-        """Rule, margin, largest gain and where, mean gain, Condorcet efficiency at the centre."""
+        """Rule, margin, largest gain and where, mean gain, Condorcet efficiency where all orders are alike."""
         found = []
         for each in self.rules:
             worst, elects = each.worst, None if each.centre is None else each.centre.share
@@ -162,8 +169,8 @@ class GainMap:
         if self.rules[0].centre is not None:
             sentences.append(
                 "Condorcet efficiency is how often the rule elects whoever beats everybody else one to one, where "
-                "somebody does, with all votes drawn as the cell says; for a rule, at the centre, where the corners "
-                "are alike."
+                "somebody does, with all votes drawn as the cell says; for a rule, where all six orders are equally "
+                "likely."
             )
         elif self.voters > condorcet.MOST_VOTERS:
             sentences.append(f"Condorcet efficiency is computed up to {condorcet.MOST_VOTERS:,} voters.")
@@ -172,10 +179,11 @@ class GainMap:
                 "Second choices are even here, which hides what a lie gains in a runoff; corners like abc, bca and cab "
                 "show it."
             )
-        if len(self.rules) > 1:
-            best = min(self.rules, key=lambda each: each.worst.gain.high)
-            gained = approximately(best.worst.gain.high)
-            sentences.append(f"The least a lie can gain at worst is under {best.contest.kind}: {gained}.")
+        if self.corners == circle():
+            sentences.append(
+                "The corners are abc, bca and cab: preferences in a circle, for which lies in a runoff pay most. Few "
+                "electorates are like that."
+            )
         for weights in self.polls:
             votes = ", ".join(f"{label} {part - 1:,}" for label, part in zip(self.labels, weights, strict=True))
             gains = ", ".join(
@@ -210,15 +218,16 @@ def gain_map(
         raise WrongUse(f"a triangle has at least 2 and at most {MOST_STEPS} steps, not {steps}")
     if not contests:
         raise WrongUse("a map needs at least one rule")
-    ends = first_choices() if corners is None else corners
+    ends = circle() if corners is None else corners
     if any(end.candidates != NAMES or end.truncated for end in ends):
         raise WrongUse("the corners of a map are beliefs in complete rankings of the candidates a, b and c")
     for contest in contests:
-        middle = Question(belief=belief_at(ends, (1, 1, 1)), truth=TRUTHS[0], voters=voters, contest=contest)
+        inside = _as_cast(belief_at(ends, (1, 1, 1)), contest)
+        middle = Question(belief=inside, truth=_report(TRUTHS[0], contest), voters=voters, contest=contest)
         if method_for(middle) in (BOUND, SAMPLE):
             raise WrongUse(
                 f"a map goes through every state, and {contest.kind} has too many with {voters:,} voters; ask for "
-                "2,001 or fewer"
+                f"{_most_voters(contest)} or fewer"
             )
     elects = elects and voters <= condorcet.MOST_VOTERS
     turns = _symmetries(ends) if truth is None else {NAMES_STAY: NAMES_STAY}
@@ -230,10 +239,12 @@ def gain_map(
     for at, contest in watch(tasks):
         if (contest, at) not in known:
             cell = _cell(ends, at, contest, voters, truths, elects=elects)
-            for moved, renamed in turns.items() if contest.order is None else ((NAMES_STAY, NAMES_STAY),):
+            same = contest.order is None and contest.top is None
+            for moved, renamed in turns.items() if same else ((NAMES_STAY, NAMES_STAY),):
                 target = (at[moved[0]], at[moved[1]], at[moved[2]])
                 known.setdefault((contest, target), _renamed(cell, ends, target, renamed))
-    centres = efficiencies(belief_at(ends, (1, 1, 1)), voters, contests) if elects else (None,) * len(contests)
+    alike = belief_at(first_choices(), (1, 1, 1))
+    centres = [efficiencies(alike, voters, (each,))[0] if elects and each.top is None else None for each in contests]
     maps = [
         RuleMap(
             contest=contest,
@@ -248,6 +259,28 @@ def gain_map(
     )
 
 
+def _most_voters(contest: Contest) -> str:
+    if contest.top is not None:
+        return "some sixty, or for a lower `top`,"
+    return "251, with three rankings at the corners," if contest.kind == MINIMAX else "2,001"
+
+
+def _report(ranking: Ranking, contest: Contest) -> Ranking:
+    """What somebody reports who ranks so and tells the truth."""
+    return ranking if contest.top is None else scored(ranking, len(NAMES), contest.top)
+
+
+def _as_cast(belief: Belief, contest: Contest) -> Belief:
+    """The belief in the ballots of a rule; rankings that give the same scores are together."""
+    if contest.top is None:
+        return belief
+    shares: dict[Ranking, Fraction] = {}
+    for ranking, share in belief.shares:
+        cast = _report(ranking, contest)
+        shares[cast] = shares.get(cast, Fraction(0)) + share
+    return replace(belief, shares=tuple(shares.items()))
+
+
 def belief_at(corners: Sequence[Belief], weights: Weights) -> Belief:
     """The belief of a cell."""
     parts = [(Fraction(part, sum(weights)), corner) for part, corner in zip(weights, corners, strict=True) if part]
@@ -259,9 +292,10 @@ def _cell(
     corners: Sequence[Belief], at: Weights, contest: Contest, voters: int, truths: Sequence[Ranking], *, elects: bool
 ) -> Cell:
     belief = belief_at(corners, at)
-    found = gains_of_truths(belief, voters, contest, truths)
+    reports = dict.fromkeys(_report(truth, contest) for truth in truths)
+    found = gains_of_truths(_as_cast(belief, contest), voters, contest, list(reports))
     best = max(found.values(), key=lambda gain: (gain.high, gain.low))
-    elected = efficiencies(belief, voters, (contest,))[0] if elects else None
+    elected = efficiencies(belief, voters, (contest,))[0] if elects and contest.top is None else None
     return Cell(weights=at, gain=best, efficiency=elected)
 
 

@@ -16,19 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.voting.manipulation.beliefs import Ranking
+from hubbub.voting.manipulation.beliefs import MOST_SCORE, Ranking, Scores
 from hubbub.voting.protocol import Rule
+from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality
 from hubbub.voting.rules.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
+from hubbub.voting.rules.pairs.pair_rules import PairRule
 from hubbub.voting.rules.positional import Borda, Plurality
 from hubbub.voting.rules.runoff import InstantRunoff
+from hubbub.voting.rules.score import Score
 from hubbub.voting.rules.threshold import threshold
 from hubbub.voting.ties import FixedTies
 
 PLURALITY: Final = "plurality"
 INSTANT_RUNOFF: Final = "instant-runoff"
 BORDA: Final = "borda"
-CONTESTS: Final = (PLURALITY, INSTANT_RUNOFF, REPEATED_PLURALITY, APPROXIMATE_RUNOFF, BORDA)
+MINIMAX: Final = "minimax"
+APPROVAL: Final = "approval"
+SCORE: Final = "score"
+CONTESTS: Final = (PLURALITY, INSTANT_RUNOFF, REPEATED_PLURALITY, APPROXIMATE_RUNOFF, BORDA, MINIMAX, APPROVAL, SCORE)
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -41,15 +47,20 @@ class Contest:
     at random where several have the fewest. repeated-plurality: all who are not within `margin` of the most tops
     leave, until nobody does; then plurality. approximate-runoff: all who are within `margin` of the fewest tops
     leave, until that would be everybody; then plurality. borda: most points wins, m - 1 for the first place of m down
-    to 0 for the last and for no place. Ties are broken uniformly at random, or in favour of
+    to 0 for the last and for no place. minimax: whose worst pair is least bad wins, by the margin of votes. approval: a
+    ballot approves of all whom it names, and the most approvals win. score: a ballot gives each candidate from 0 to `top`
+    points, and the most points win. Ties are broken uniformly at random, or in favour of
     whoever comes first in `order`; then no rule promises anything.
     """
 
     kind: str
     margin: int | None = None
     order: Ranking | None = None
+    top: int | None = None
 
     def __post_init__(self) -> None:
+        if (self.top is not None) != (self.kind == SCORE) or (self.top is not None and not 1 <= self.top <= MOST_SCORE):
+            raise WrongUse(f"score needs `top`, its highest score, from 1 to {MOST_SCORE}, and no other rule takes it")
         if self.kind not in CONTESTS:
             raise WrongUse(f"a gain is computed for {', '.join(CONTESTS)}, not for {self.kind!r}")
         if (self.margin is not None) != (self.kind in (REPEATED_PLURALITY, APPROXIMATE_RUNOFF)):
@@ -73,7 +84,8 @@ class Contest:
 
 def contest_of(rule: Rule, voters: int, candidates: Sequence[str]) -> Contest:
     """What a rule of :mod:`hubbub.voting.rules.rules` is in an election of this size."""
-    if not isinstance(rule, Plurality | Borda | InstantRunoff | RepeatedPlurality | ApproximateRunoff):
+    known = Plurality | Borda | InstantRunoff | RepeatedPlurality | ApproximateRunoff | Approval | PairRule | Score
+    if not isinstance(rule, known) or rule.name not in CONTESTS:
         raise WrongUse(f"a gain is computed for {', '.join(CONTESTS)}, not for {rule.name}")
     margin = None
     if isinstance(rule, RepeatedPlurality | ApproximateRunoff):
@@ -81,7 +93,7 @@ def contest_of(rule: Rule, voters: int, candidates: Sequence[str]) -> Contest:
     order = None
     if isinstance(rule.ties, FixedTies):
         order = tuple(candidates.index(name) for name in rule.ties.order)
-    return Contest(kind=rule.name, margin=margin, order=order)
+    return Contest(kind=rule.name, margin=margin, order=order, top=rule.top if isinstance(rule, Score) else None)
 
 
 def denominator(contest: Contest, candidates: int) -> int:
@@ -116,10 +128,16 @@ class Tally:
             self._kept[members] = (self._exact @ table).astype(np.int64)
         return self._kept[members]
 
-    def points(self) -> Integers:
-        """One row per profile: the points of each candidate by Borda's count."""
-        table = np.array([points(ranking, self.candidates) for ranking in self.rankings], dtype=np.float64)
+    def points(self, kind: str = BORDA) -> Integers:
+        """One row per profile: the points of each candidate by Borda's count, or the approvals."""
+        table = np.array([points(ranking, self.candidates, kind) for ranking in self.rankings], dtype=np.float64)
         return (self._exact @ table).astype(np.int64)
+
+    def margins(self) -> Integers:
+        """Profiles, candidates, candidates: how many more ballots prefer one to the other than the other way."""
+        table = np.array([_preferred(ranking, self.candidates) for ranking in self.rankings], dtype=np.float64)
+        margins = self._exact @ table.reshape(len(self.rankings), -1)
+        return margins.reshape(-1, self.candidates, self.candidates).astype(np.int64)
 
 
 def top(ranking: Ranking, members: Sequence[int]) -> int | None:
@@ -127,11 +145,28 @@ def top(ranking: Ranking, members: Sequence[int]) -> int | None:
     return next((c for c in ranking if c in members), None)
 
 
-def points(ranking: Ranking, candidates: int) -> list[int]:
-    """What a ballot gives each candidate by Borda's count: m - 1 for the first place, and 0 for no place."""
+def points(ranking: Ranking, candidates: int, kind: str = BORDA) -> list[int]:
+    """What a ballot gives each candidate by Borda's count, m - 1 for the first place and 0 for no place; or by approval,
+    1 for whoever is named; or the scores themselves."""
+    if isinstance(ranking, Scores):
+        return list(ranking)
     found = [0] * candidates
     for position, candidate in enumerate(ranking):
-        found[candidate] = candidates - 1 - position
+        found[candidate] = 1 if kind == APPROVAL else candidates - 1 - position
+    return found
+
+
+def _preferred(ranking: Ranking, candidates: int) -> list[list[int]]:
+    """1 where a ballot prefers one to the other, -1 the other way; whom it names to whom it does not."""
+    at = [ranking.index(c) if c in ranking else candidates for c in range(candidates)]
+    return [[(at[one] < at[other]) - (at[one] > at[other]) for other in range(candidates)] for one in range(candidates)]
+
+
+def _worst_pairs(margins: Integers) -> Integers:
+    """For each profile and candidate the margin of the worst pair."""
+    m = margins.shape[1]
+    others = np.where(np.eye(m, dtype=np.bool_), np.iinfo(np.int64).max, margins)
+    found: Integers = others.min(axis=2)
     return found
 
 
@@ -145,8 +180,12 @@ def lotteries(contest: Contest, tally: Tally, report: Ranking = ()) -> Integers:
     if full > 1 << 50:
         raise WrongUse(f"instant-runoff with {size} candidates has too many ways to tie; ask for another rule")
     found = np.zeros((tally.size, size), dtype=np.int64)
-    if contest.kind == BORDA:
-        scores, everyone = tally.points() + np.array(points(report, size)), np.arange(tally.size)
+    if contest.kind in (BORDA, APPROVAL, MINIMAX, SCORE):
+        everyone = np.arange(tally.size)
+        if contest.kind == MINIMAX:
+            scores = _worst_pairs(tally.margins() + np.array(_preferred(report, size)))
+        else:
+            scores = tally.points(contest.kind) + np.array(points(report, size, contest.kind))
         _finish(contest, range(size), scores, everyone, np.full(tally.size, full, dtype=np.int64), found)
         return found
     waiting: dict[tuple[int, ...], list[tuple[Integers, Integers]]] = {

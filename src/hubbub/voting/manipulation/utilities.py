@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
-from hubbub.voting.manipulation.beliefs import Ranking, ranking_text
+from hubbub.voting.manipulation.beliefs import Ranking, Scores, ranking_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,11 @@ class Utility:
         return max(self.values) - min(self.values)
 
     def consistent_with(self, ranking: Ranking) -> bool:
-        """Whether the utility falls strictly along `ranking`; those that a truncated one leaves out are tied below."""
+        """Whether the utility falls strictly along `ranking`; those that a truncated one leaves out are tied below. By scores
+        it falls as they do, and equal scores are worth the same."""
+        if isinstance(ranking, Scores):
+            pairs = combinations(zip(self.values, ranking, strict=True), 2)
+            return all((a > b) == (s > t) and (a < b) == (s < t) for (a, s), (b, t) in pairs)
         ranked = [self.values[c] for c in ranking]
         rest = {self.values[c] for c in range(len(self.values)) if c not in ranking}
         falling = all(a > b for a, b in pairwise(ranked))
@@ -94,13 +98,17 @@ def corners(truth: Ranking, candidates: Sequence[str]) -> tuple[Utility, ...]:
     """The utilities at which a lie can gain most: the first j of `truth` are worth 1 and the others 0.
 
     Guarantee: for every lie, the supremum of its gain over all utilities in [0, 1] consistent with `truth` is the
-    largest of its gains at these and 0. Where the truth is truncated, those it leaves out count as tied for last.
+    largest of its gains at these and 0. Where the truth is truncated, those it leaves out count as tied for last; where it
+    is scores, those of equal scores are worth the same.
     """
-    longest = min(len(truth), len(candidates) - 1)
+    if isinstance(truth, Scores):
+        first = [[c for c, score in enumerate(truth) if score > least] for least in sorted(set(truth))[-2::-1]]
+    else:
+        first = [list(truth[:j]) for j in range(1, min(len(truth), len(candidates) - 1) + 1)]
     return tuple(
         Utility(
             candidates=tuple(candidates),
-            values=tuple(Fraction(int(c in truth[:j])) for c in range(len(candidates))),
+            values=tuple(Fraction(int(c in best)) for c in range(len(candidates))),
         )
-        for j in range(1, longest + 1)
+        for best in first
     )

@@ -2,12 +2,17 @@
 
 Votes are whole numbers of the last decimal place that the configuration keeps, so everything is exact; what rounding
 takes from a surplus is lost, as the rules have it.
+
+The generator of `java.util.Random`, by which RCTab breaks ties from a seed that its configuration publishes.
+
+It is arithmetic on a public number and no source of randomness: whoever knows the seed knows every draw. It exists so
+that an office's count can be repeated, and serves nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -24,14 +29,28 @@ from hubbub.voting.formats.vendors.rctab_config import (
     Configuration,
     TabulationRules,
 )
-from hubbub.voting.rctab.java_dice import JavaDice
-from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
+from hubbub.voting.rctab.result import (
+    EXHAUSTED,
+    LAST_SURPLUS,
+    NO_CHOICE,
+    OVERVOTES,
+    REASONS,
+    REPEATED,
+    ROUNDING,
+    SKIPPED,
+    ConfiguredCount,
+    ConfiguredRound,
+    Move,
+)
+from hubbub.voting.rctab.tie_breaks import TieBreaks, apart_earlier
 
 _SEATS: Final = (ONE_A_ROUND, SEVERAL)
 
 
-def count_configured(configuration: Configuration, ballots: OfficeBallots) -> ConfiguredCount:
-    """Count by the rules of a configuration.
+def count_configured(
+    configuration: Configuration, ballots: OfficeBallots, ties: TieBreaks | None = None
+) -> ConfiguredCount:
+    """Count by the rules of a configuration; ties as it says, or by `ties`.
 
     Guarantee: in every round the votes of all who are in or elected, those exhausted, and what surpluses lost to
     rounding add up to the ballots that mark anybody. Ties are broken as the configuration says, or refused where it
@@ -42,7 +61,7 @@ def count_configured(configuration: Configuration, ballots: OfficeBallots) -> Co
         raise WrongUse("the configuration fills no seat; set numberOfWinners")
     if rules.mode == SINGLE and rules.winners != 1:
         raise WrongUse(f"the configuration elects {rules.winners} by a majority for one; choose another mode")
-    ties = _Ties(rules, ballots.candidates)
+    ties = _Ties(rules, ballots.candidates) if ties is None else ties
     excluded = [candidate.name for candidate in configuration.candidates if candidate.excluded]
     passes, winners = list[tuple[ConfiguredRound, ...]](), list[str]()
     for _ in range(rules.winners if rules.mode == PASSES else 1):
@@ -62,6 +81,25 @@ def count_configured(configuration: Configuration, ballots: OfficeBallots) -> Co
         winners=tuple(winners),
         ties=tuple(ties.remarks),
         mode=rules.mode,
+        answers=tuple(getattr(ties, "answers", ())),
+    )
+
+
+def count_unit(configuration: Configuration, ballots: OfficeBallots, contest: ConfiguredCount) -> ConfiguredCount:
+    """How the ballots of one precinct or batch went through the rounds of the whole contest, whose decisions they follow."""
+    rules = configuration.rules
+    ties = _Ties(replace(rules, ties="useCandidateOrder"), ballots.candidates)
+    passes = list[tuple[ConfiguredRound, ...]]()
+    for rounds in contest.passes:
+        count = _Count(rules, [name for name, _ in rounds[0].tally], ballots, ties, script=rounds)
+        count.run()
+        passes.append(tuple(count.rounds))
+    return replace(
+        contest,
+        cast=ballots.cast,
+        undervotes=sum(weight for ranks, weight in ballots.ballots if not ranks),
+        passes=tuple(passes),
+        ties=(),
     )
 
 
@@ -85,7 +123,7 @@ class _Ties:
         """One of those who are equal: the winner of them, or the one who goes."""
         among = list(tied)
         if self._mode.startswith("previousRoundCounts"):
-            among = _apart(among, earlier, wins=wins)
+            among = apart_earlier(among, earlier, wins=wins)
         if len(among) == 1:
             return among[0]
         if self._mode in ("useCandidateOrder", "generatePermutation"):
@@ -94,22 +132,11 @@ class _Ties:
             chosen = sorted(among)[self._seeded().index(len(among))]
         else:
             raise WrongUse(
-                f"{', '.join(sorted(among))} are equal, and the configuration leaves it to somebody who is asked; set "
-                "tiebreakMode to useCandidateOrder with the candidates in the order that was drawn"
+                f"{', '.join(sorted(among))} are equal, and the configuration leaves it to somebody who is asked; count on "
+                "a terminal, or name who is chosen with `tie`"
             )
         self.remarks.append(f"Equal: {', '.join(sorted(tied))}; {chosen} {'is chosen' if wins else 'goes'}.")
         return chosen
-
-
-def _apart(tied: list[str], earlier: Sequence[ConfiguredRound], *, wins: bool) -> list[str]:
-    """Those of the tied who are still equal when earlier rounds are looked at, the latest first."""
-    for counted in reversed(earlier):
-        votes = dict(counted.tally)
-        wanted = (max if wins else min)(votes[name] for name in tied)
-        tied = [name for name in tied if votes[name] == wanted]
-        if len(tied) == 1:
-            break
-    return tied
 
 
 @dataclass(slots=True)
@@ -120,13 +147,26 @@ class _Pile:
     weight: int
     value: int
     holder: str | None = None
+    origin: str | None = None  # whom they come from, while they look for somebody else
     done: bool = False
 
 
 class _Count:
-    """The state of one pass, in units of the last decimal place."""
+    """The state of one pass, in units of the last decimal place.
 
-    def __init__(self, rules: TabulationRules, running: Sequence[str], ballots: OfficeBallots, ties: _Ties) -> None:
+    With a `script`, the rounds of the whole contest, nothing is decided here: the ballots of one precinct or batch go as the
+    contest went, and an elected candidate keeps of each ballot what did not go on.
+    """
+
+    def __init__(
+        self,
+        rules: TabulationRules,
+        running: Sequence[str],
+        ballots: OfficeBallots,
+        ties: TieBreaks,
+        script: Sequence[ConfiguredRound] | None = None,
+    ) -> None:
+        self.script = script
         self.rules, self.ties = rules, ties
         self.unit = 10**rules.decimals
         self.seats = 1 if rules.mode == PASSES else rules.winners
@@ -135,20 +175,44 @@ class _Count:
         self.elected: list[str] = []
         self.kept: dict[str, int] = {}  # what the elected keep once their surplus has moved
         self.piles = [_Pile(ranks, weight, self.unit) for ranks, weight in ballots.ballots if ranks]
-        self.exhausted = 0
+        self.inactive = dict.fromkeys(REASONS, 0)
+        self.moves: list[dict[tuple[str, str], int]] = []
+        self.last_surplus = 0
         self.threshold = Fraction(0)
         self.rounds: list[ConfiguredRound] = []
 
     def run(self) -> None:
         while True:
             votes = self._tally()
-            self._set_threshold(votes)
-            elected, out = self._decide(votes)
+            at = len(self.rounds)
+            if self.script is not None:
+                self.threshold = self.script[at].threshold
+                elected, out = list(self.script[at].elected), list(self.script[at].eliminated)
+            else:
+                self._set_threshold(votes)
+                elected, out = self._decide(votes)
             self.rounds.append(self._round(votes, elected, out))
+            self.moves.append({})
             self.elected += elected
             self._move(votes, elected, out)
-            if self.rules.stop_after == len(self.rounds) or not (elected or out) or self._over():
+            if self._is_last(elected, out):
+                self._note_moves()
                 return
+
+    def _is_last(self, elected: Sequence[str], out: Sequence[str]) -> bool:
+        if self.script is not None:
+            return len(self.rounds) == len(self.script)
+        return self.rules.stop_after == len(self.rounds) or not (elected or out) or self._over()
+
+    def _note_moves(self) -> None:
+        """Write into each round what went where; after the last nothing is looked for."""
+        for i, moves in enumerate(self.moves[:-1]):
+            found = (Move(*pair, Fraction(votes, self.unit)) for pair, votes in sorted(moves.items()) if votes)
+            self.rounds[i] = replace(self.rounds[i], moves=tuple(found))
+
+    def _note(self, origin: str, target: str, votes: int) -> None:
+        moves = self.moves[-1]
+        moves[origin, target] = moves.get((origin, target), 0) + votes
 
     def _over(self) -> bool:
         """Whether nothing is left to say: rules with surpluses and with two left show one more round."""
@@ -166,42 +230,50 @@ class _Count:
         continuing = [name for name in self.running if name in votes]
         tally = tuple((name, Fraction(votes[name], self.unit)) for name in continuing)
         return ConfiguredRound(
-            self.threshold, tally, Fraction(self.exhausted, self.unit), tuple(elected), tuple(sorted(out))
+            self.threshold,
+            tally,
+            tuple((why, Fraction(votes, self.unit)) for why, votes in self.inactive.items()),
+            tuple(elected),
+            tuple(sorted(out)),
+            last_surplus=Fraction(self.last_surplus, self.unit),
         )
 
     def _tally(self) -> dict[str, int]:
         votes = {name: self.kept.get(name, 0) for name in self.running if name in self.continuing or name in self.kept}
         for pile in self.piles:
             if pile.holder is None and not pile.done:
-                pile.holder = self._holder(pile.ranks)
+                pile.holder, why = self._holder(pile.ranks)
+                if pile.origin is not None:
+                    self._note(pile.origin, pile.holder or EXHAUSTED, pile.weight * pile.value)
+                    pile.origin = None
                 if pile.holder is None:
                     pile.done = True
-                    self.exhausted += pile.weight * pile.value
+                    self.inactive[why] += pile.weight * pile.value
             if pile.holder is not None:
                 votes[pile.holder] += pile.weight * pile.value
         return votes
 
-    def _holder(self, ranks: Ranks) -> str | None:
-        """Whom a ballot counts for: the first rank of somebody who is in, unless it ends before."""
+    def _holder(self, ranks: Ranks) -> tuple[str | None, str]:
+        """Whom a ballot counts for, the first rank of somebody who is in, unless it ends before; and why it ends."""
         rules, last, seen = self.rules, 0, set[str]()
         for rank, who in ranks:
             if rules.most_skips is not None and rank - last - 1 > rules.most_skips:
-                return None
+                return None, SKIPPED
             last = rank
             if rules.stop_at_repeats and seen & who:
-                return None
+                return None, REPEATED
             seen |= who
             here = [name for name in who if name in self.continuing]
             if len(who) > 1 or OVERVOTE in who:
                 if rules.overvotes == "exhaustImmediately" or (OVERVOTE in who and rules.overvotes != _SKIP):
-                    return None
+                    return None, OVERVOTES
                 if rules.overvotes == _SKIP:
                     continue
                 if len(here) > 1:
-                    return None
+                    return None, OVERVOTES
             if here:
-                return here[0]
-        return None
+                return here[0], ""
+        return None, NO_CHOICE
 
     def _set_threshold(self, votes: dict[str, int]) -> None:
         """What a winner needs: found anew each round for one seat until somebody has it, else in the first round."""
@@ -309,21 +381,74 @@ class _Count:
             self.continuing = [name for name in self.continuing if name not in elected]
             full = len(self.elected) == self.seats  # then no surplus is looked after
             for name in elected:
-                self._surplus(name, votes[name], last=full)
+                tally = votes if self.script is None else _in_units(self.script[len(self.rounds) - 1], self.unit)
+                self._surplus(name, tally[name], last=full)
         for pile in self.piles:
             if pile.holder in out:
-                pile.holder = None
+                pile.origin, pile.holder = pile.holder, None
 
     def _surplus(self, name: str, votes: int, *, last: bool) -> None:
         """Each ballot goes on with the share of its value that was not needed, cut after the last place."""
         quota = int(self.threshold * self.unit)
-        self.kept[name] = min(votes, quota)
-        share = self.unit * (votes - quota) // votes if votes > quota and not last else 0
+        surplus = max(0, votes - quota)
+        share = self.unit * surplus // votes if surplus else 0
+        kept = moved = 0
         for pile in self.piles:
             if pile.holder == name:
-                pile.value = pile.value * share // self.unit
-                pile.holder = None
-                pile.done = not pile.value
+                goes = pile.value * share // self.unit
+                kept, moved = kept + pile.weight * (pile.value - goes), moved + pile.weight * goes
+                pile.value, pile.origin, pile.holder = goes, name, None
+                pile.done = last or not goes
+        if last:
+            self.last_surplus += moved
+            self._note(name, LAST_SURPLUS, moved)
+        self._note(name, ROUNDING, surplus - moved if self.script is None else 0)
+        self.kept[name] = min(votes, quota) if self.script is None else kept
+
+
+def _in_units(counted: ConfiguredRound, unit: int) -> dict[str, int]:
+    return {name: int(votes * unit) for name, votes in counted.tally}
 
 
 _SKIP: Final = "alwaysSkipToNextRank"
+
+
+# --- ties by java.util.Random -------------------------------------------------------------------------------------
+
+
+_FACTOR: Final = 0x5DEECE66D
+_ADDED: Final = 0xB
+_WORD: Final = (1 << 48) - 1
+
+
+class JavaDice:
+    """The numbers that a seed gives, one after the other."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ _FACTOR) & _WORD
+
+    def _bits(self, many: int) -> int:
+        self._state = (self._state * _FACTOR + _ADDED) & _WORD
+        return self._state >> (48 - many)
+
+    def index(self, below: int) -> int:
+        """A place in a list: a fraction of 53 bits (nextDouble) times its length, cut to a whole number."""
+        fraction = (self._bits(26) << 27) + self._bits(27)
+        return fraction * below >> 53
+
+    def below(self, bound: int) -> int:
+        """A number below `bound` (nextInt)."""
+        if not bound & (bound - 1):
+            return bound * self._bits(31) >> 31
+        while True:
+            bits = self._bits(31)
+            if bits - bits % bound + bound - 1 < 1 << 31:
+                return bits % bound
+
+    def shuffled(self, names: Sequence[str]) -> list[str]:
+        """The names in another order (Collections.shuffle)."""
+        out = list(names)
+        for i in range(len(out), 1, -1):
+            j = self.below(i)
+            out[i - 1], out[j] = out[j], out[i - 1]
+        return out

@@ -93,15 +93,7 @@ class RunoffByContinuing:
             moved = state.strike(out)
             transfers = moved if len(state.left) > 1 else ()
             rounds.append(Round(counts=counts, eliminated=out, exhausted=exhausted, transfers=transfers))
-        return Result(
-            rule=self,
-            candidates=names,
-            voters=ballots.voters,
-            winner=state.left[0],
-            rounds=tuple(rounds),
-            draws=tuple(chance.draws),
-            secure=chance.secure,
-        )
+        return chance.result(self, ballots, state.left[0], rounds)
 
 
 class _State:

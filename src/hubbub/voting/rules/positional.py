@@ -116,14 +116,8 @@ def _run(rule: Positional | Borda, points: Sequence[int], ties: Ties, ballots: B
     totals = scores(points, ballots)
     chance = Chance(source)
     winner = chance.pick(_TIE, ballots.candidates, best(totals, ballots.candidates, ties))
-    return Result(
-        rule=rule,
-        candidates=ballots.candidates,
-        voters=ballots.voters,
-        winner=winner,
-        rounds=(Round(counts=tuple(enumerate(totals)), exhausted=ballots.blank, what="points"),),
-        draws=tuple(chance.draws),
-        secure=chance.secure,
+    return chance.result(
+        rule, ballots, winner, (Round(counts=tuple(enumerate(totals)), exhausted=ballots.blank, what="points"),)
     )
 
 

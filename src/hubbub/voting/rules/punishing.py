@@ -56,15 +56,7 @@ class Punishing:
         counts, blank = top_counts(ballots)
         chance = Chance(source)
         winner = chance.pick("a ballot, and a place on it", ballots.candidates, law)
-        return Result(
-            rule=self,
-            candidates=ballots.candidates,
-            voters=ballots.voters,
-            winner=winner,
-            rounds=(Round(counts=tuple(enumerate(counts)), exhausted=blank),),
-            draws=tuple(chance.draws),
-            secure=chance.secure,
-        )
+        return chance.result(self, ballots, winner, (Round(counts=tuple(enumerate(counts)), exhausted=blank),))
 
 
 def _given_to_ranked(ballots: Ballots, length: NDArray[np.int64], share: NDArray[np.int64]) -> list[int]:

@@ -12,8 +12,9 @@ from hubbub.voting.protocol import Rule
 from hubbub.voting.rules import rules
 from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.continuing import RunoffByContinuing
-from hubbub.voting.rules.pair_rules import PAIR_RULES, PairRule
+from hubbub.voting.rules.pairs.pair_rules import PairRule
 from hubbub.voting.rules.score import Score
+from hubbub.voting.rules.star import Star
 from hubbub.voting.rules.stv import RULES, TransferableVote
 from hubbub.voting.rules.threshold import ForGain, Margin, Power
 from hubbub.voting.ties import RANDOM, FixedTies, Ties
@@ -45,7 +46,7 @@ def rule_as_json(rule: Counted) -> dict[str, Any]:
         return {"name": rule.name, "margin": _margin_json(rule.margin), "ties": _ties_json(rule.ties)}
     if isinstance(rule, rules.Positional):
         return {"name": rule.name, "points": list(rule.points), "ties": _ties_json(rule.ties)}
-    if isinstance(rule, Score):
+    if isinstance(rule, Score | Star):
         return {"name": rule.name, "top": rule.top, "ties": _ties_json(rule.ties)}
     if isinstance(rule, rules.InstantRunoff | rules.Plurality | rules.Borda | Approval | PairRule):
         return {"name": rule.name, "ties": _ties_json(rule.ties)}
@@ -68,12 +69,6 @@ def _rule(value: Mapping[str, Any]) -> Counted:
         return rules.Mix(rule=_single(value["rule"]), probability=Fraction(value["probability"]))
     if name == "instant-runoff-by-continuing":
         return RunoffByContinuing(ties=_ties(value["ties"]))
-    if name == "approval":
-        return Approval(ties=_ties(value["ties"]))
-    if name in PAIR_RULES:
-        return PairRule(name=name, ties=_ties(value["ties"]))
-    if name == "score":
-        return Score(top=value["top"], ties=_ties(value["ties"]))
     if name == "first-in-order":
         return rules.FirstInOrder(order=tuple(value["order"]))
     if name == "lot":
@@ -93,6 +88,7 @@ def _rule(value: Mapping[str, Any]) -> Counted:
         margin=_margin(value["margin"]) if "margin" in value else None,
         ties=_ties(value["ties"]) if "ties" in value else RANDOM,
         points=value.get("points"),
+        top=value.get("top"),
     )
 
 

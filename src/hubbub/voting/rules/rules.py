@@ -9,10 +9,12 @@ from hubbub.errors import WrongUse
 from hubbub.voting.protocol import FromTops as FromTops
 from hubbub.voting.protocol import Lottery as Lottery
 from hubbub.voting.protocol import Rule as Rule
+from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.elimination import ApproximateRunoff as ApproximateRunoff
 from hubbub.voting.rules.elimination import EliminateThenSelect as EliminateThenSelect
 from hubbub.voting.rules.elimination import RepeatedPlurality as RepeatedPlurality
 from hubbub.voting.rules.elimination import ScoringElimination as ScoringElimination
+from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES, PairRule
 from hubbub.voting.rules.positional import Borda as Borda
 from hubbub.voting.rules.positional import Plurality as Plurality
 from hubbub.voting.rules.positional import Positional as Positional
@@ -20,9 +22,11 @@ from hubbub.voting.rules.punishing import Mix as Mix
 from hubbub.voting.rules.punishing import Punishing as Punishing
 from hubbub.voting.rules.punishing import mix_probability as mix_probability
 from hubbub.voting.rules.runoff import InstantRunoff as InstantRunoff
+from hubbub.voting.rules.score import Score
 from hubbub.voting.rules.selection import FirstInOrder as FirstInOrder
 from hubbub.voting.rules.selection import Lot as Lot
 from hubbub.voting.rules.selection import RandomDictator as RandomDictator
+from hubbub.voting.rules.star import Star
 from hubbub.voting.rules.threshold import ForGain as ForGain
 from hubbub.voting.rules.threshold import Margin as Margin
 from hubbub.voting.rules.threshold import Power as Power
@@ -44,6 +48,16 @@ SUMMARY: Final = {
 }
 """What each rule does, in one line."""
 
+RATED: Final = (Approval.name, Score.name, Star.name)
+"""The rules for ballots that hold no ranks."""
+
+OTHER_NAMES: Final = (
+    *(("irv", "instant-runoff"), ("rcv", "instant-runoff"), ("ranked-choice", "instant-runoff")),
+    *(("fptp", "plurality"), ("first-past-the-post", "plurality")),
+    *(("condorcet", "schulze"), ("condorcet", "ranked-pairs"), ("condorcet", "minimax")),
+)
+"""What others call a rule, and its name here."""
+
 MARGINED: Final = ("repeated-plurality", "approximate-runoff", "scoring-elimination")
 """The rules with a margin, which are those with a promise."""
 
@@ -55,14 +69,26 @@ def make(
     ties: Ties = RANDOM,
     points: Sequence[int] | None = None,
     then: Rule | None = None,
+    top: int | None = None,
 ) -> Rule:
-    """The rule of that name. `margin` is for those with one, `points` for positional and scoring-elimination."""
-    if name not in SUMMARY:
-        raise WrongUse(f"there is no rule {name[:40]!r}; there are {', '.join(SUMMARY)}")
+    """The rule of that name. `margin` is for those with one, `points` for positional and scoring-elimination, `top`, the
+    highest score, for score and star."""
+    if name not in (*SUMMARY, *PAIR_RULES, *RATED):
+        raise WrongUse(f"there is no rule {name[:40]!r}; there are {', '.join((*SUMMARY, *PAIR_RULES, *RATED))}")
     if margin is not None and name not in MARGINED:
         raise WrongUse(f"{name} has no margin; these have one: {', '.join(MARGINED)}")
     if points is not None and name not in ("positional", "scoring-elimination"):
         raise WrongUse(f"{name} takes no points; positional and scoring-elimination do")
+    if (top is not None) != (name in (Score.name, Star.name)):
+        raise WrongUse(
+            f"score and star need `top`, the highest score, and no other rule takes it; {name} was asked for"
+        )
+    if name in PAIR_RULES:
+        return PairRule(name=name, ties=ties)
+    if name == Approval.name:
+        return Approval(ties=ties)
+    if top is not None:
+        return Score(top=top, ties=ties) if name == Score.name else Star(top=top, ties=ties)
     rule = ForGain() if margin is None else margin
     scoring = Borda(ties=ties) if points is None else Positional(points=tuple(points), ties=ties)
     if name == "positional" and points is None:

@@ -105,15 +105,7 @@ class InstantRunoff:
             left = sorted({*left} - {*out})
             transfers = piles.strike(out) if len(left) > 1 else ()
             rounds.append(Round(counts=counts, eliminated=tuple(out), exhausted=exhausted, transfers=transfers))
-        return Result(
-            rule=self,
-            candidates=names,
-            voters=ballots.voters,
-            winner=left[0],
-            rounds=tuple(rounds),
-            draws=tuple(chance.draws),
-            secure=chance.secure,
-        )
+        return chance.result(self, ballots, left[0], rounds)
 
 
 def doomed(counts: Sequence[int]) -> list[int]:

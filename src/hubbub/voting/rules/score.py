@@ -64,13 +64,5 @@ def points_run(rule: Rule, ties: Ties, totals: Sequence[int], ballots: Ballots, 
     """One round of points, and the draw among those who have the most."""
     chance = Chance(source)
     winner = chance.pick(f"a tie for the most {what}", ballots.candidates, best(totals, ballots.candidates, ties))
-    blank = ballots.blank + int(ballots.tied_weights[(ballots.levels < 0).all(axis=1)].sum())
-    return Result(
-        rule=rule,
-        candidates=ballots.candidates,
-        voters=ballots.voters,
-        winner=winner,
-        rounds=(Round(counts=tuple(enumerate(totals)), exhausted=blank, what=what),),
-        draws=tuple(chance.draws),
-        secure=chance.secure,
-    )
+    counted = Round(counts=tuple(enumerate(totals)), exhausted=ballots.blank, what=what)
+    return chance.result(rule, ballots, winner, (counted,))

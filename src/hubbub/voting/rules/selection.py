@@ -92,12 +92,4 @@ def run_on_tops(rule: FromTops, ballots: Ballots, source: Source) -> Result:
     counts, blank = top_counts(ballots.strictly(rule.name))
     chance = Chance(source)
     winner = chance.pick(rule.why, ballots.candidates, rule.chances(counts, ballots.candidates))
-    return Result(
-        rule=rule,
-        candidates=ballots.candidates,
-        voters=ballots.voters,
-        winner=winner,
-        rounds=(Round(counts=tuple(enumerate(counts)), exhausted=blank),),
-        draws=tuple(chance.draws),
-        secure=chance.secure,
-    )
+    return chance.result(rule, ballots, winner, (Round(counts=tuple(enumerate(counts)), exhausted=blank),))

@@ -1,6 +1,7 @@
 """The single transferable vote: several seats, each for a quota of votes; surpluses and the votes of the last move on.
 
-Both sets of rules here move all papers of an elected candidate at a reduced value (weighted inclusive Gregory). Values
+Rules that keep papers in parcels, move whole papers, or find keep values are in :mod:`hubbub.voting.rules.transfers`.
+The three sets of rules here move all papers of an elected candidate at a reduced value (weighted inclusive Gregory). Values
 are whole numbers of the last decimal place that the rules keep, so everything is exact: no rounding but theirs.
 
 =========  ==========================================================================================================
@@ -11,6 +12,8 @@ scotland   Scottish Local Government Elections Order, rules 45 to 52 (as in the 
 albany     Fractional transfers as in United States ordinances: the surplus over the candidate's votes is cut after four
            places, that times the value of a paper is too. All who reach the quota in a round are elected together and
            their surpluses move at once; where nobody does, the candidate with the fewest votes goes; ties by lot.
+wigm       The weighted inclusive rule as the Proportional Representation Foundation writes it down: four places, the
+           surplus over the votes cut first, the quota with four places too; one surplus at a time; ties by lot.
 =========  ==========================================================================================================
 """
 
@@ -19,14 +22,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, Protocol
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
+from hubbub.numeric.exact import to_text
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.rules.stv_result import Moved, Seats, Stage
+from hubbub.voting.rules.transfers.ers97 import ERS97
+from hubbub.voting.rules.transfers.keep_values import MEEK, WARREN
+from hubbub.voting.rules.transfers.parcels import ACT, NORTHERN_IRELAND, SENATE, TASMANIA, integer_quota
+from hubbub.voting.rules.transfers.random_transfer import CAMBRIDGE, IRELAND, MALTA
+from hubbub.voting.rules.transfers.shared import Outcome
 from hubbub.voting.understood import check_voted
+
+
+class TransferRules(Protocol):
+    """How votes move: a value with a name, which counts."""
+
+    @property
+    def name(self) -> str: ...  # pragma: no cover
+
+    @property
+    def description(self) -> str: ...  # pragma: no cover
+
+    def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
+        """Fill the seats, drawing from `chance` where the rules leave it to a lot."""
+        ...  # pragma: no cover
+
+    def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
+        """What the quota is, and why."""
+        ...  # pragma: no cover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +66,20 @@ class Transfers:
     all_surpluses: bool  # whether all surpluses of a round move at once
     looks_back: bool  # whether earlier stages break ties before a lot does
     description: str
+    quota_decimals: int = 0
+
+    def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
+        count = _Count(ballots, seats, self, chance)
+        count.run()
+        return Outcome(count.valid, Fraction(count.quota, count.unit), tuple(count.elected), tuple(count.stages))
+
+    def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
+        if not self.quota_decimals:
+            return integer_quota(seats, valid, quota)
+        return (
+            f"The quota is {to_text(quota)}: {valid:,} valid ballots divided by {seats + 1}, cut after "
+            f"{self.quota_decimals} decimal places, and one unit more."
+        )
 
 
 SCOTLAND: Final = Transfers(
@@ -57,7 +98,20 @@ ALBANY: Final = Transfers(
     looks_back=False,
     description="fractional transfers to four decimal places (as for Albany)",
 )
-RULES: Final = {rules.name: rules for rules in (SCOTLAND, ALBANY)}
+WIGM: Final = Transfers(
+    name="wigm",
+    decimals=4,
+    fraction_first=True,
+    all_surpluses=False,
+    looks_back=False,
+    quota_decimals=4,
+    description="the weighted inclusive Gregory method to four decimal places",
+)
+_ALL: Final[tuple[TransferRules, ...]] = (
+    *(SCOTLAND, ALBANY, WIGM, MEEK, WARREN, ERS97),
+    *(IRELAND, MALTA, NORTHERN_IRELAND, SENATE, ACT, TASMANIA, CAMBRIDGE),
+)
+RULES: Final = {rules.name: rules for rules in _ALL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +123,7 @@ class TransferableVote:
     """
 
     seats: int
-    rules: Transfers = SCOTLAND
+    rules: TransferRules = SCOTLAND
 
     name = "stv"
 
@@ -84,27 +138,27 @@ class TransferableVote:
                 f"{self.seats} seats and {len(ballots.candidates)} candidates: all are elected without a count; give "
                 "the number of seats with `seats`"
             )
-        count = _Count(check_voted(ballots), self, Chance(source))
-        count.run()
+        chance = Chance(source)
+        outcome = self.rules.count(check_voted(ballots), self.seats, chance)
         return Seats(
             rule=self,
             candidates=ballots.candidates,
             voters=ballots.voters,
-            valid=count.valid,
-            quota=count.quota,
-            elected=tuple(count.elected),
-            stages=tuple(count.stages),
-            draws=tuple(count.chance.draws),
-            secure=count.chance.secure,
+            valid=outcome.valid,
+            quota=outcome.quota,
+            elected=outcome.elected,
+            stages=outcome.stages,
+            draws=tuple(chance.draws),
+            secure=chance.secure,
         )
 
 
 class _Count:
     """The state of a count, in units of the last decimal place. It lives as long as one run."""
 
-    def __init__(self, ballots: Ballots, rule: TransferableVote, chance: Chance) -> None:
-        self.names, self.rule, self.chance = ballots.candidates, rule, chance
-        self.unit = 10**rule.rules.decimals
+    def __init__(self, ballots: Ballots, seats: int, rules: Transfers, chance: Chance) -> None:
+        self.names, self.seats, self.rules, self.chance = ballots.candidates, seats, rules, chance
+        self.unit = 10**rules.decimals
         self.rows = [[i for i in row if i >= 0] for row in ballots.rankings.tolist()]
         self.weights: list[int] = ballots.weights.tolist()
         self.continuing = set(range(len(self.names)))
@@ -120,11 +174,12 @@ class _Count:
                 self.valid += weight
                 self.papers[row[0]].append((number, 0, self.unit))
                 self.votes[row[0]] += weight * self.unit
-        self.quota = self.valid // (rule.seats + 1) + 1
+        coarse = 10 ** (rules.decimals - rules.quota_decimals)  # units in the last place of the quota
+        self.quota = (self.valid * self.unit // coarse // (seats + 1) + 1) * coarse
 
     def run(self) -> None:
         self._close("first preferences", (), ())
-        while len(self.elected) < self.rule.seats:
+        while len(self.elected) < self.seats:
             if self.pending:
                 self._move_surpluses()
             else:
@@ -132,11 +187,11 @@ class _Count:
 
     def _close(self, what: str, of: tuple[int, ...], moved: tuple[Moved, ...]) -> None:
         """End a stage: who has the quota is elected, and all who are left if no more than the vacancies are."""
-        reached = [i for i in self.continuing if self.votes[i] >= self.quota * self.unit]
+        reached = [i for i in self.continuing if self.votes[i] >= self.quota]
         now = self._most_first(reached)
-        self.pending += [i for i in now if self.votes[i] > self.quota * self.unit]
+        self.pending += [i for i in now if self.votes[i] > self.quota]
         self.continuing -= set(now)
-        if len(self.continuing) <= self.rule.seats - len(self.elected) - len(now):
+        if len(self.continuing) <= self.seats - len(self.elected) - len(now):
             now += self._most_first(self.continuing)
             self.continuing = set()
         self.elected += now
@@ -157,7 +212,7 @@ class _Count:
 
     def _move_surpluses(self) -> None:
         most = max(self.votes[i] for i in self.pending)
-        if self.rule.rules.all_surpluses:
+        if self.rules.all_surpluses:
             out = list(self.pending)
         else:
             highest = [i for i in self.pending if self.votes[i] == most]
@@ -165,12 +220,12 @@ class _Count:
         moved: list[Moved] = []
         for origin in out:
             total = self.votes[origin]
-            surplus = total - self.quota * self.unit
+            surplus = total - self.quota
             before = self.exhausted
             moves = self._move(origin, surplus, total)
             gone = sum(int(move.votes * self.unit) for move in moves if move.target is not None)
             self.lost += surplus - gone - (self.exhausted - before)
-            self.votes[origin] = self.quota * self.unit
+            self.votes[origin] = self.quota
             self.pending.remove(origin)
             moved += moves
         self._close("surplus", tuple(out), tuple(moved))
@@ -186,7 +241,7 @@ class _Count:
 
     def _move(self, origin: int, share: int, of: int) -> list[Moved]:
         """Hand the papers of a pile on, each worth share/of its value, to the next candidate who is in."""
-        cut = self.unit * share // of if self.rule.rules.fraction_first and share != of else None
+        cut = self.unit * share // of if self.rules.fraction_first and share != of else None
         votes: dict[int | None, int] = {}
         papers: dict[int | None, int] = {}
         for number, rank, value in self.papers[origin]:
@@ -210,7 +265,7 @@ class _Count:
     def _apart(self, tied: list[int], why: str, *, fewest: bool) -> int:
         """One of those who are equal now: by the most recent stage at which they were not, where the rules look back,
         else by lot."""
-        if self.rule.rules.looks_back:
+        if self.rules.looks_back:
             for stage in self.stages[-2::-1]:
                 if len(tied) == 1:
                     break

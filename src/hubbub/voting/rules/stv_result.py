@@ -47,7 +47,7 @@ class Seats:
     candidates: tuple[str, ...]
     voters: int
     valid: int  # ballots that name somebody
-    quota: int
+    quota: Fraction
     elected: tuple[int, ...]  # in the order in which they were
     stages: tuple[Stage, ...]
     draws: tuple[Draw, ...] = ()
@@ -65,7 +65,7 @@ class Seats:
             "rule": self.rule.name,
             "rules": self.rule.rules.name,
             "seats": self.rule.seats,
-            "quota": self.quota,
+            "quota": int(self.quota) if self.quota.denominator == 1 else to_text(self.quota),
             "valid": self.valid,
             "stages": [
                 {
@@ -96,8 +96,7 @@ class Seats:
         return (
             f"{_listed(self.winner_names)} {'are' if len(self.elected) > 1 else 'is'} elected to {many}, by "
             f"{self.rule.rules.description}.",
-            f"The quota is {self.quota:,}: {self.valid:,} valid ballots divided by {seats + 1}, cut to a whole number, "
-            "plus 1.",
+            self.rule.rules.quota_sentence(seats, self.valid, self.quota),
         )
 
 

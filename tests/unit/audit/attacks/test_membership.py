@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hubbub.audit.attacks.membership import nearest, of_points
 from hubbub.channels.catalogue import channel
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
+from tests.unit.audit.attacks.membership import nearest, of_points
 
 POPULATIONS = 30
 ALARMS = 3

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.yardstick import YARDSTICK
 from hubbub.audit.faults.planted import FAULTS, Fault
 from hubbub.audit.faults.suite import suite
-from hubbub.audit.faults.yardstick import YARDSTICK
 from hubbub.audit.finding import Depth, Game
 
 LISTED = {

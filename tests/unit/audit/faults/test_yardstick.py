@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from hubbub.audit.faults.yardstick import YARDSTICK, Published
+from benchmarks.yardstick import YARDSTICK, Published
 
 QUICK = [each for each in YARDSTICK if each.whose != "dp_auditorium, SVT 3"]  # which needs 40,000 runs: make audit
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from hubbub.channels.papers.lecture import Lecture, _smallest_factor
-from hubbub.channels.papers.lecture_bound import largest_below
+from hubbub.channels.papers.lecture import Lecture, _smallest_factor, largest_below
 from hubbub.numeric.exact import rounded, upper
 
 CASES = [

@@ -56,7 +56,13 @@ def test_what_is_written_verifies_and_stands_beside_the_record(record: Path, tmp
 
 def test_a_changed_table_is_noticed(record: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert run("vote", "publish", "millbrook", "--official", record, "--out", out).exit_code == 0
+    words = ["vote", "publish", "millbrook", "--official", record, "--out", out]
+    assert run(*words).exit_code == 0
+    again = run(*words)
+    assert (again.exit_code, again.stderr.rstrip().endswith("or add --replace")) == (2, True)
+    replaced = run(*words, "--replace")
+    assert replaced.exit_code == 0, replaced.stderr
+    assert "\\u" not in replaced.stdout
     file = out / "release.csv"
     file.write_text(file.read_text().replace("finalist", "exhausted", 1))
     assert run("verify", out / "certificate.json").exit_code == 4
@@ -91,3 +97,36 @@ def test_mistakes_are_one_sentence(more: list[str], code: int, why: str, tmp_pat
 def test_it_is_no_command_of_release() -> None:
     assert "ballots" not in run("release", "--help").stdout
     assert run("release", "ballots", "x").exit_code == 2
+
+
+def _club(folder: Path, voters: int) -> tuple[Path, Path]:
+    """A club of so many, and its official record; nobody has more than a quarter of the first choices."""
+    rows = ["Ann,Bob", "Bob,Ann", "Cid,Ann", "Dan,Bob"] * (voters // 4)
+    file, record = folder / "club.csv", folder / "count.json"
+    file.write_text("\n".join(["rank1,rank2", *rows]) + "\n")
+    assert run("vote", "tally", file, "--rule", "instant-runoff", "--dice", "swans", "--record", record).exit_code == 0
+    return file, record
+
+
+def test_a_table_that_can_show_nothing_is_told_before_and_said_to_be_empty_after(tmp_path: Path) -> None:
+    """116 voters, 29 first choices each: no way can have the 30 ballots of k, whatever is drawn."""
+    file, record = _club(tmp_path, 116)
+    words = ["vote", "publish", file, "--official", record, "--out", tmp_path / "out"]
+    before = run(*words)
+    assert (before.exit_code, before.stdout, (tmp_path / "out").exists()) == (2, "", False)
+    assert "hardly anything will be shown, because k = 30 is above the official first choices" in before.stderr
+    assert "choose a smaller --k" in before.stderr
+    done = run(*words, "--yes")
+    assert done.exit_code == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "No way is shown, because none has what k = 30 asks for. This table is out" in told
+    assert "would be ahead" not in told
+    assert "0 ways" not in told
+    assert run("verify", tmp_path / "out" / "certificate.json").exit_code == 0
+
+
+def test_that_few_ways_can_be_shown_is_told_from_the_record_alone(tmp_path: Path) -> None:
+    file, record = _club(tmp_path, 240)
+    words = ["vote", "publish", file, "--official", record, "--out", tmp_path / "out"]
+    assert "at most about 4 ways can have k = 30 ballots" in run(*words).stderr
+    assert "at most about" not in run(*words, "--k", "22", "--sample", "0.49", "--noisy").stderr

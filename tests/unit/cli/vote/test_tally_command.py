@@ -94,6 +94,8 @@ def test_compare_runs_all_rules() -> None:
         "punishing",
     ]
     shown = run("millbrook", "--compare").stdout
+    assert "another draw may choose another" in shown
+    assert '"No promise" means that a lie may pay' in shown
     assert "All rules" in shown
     assert "no promise" in shown
     assert "…" not in shown
@@ -124,15 +126,16 @@ def small_club(tmp_path: Path) -> str:
     return path
 
 
-EMPTY = (
-    "Nobody could be struck out: the margin (227) exceeds the highest count (217), so this count was plain plurality."
-)
+EMPTY = "Only first choices were counted: all are within the margin (227) of each other."
 
 
 def test_an_empty_promise_is_told_first_and_as_none(tmp_path: Path) -> None:
     path = small_club(tmp_path)
     answer = ask(path, "--compare")
-    assert answer["words"][0] == EMPTY
+    beside = f"{EMPTY} By instant runoff Bob wins (--rule instant-runoff)."
+    assert answer["words"][:2] == ["Ann wins.", beside]
+    assert answer["nobody_struck_out"] == {"words": beside, "instant_runoff": {"Bob": "1"}}
+    assert ask(path, "--rule", "instant-runoff")["winner"] == "Bob"
     promise = answer["promise"]
     assert (promise["empty"], promise["margin"]) == (True, 227)
     assert promise["alpha_min"] == pytest.approx(0.5618, abs=1e-3)
@@ -146,7 +149,8 @@ def test_an_empty_promise_is_told_first_and_as_none(tmp_path: Path) -> None:
     assert rows["repeated-plurality"]["promise"]["empty"] is True
     assert rows["random-dictator"]["promise"]["empty"] is False
     told = run(path, "--compare").stdout
-    assert told.splitlines()[0] == EMPTY
+    assert told.splitlines()[0] == f"Ann wins. {beside}"
+    assert told.count("Ann wins.") == 1
     assert "No lie gains more than" not in told
     assert "Close to optimal: proved" not in told
     assert f"repeated-plurality: {EMPTY[0].lower()}{EMPTY[1:]}" in told
@@ -162,7 +166,7 @@ def test_what_is_offered_instead_is_kept(tmp_path: Path) -> None:
     answer = ask(path, "--eta", first["eta_text"])
     assert answer["promise"]["empty"] is False
     assert answer["promise"]["margin"] == first["margin"] < 217
-    assert answer["words"][0].startswith("Nobody was struck out: all are within the margin (203)")
+    assert answer["words"][1].startswith("Only first choices were counted: all are within the margin (203)")
     assert (first["eta"], ask(path, "--eta", "6.5e-10")["promise"]["empty"]) == (6.6e-10, True)
     assert choices["voters"][0]["always"] > 800
 
@@ -205,6 +209,50 @@ def test_where_nothing_is_promised_the_next_step_is_told() -> None:
         assert "hubbub vote guarantee" in told
 
 
+def test_a_club_is_told_that_second_choices_did_not_count(tmp_path: Path) -> None:
+    """60 voters, a form with blanks: who wins by instant runoff stands beside the winner, and so does the next step."""
+    path = tmp_path / "club.csv"
+    lines = ["Ana,Carla,"] * 20 + ["Boris,Carla,Dan"] * 18 + ["Carla,Boris,"] * 12 + ["Dan,Boris,Carla"] * 10
+    rows = [f"2026-01-01 10:00,{line}" for line in lines]
+    path.write_text("\n".join(["Timestamp,First choice,Second choice,Third choice", *rows, ""]), encoding="utf-8")
+    told = run(str(path)).stdout
+    few = "Only first choices were counted: 60 voters are too few for this rule to strike anybody out."
+    assert told.startswith(f"Ana wins. {few} By instant runoff Boris wins (--rule instant-runoff).\n")
+    assert ask(str(path))["nobody_struck_out"]["instant_runoff"] == {"Boris": "1"}
+    assert ask(str(path), "--rule", "instant-runoff")["winner"] == "Boris"
+    assert ask(str(path), "--rule", "instant-runoff")["nobody_struck_out"] is None
+    assert "60 voters are too few for the proof behind this rule to cover anybody." in told
+    assert "hubbub vote gain --ballots FILE --truth 'Ana>Boris>Carla>Dan' --voters 60\n" in told
+    assert (
+        "--rule approximate-runoff --margin 99\n"
+        in run(str(path), "--rule", "approximate-runoff", "--margin", "99").stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("irv", "instant-runoff"),
+        ("RCV", "instant-runoff"),
+        ("fptp", "plurality"),
+        ("condorcet", "schulze or ranked-pairs or minimax"),
+        ("instant_runof", "instant-runoff"),
+    ],
+)
+def test_a_rule_by_another_name(word: str, meant: str) -> None:
+    result = run("millbrook", "--rule", word)
+    one_sentence(result, 2, f"Did you mean {meant}?")
+    assert "punishing" not in result.stderr
+
+
+def test_help_shows_what_most_need() -> None:
+    short, long = run("--help").stdout, run("--help-all").stdout
+    shown = [line for line in short.splitlines() if line.startswith(("  --", "  -h"))]
+    assert len(shown) <= 12
+    assert "--least-votes" not in short
+    assert "--least-votes" in long
+
+
 def test_every_rule_can_be_asked_for() -> None:
     for rule in RULES:
         more = ["--points", "4,3,2,1,0"] if rule == "positional" else []
@@ -219,12 +267,22 @@ def test_people_read_a_table_for_each_round() -> None:
     shown = run("millbrook", "--rule", "instant-runoff").stdout
     assert [f"Round {i} of 4" in shown for i in range(1, 6)] == [True] * 4 + [False]
     lines = shown.splitlines()
-    assert lines[0] == "Millbrook elects a chair: 10,416 ballots, 5 candidates, instant-runoff"
-    assert "Ada Bell wins." in lines
+    assert lines[0] == "Ada Bell wins.", "the answer first"
+    assert lines[1] == "Millbrook elects a chair: 10,416 ballots, 16 of them blank, 5 candidates, instant-runoff"
+    assert lines.count("Ada Bell wins.") == 1
     assert any(line.split() == ["Eli", "Ford", "240", "3,500", "out"] for line in lines)
     assert any(line.split() == ["(exhausted)", "1,186"] for line in lines)
     told = run("millbrook").stdout
     assert "No lie gains more than 1e-12 in expected utility, if a voter's belief is at least 0.156-coarse" in told
+
+
+def test_a_vote_for_nobody_is_pointed_out(tmp_path: Path) -> None:
+    path = tmp_path / "form.csv"
+    path.write_text("1st choice,2nd choice\nAnn,Bob\nAbstain,\nBob,Ann\nAnn,\n", encoding="utf-8")
+    done = run(str(path), "--rule", "instant-runoff")
+    assert done.stderr.endswith('if it is a vote for nobody: --alias "Abstain=blank".\n')
+    again = run(str(path), "--rule", "instant-runoff", "--alias", "Abstain=blank")
+    assert "for Ann, Bob." in again.stderr
 
 
 def test_the_rules_for_marks_go_into_the_result(tmp_path: Path) -> None:

@@ -159,6 +159,10 @@ def test_a_column_without_a_name_is_numbered(tmp_path: Path) -> None:
     assert list(open_file(written(tmp_path, b",town\n0,Bath\n")).columns()) == ["column0", "town"]
 
 
+def test_names_of_columns_have_no_blanks_at_their_ends(tmp_path: Path) -> None:
+    assert list(open_file(written(tmp_path, b"id, town ,town\n1,Bath,York\n")).columns()) == ["id", "town#1", "town#2"]
+
+
 def test_files_of_one_table_have_one_header(tmp_path: Path) -> None:
     written(tmp_path, PLAIN, "a1.csv")
     written(tmp_path, PLAIN, "a2.csv")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.engines.sql import groups
+from hubbub.engines.sql.database import SqlQuery
 from hubbub.engines.sql.dialect import Form, Part
 from hubbub.engines.sql.single_use_stream import Once
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE
@@ -79,7 +80,8 @@ def test_a_server_is_free_again_when_nobody_reads_on() -> None:
     database = engine._database
     with database.snapshot():
         once = Once(
-            pa.schema([("x", pa.int64())]), database.stream(f"SELECT x FROM {database.people}", {"x": Form.INTEGER})
+            pa.schema([("x", pa.int64())]),
+            database.stream(SqlQuery(sql=f"SELECT x FROM {database.people}", forms={"x": Form.INTEGER})),
         )
         assert next(iter(once)).num_rows < 300_000
         once.close()

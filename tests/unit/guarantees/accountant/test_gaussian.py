@@ -19,6 +19,7 @@ from hubbub.guarantees.accountant.gaussian import (
     epsilon_with,
     exact_law,
     gaussian_total,
+    in_bins,
     least_variance,
     lemma_c,
     pair_law,
@@ -184,7 +185,7 @@ def test_rho_gives_a_delta_above_the_exact_one_and_not_far() -> None:
     ],
 )
 def test_the_least_noise_is_that_of_the_table(epsilon: str, delta: str, moved: int, deviation: float) -> None:
-    s2 = least_variance(Fraction(epsilon), Fraction(delta), moved)
+    s2 = least_variance(Fraction(epsilon), Fraction(delta), in_bins(moved))
     noise = by_ones(s2, moved)
     assert float(s2) ** 0.5 == pytest.approx(deviation, rel=2.5e-3)
     assert delta_of(noise, Fraction(epsilon)) <= Fraction(delta)
@@ -200,4 +201,4 @@ def test_noise_without_a_variance_or_a_delta_is_refused() -> None:
     with pytest.raises(WrongUse, match="a variance above 0"):
         GaussianNoise(s2=Fraction(0))
     with pytest.raises(Refused, match="needs a delta"):
-        least_variance(Fraction(1), Fraction(0), 1)
+        least_variance(Fraction(1), Fraction(0), in_bins(1))

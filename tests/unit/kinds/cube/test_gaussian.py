@@ -125,6 +125,22 @@ def test_a_planted_fault_is_refuted_by_verify(fault: str, tmp_path: Path) -> Non
     assert done.checks[-1].what in noticed
 
 
+@pytest.mark.parametrize("fault", ["a share 1 % larger", "a table without a share", "a share of nothing"])
+def test_a_planted_fault_in_the_shares_of_geometric_noise_is_refuted(fault: str, tmp_path: Path) -> None:
+    spec = cube(BY, epsilon=1, margins="a,b; total").bind(open(PEOPLE).engine.columns())
+    first, *rest = spec.shares
+    shares = {
+        "a share 1 % larger": (first * Fraction(101, 100), *rest),
+        "a table without a share": (first + rest[-1], *rest[:-1]),
+        "a share of nothing": (first + rest[-1], *rest[:-1], Fraction(0)),
+    }[fault]
+    key.make(tmp_path / "ledger.db")
+    right = unsigned(spec)
+    assert verify(sign(tmp_path / "ledger.db", right)).passed
+    done = verify(sign(tmp_path / "ledger.db", right | {"release": replace(spec, shares=shares).to_json()}))
+    assert not done.passed
+
+
 # --- whole cells of at least 0 ------------------------------------------------------------------------------------
 
 
@@ -151,10 +167,9 @@ def test_before_rounding_the_projection_is_never_further_from_the_truth(words: d
     assert abs(int(whole.sum()) - projected.sum()) <= 0.5
 
 
-@pytest.mark.parametrize("crowd", [None, 20])
-def test_a_consistent_table_that_is_no_projection_is_refuted(crowd: int | None, tmp_path: Path) -> None:
-    words = {"epsilon": 1} if crowd is None else {"epsilon": "0.5", "crowd": crowd}
-    release = enter(PEOPLE).cube(BY, **words, consistent=True)  # type: ignore[arg-type]
+@pytest.mark.parametrize("words", [{"epsilon": 1}, {"epsilon": "0.5", "crowd": 20}, GAUSSIAN], ids=str)
+def test_a_consistent_table_that_is_no_projection_is_refuted(words: dict[str, Any], tmp_path: Path) -> None:
+    release = enter(PEOPLE).cube(BY, **words, consistent=True)
     save_over(release, tmp_path, report=False)
     key.make(tmp_path / "ledger.db")
     file, names = tmp_path / "consistent.csv", [path.name for path in tmp_path.glob("*.csv")]

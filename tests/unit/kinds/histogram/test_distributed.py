@@ -98,7 +98,7 @@ def test_the_certificate_is_that_of_one_process_but_for_the_files(
     save(made(by, everything_twice, **words), tmp_path / "parts", report=False)
     save(opened(PEOPLE, dataset="alone").histogram(by, **words), tmp_path / "alone", report=False)
     bodies = [json.loads((tmp_path / name / "certificate.json").read_bytes()) for name in ("parts", "alone")]
-    assert [sorted(body["files"]) for body in bodies] == [["release.json"], ["release.csv"]]
+    assert [sorted(body["files"]) for body in bodies] == [["release.json"], ["datapackage.json", "release.csv"]]
     for body in bodies:
         for name in ("files", "ledger", "reading", "signature"):  # (parts are made here without opening a table)
             del body[name]
@@ -411,7 +411,13 @@ def test_parts_replace_a_release_and_are_replaced_by_one(tmp_path: Path) -> None
     assert checked(out).passed
     (out / "release" / "mine.txt").write_text("not of Hubbub")
     save(opened(PEOPLE, dataset="five").histogram(TWO, crowd=20), out, replace=True)
-    assert sorted(os.listdir(out)) == ["certificate.json", "release", "release.csv", "report.html"]
+    assert sorted(os.listdir(out)) == [
+        "certificate.json",
+        "datapackage.json",
+        "release",
+        "release.csv",
+        "report.html",
+    ]
     assert os.listdir(out / "release") == ["mine.txt"]
 
 

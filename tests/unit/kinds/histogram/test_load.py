@@ -39,7 +39,9 @@ def forged(folder: Path, words: dict[str, Any], edit: Callable[[Rows], object], 
 def again(folder: Path, name: str) -> str:
     body: Any = read((folder / "certificate.json").read_bytes(), "the certificate")
     body.pop("signature")
-    body["files"][name] = sha256(folder / name)
+    package, before = folder / "datapackage.json", body["files"][name]
+    package.write_text(package.read_text(encoding="utf-8").replace(before, sha256(folder / name)), encoding="utf-8")
+    body["files"] |= {each: sha256(folder / each) for each in (name, package.name)}
     place = folder / "forger" / "ledger.db"
     place.parent.mkdir()
     key.make(place)

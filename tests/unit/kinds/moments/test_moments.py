@@ -11,10 +11,11 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.moments import mechanism
-from hubbub.kinds.moments.box import Box, Side, means, variances
-from hubbub.kinds.moments.estimates import Row, answers_of
+from hubbub.kinds.moments.estimates import Box, Side, answers_of, means, variances
 from hubbub.kinds.moments.request import spread
+from hubbub.kinds.moments.result import drawn_columns
 from hubbub.kinds.moments.spec import Deviation, Moments, Variance
+from hubbub.kinds.statistic.drawn_columns import Row, rows_of
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import loaded
 from hubbub.tables.engine import ExactCounts
@@ -25,7 +26,7 @@ def exactly(spec: Moments, values: tuple[int, ...], monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(mechanism, "wide_noise", lambda rate, size, source: np.zeros(size, dtype=np.int64))
     steps, people = np.unique(np.array(values, dtype=np.int64), return_counts=True)
     batch = mechanism.SquareSums(spec).draw(ExactCounts(steps, people), ScriptedSource.from_label("none"))
-    (row,) = mechanism.rows_of(spec, loaded(mechanism.SquareSums(spec).schema, batch))
+    (row,) = rows_of(spec, drawn_columns(spec), loaded(mechanism.SquareSums(spec).schema, batch))
     return row
 
 

@@ -346,6 +346,46 @@ def test_a_planted_difference_in_the_file_is_found(form: str, tmp_path: Path) ->
     assert wrong_in(done.spec, file, form) is not None
 
 
+def test_the_sums_beside_the_points_are_checked_as_far_as_they_can_be(tmp_path: Path) -> None:
+    """Clamped points do not tell how far they had left the box; whether any can have, they do."""
+    corner = pa.table({"x": [0.5] * 60, "y": [-49.9] * 60})
+    done = opened(corner, dataset="town").points("x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=4)
+    file = Path(save(done, tmp_path)["release"])
+    means, found = tmp_path / "means.csv", published(done)
+    heading, first, second = means.read_text().splitlines()
+    assert wrong_in(done.spec, file, "csv") is None
+    assert all(each < 0 for each in found.beyond)
+    for row, mean in zip(pa_csv.read_csv(means).to_pylist(), found.means(), strict=True):
+        assert (row["column"], row["sum"], row["mean"]) == (mean.column, float(mean.sum), float(mean.mean))
+        assert row["low"] <= mean.low <= mean.mean <= mean.high <= row["high"]
+
+    def wrong(cell: int, other: str) -> str:
+        cells = first.split(",")
+        cells[cell] = other
+        means.write_text("\n".join([heading, ",".join(cells), second]) + "\n")
+        return str(wrong_in(done.spec, file, "csv"))
+
+    for cell in range(1, 5):
+        assert wrong(cell, "1.25").startswith("means.csv: its column")
+    assert wrong(5, str(found.beyond[0] - 1)).startswith("means.csv: its column sum")
+    assert "none is on that edge" in wrong(5, "1")
+    assert "is missing" in wrong(5, "")
+    means.write_text(f"{heading}\n{first}\n")
+    assert "not those of its columns" in str(wrong_in(done.spec, file, "csv"))
+    means.unlink()
+    assert wrong_in(done.spec, file, "csv") == "means.csv is not there"
+
+
+def test_points_that_are_left_outside_have_left_no_edge(tmp_path: Path) -> None:
+    words: dict[str, Any] = {"grid": "10,10", "box": "0..100,-50..50", "crowd": 20, "epsilon": 1, "leave_outside": True}
+    done = opened(PLACES, dataset="town").points("x,y", **words)
+    file = Path(save(done, tmp_path)["release"])
+    assert published(done).beyond == (0, 0)
+    means = tmp_path / "means.csv"
+    means.write_text(means.read_text().replace(",0\n", ",3\n", 1))
+    assert "none is on that edge" in str(wrong_in(done.spec, file, "csv"))
+
+
 def test_the_map_has_every_square_and_some_dots() -> None:
     rng = np.random.default_rng(2)
     table = pa.table({"lon": rng.normal(-74.0, 0.05, 5000), "lat": rng.normal(40.75, 0.05, 5000)})
@@ -393,7 +433,7 @@ def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
     """Noise may leave a point where it was, and where a cell is one position there is none."""
     spec = points(**{**LINE, "lattice": lattice}, crowd=2, epsilon=1)  # type: ignore[arg-type]
     assert spec.describe().counts == f"each row is one of the people, {told}"
-    shown = PublishedPoints(spec, moved(spec, np.array([0]), np.array([3]), SystemSource()))
+    shown = PublishedPoints(spec, moved(spec, np.array([0]), np.array([3]), SystemSource()), (0,))
     assert told in shown.display(2).notes[0]
 
 
@@ -401,4 +441,5 @@ def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
 def test_a_file_with_a_cell_that_is_no_number_is_noticed(cell: str, tmp_path: Path) -> None:
     file = tmp_path / "release.csv"
     file.write_text(f'"x","y"\n5.05,{cell}\n')
+    (tmp_path / "means.csv").write_text('"column","sum","mean","low","high","beyond"\n"x",0,0,0,0,0\n"y",0,0,0,0,0\n')
     assert wrong_in(asked(), file, "csv") == "its points are not on the lattice"

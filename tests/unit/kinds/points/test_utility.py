@@ -84,20 +84,29 @@ def test_bounds_hold_as_often_as_they_say(words: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_the_mean_of_points_put_back_on_the_edge_is_within_its_bound(last: bool) -> None:
-    """Noise that is cut off at the edge has a mean of its own, however many points there are."""
+def test_the_mean_is_that_of_points_before_they_were_put_back_on_the_edge(last: bool) -> None:
+    """Noise that is cut off at the edge has a mean of its own, however many points there are; the sums beside the
+    points are those of the draws, and their bound is the narrow one."""
     spec = points("x", grid="10", box="0..100", crowd=2, epsilon=1)
-    free = points("x", grid="10", box="0..100", crowd=2, epsilon=1, leave_outside=True)
     start, people = 999 if last else 0, 10_000
     exact = ExactCounts(np.array([start]), np.array([people]))
     drawn = release(Moves(spec), exact, ScriptedSource.from_label(f"edge {last}"))
-    (found,) = present(spec, drawn).positions
-    off = abs(float(found.mean()) - start) / 10
-    (bound,), (before,) = mean_within(spec, people, RARE), mean_within(free, people, RARE)
+    shown = present(spec, drawn)
+    truth = Fraction(2 * start + 1, 20)
+    (bound,), (mean,) = mean_within(spec, people, RARE), shown.means()
+    pulled = abs(Fraction(int(shown.positions[0].sum()), people) - start) / 10
     q = np.exp(-1 / 99)
-    expected = q / (1 - q**2) / 10  # of max(X, 0), a step being a tenth
-    assert before < expected < bound < 1.2 * expected
-    assert before < off < bound
+    assert abs(float(pulled) - q / (1 - q**2) / 10) < 0.5  # what max(X, 0) moves by, a step being a tenth
+    assert mean.sum == sum((Fraction(2 * int(at) + 1, 20) for at in drawn.integers("0")), Fraction(0))
+    assert abs(mean.sum / people - truth) < bound < pulled / 10
+    assert spec.space.axes[0].low <= mean.low <= truth <= mean.high <= spec.space.axes[0].high
+    assert mean.low <= mean.mean <= mean.high
+
+
+def test_sums_of_many_positions_do_not_run_over() -> None:
+    spec = points("x", grid="1024", box=f"0..{2**51}", lattice="1024", crowd=2, epsilon=1)
+    at = np.array([2**41 - 1, 2**62, -(2**62), -1, 2**62], dtype=np.int64)
+    assert spec.space.total(0, at) == sum(1024 * int(each) + 512 for each in at)
 
 
 def test_nothing_moves_where_a_cell_is_one_position() -> None:

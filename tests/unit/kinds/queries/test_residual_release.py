@@ -101,6 +101,27 @@ def test_a_planted_fault_is_refuted_by_verify(fault: str, noticed: str, tmp_path
     assert done.checks[-1].what in (noticed, PROMISE)
 
 
+@pytest.mark.parametrize("fault", ["a bound 1 % smaller", "a smaller loss than its tables have", "half of epsilon"])
+@pytest.mark.parametrize(
+    ("columns", "of", "method"), [(COLUMNS, "marginals:2", "split-tables"), (COLUMNS[:1], "intervals", "tree")]
+)
+def test_a_planted_fault_in_a_plan_without_a_delta_is_refuted(
+    columns: list[str], of: str, method: str, fault: str, tmp_path: Path
+) -> None:
+    """Such a plan has no variances of its own: the noise follows from epsilon, which the promise, the loss and the bound
+    have to fit."""
+    spec = queries(columns, of, epsilon=1, method=method)
+    right: Any = unsigned(spec)
+    wrong = {
+        "a bound 1 % smaller": replace(spec, bound=spec.bound * Fraction(99, 100)),
+        "a smaller loss than its tables have": replace(spec, loss=Fraction(1, 2)),
+        "half of epsilon": replace(spec, request=replace(spec.request, epsilon=Fraction(1, 2))),
+    }[fault]
+    key.make(tmp_path / "ledger.db")
+    assert verify(sign(tmp_path / "ledger.db", right)).passed
+    assert not verify(sign(tmp_path / "ledger.db", right | {"release": wrong.to_json()})).passed
+
+
 def test_a_number_by_itself_has_a_shorter_interval_and_a_margin_has_its_own(tmp_path: Path) -> None:
     release = enter(TABLE).queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-9", method="residual")
     synopsis = release.result
@@ -191,10 +212,9 @@ def test_the_projection_is_never_further_from_the_truth_and_agrees(words: dict[s
         assert np.ptp([number for number in each if number]) < 0.1
 
 
-def test_tables_that_are_no_projection_are_refuted(tmp_path: Path) -> None:
-    release = enter(TABLE).queries(
-        COLUMNS[1:], "conjunctions:2", epsilon="0.2", delta="1e-9", method="residual", consistent=True
-    )
+@pytest.mark.parametrize("words", [{"delta": "1e-9", "method": "residual"}, {"method": "split-tables"}], ids=str)
+def test_tables_that_are_no_projection_are_refuted(words: dict[str, Any], tmp_path: Path) -> None:
+    release = enter(TABLE).queries(COLUMNS[1:], "conjunctions:2", epsilon="0.2", consistent=True, **words)
     save_over(release, tmp_path, report=False)
     key.make(tmp_path / "ledger.db")
     names = sorted(path.name for path in tmp_path.glob("*.csv"))

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -445,7 +446,7 @@ FIVE = ("workclass", "education", "marital_status", "occupation", "race")
 def test_all_two_way_marginals_of_five_columns_are_inside_the_bound() -> None:
     table = pq.read_table(ADULT, columns=list(FIVE))
     columns = [f"{name}={','.join(sorted(set(table[name].to_pylist())))}" for name in FIVE]
-    spec = queries(columns, "marginals:2", epsilon=1)
+    spec = queries(columns, "marginals:2", epsilon=1, method="per-query")
     found = synopsis(played(spec, open(ADULT).engine, ScriptedSource.from_label("census")))
     assert isinstance(spec.queries, ColumnCells)
     codes = [np.searchsorted(sorted(set(table[name].to_pylist())), table[name].to_pylist()) for name in FIVE]
@@ -458,3 +459,42 @@ def test_all_two_way_marginals_of_five_columns_are_inside_the_bound() -> None:
         worst = max(worst, int(np.abs(said - counts.ravel()).max()))
     assert 10 < worst <= spec.bound
     assert spec.bound < 110
+
+
+def test_no_description_of_a_sample_has_a_delta_that_its_promises_would_leave_out() -> None:
+    """Promises of a secret sample are pure here: a description that says otherwise is refused, whoever wrote it."""
+    spec = queries([TOWN], "marginals:1", zero_knowledge="0.3", rows=1000, people=10**6)
+    with pytest.raises(WrongUse, match="leave out the sample"):
+        replace(spec, request=replace(spec.request, delta=Fraction(1, 10)))
+    described = json.loads(json.dumps(spec.to_json()))
+    assert Queries.kind.from_json(described) == spec
+    described["delta"] = "0.1"
+    with pytest.raises((CheckFailed, WrongUse)):
+        Queries.kind.from_json(described)
+
+
+@pytest.mark.parametrize(
+    ("of", "words"),
+    [
+        ("marginals:1", {"method": "per-query"}),
+        ("marginals:1", {"method": "histogram"}),
+        ("marginals:2", {"method": "split-tables"}),
+        ("marginals:2", {"method": "residual", "delta": "1e-6"}),
+        ("intervals", {"method": "tree"}),
+        ("intervals", {"method": "square-root", "delta": "1e-6"}),
+    ],
+    ids=str,
+)
+def test_every_number_with_noise_has_an_interval_of_its_own_beside_that_of_all(of: str, words: dict[str, Any]) -> None:
+    columns = ["a:0..5:1"] if of == "intervals" else ["a:0..5:1", "b:0..3:1"]
+    table = pa.table({"a": [i % 5 for i in range(90)], "b": [i % 3 for i in range(90)]})
+    found = enter(table).queries(columns, of, epsilon=1, **words).result
+    assert isinstance(found, Synopsis)
+    sheets = {sheet.name: sheet for sheet in found.sheets()}
+    rows = [row for batch in sheets.get("answers", sheets["release"]).batches() for row in batch.to_pylist()]
+    assert rows
+    for row in rows:
+        assert row["low"] <= row["own_low"] <= row["own_high"] <= row["high"]
+    assert sum(row["own_high"] - row["own_low"] for row in rows) < sum(row["high"] - row["low"] for row in rows)
+    one = found.answer({"a": "[1,2)"} if of != "marginals:2" else {"a": "[1,2)", "b": "[0,1)"})
+    assert one.own_bound < one.bound

@@ -12,10 +12,9 @@ from scipy import stats
 from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
-from hubbub.kinds.ratio.estimates import answer_of
 from hubbub.kinds.ratio.mechanism import sums_of
 from hubbub.kinds.ratio.request import ratio
-from hubbub.kinds.ratio.result import Ratios
+from hubbub.kinds.ratio.result import Ratios, answer_of
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.measurement import Rehearsal
 from hubbub.tables.privacy_unit import Unit

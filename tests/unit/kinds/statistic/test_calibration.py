@@ -106,7 +106,7 @@ def test_a_release_says_what_it_was_calibrated_to(tmp_path: Path, monkeypatch: p
     assert "calibrated to are public" in str(hubbub.explain("out/certificate.json"))
     (row,) = Path("out/calibrated.csv").read_text().splitlines()[1:]
     assert row.startswith("4000,")
-    assert "By the public totals of 4,000 people" in done.result.sentences()[-1]
+    assert "By the public totals of 4,000 people" in " ".join(done.result.sentences())
     assert done.result.facts()["calibrated"]["people"] == 4000
     assert done.spec.calibrate == (1000, 3000, 0)  # type: ignore[attr-defined]
     assert [str(step.conclusion) for step in done.promises] == ["1-DP [add/remove]"]

@@ -20,14 +20,18 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from hubbub import registry
 from hubbub.cli.main import commands
+from hubbub.engines.opening import open_source
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.people import Whose
 from hubbub.kinds.histogram.promises import CHOSEN, KEPT_ROWS
 from hubbub.kinds.statistic.promises import ANY_ROW
 from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.statistic.result import Answers
 from hubbub.ledger.ledger import Ledger
+from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.release import Release
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.tables.privacy_unit import Unit, of_numbers
@@ -181,7 +185,7 @@ def test_everybody_counts_once_whatever_row_is_kept() -> None:
     (mean,) = answers(table.mean("pay:0..30:1", **kept))
     assert mean["estimate"] == pytest.approx((0 + 10.5 + 21) / 3, abs=0.15)  # that of all rows is 14.33
     by = answers(table.mean("pay:0..30:1", ["town=Bath,York,Wells"], one_row_per_person=True, crowd=20, **HARDLY))
-    assert [each["kept"] for each in by] == [300, 300, 300]
+    assert [each["kept_rows"] for each in by] == [300, 300, 300]
     assert "people" not in by[0]
     (share,) = answers(table.fraction(where="pay in (11, 21)", **kept))
     assert share["estimate"] == pytest.approx((0 + 1 / 2 + 1 / 3) / 3, abs=0.06)
@@ -214,7 +218,7 @@ def test_the_number_of_people_and_not_of_rows_is_declared() -> None:
 def test_several_questions_look_at_the_same_row_of_each() -> None:
     table = open_table(VISITS, person="id")
     asked: dict[str, Any] = {"rows": N, "people": N, "one_row_per_person": True}
-    with table.sample(**asked) as people:
+    with table.sample(kept_rows=True, **asked) as people:
         people.count("ill", where="ill = true", epsilon=40)
         people.count("second", where="pay in (11, 21)", epsilon=40)
     ill, second = (each["answers"][0]["estimate"] for each in people.release.result.facts()["questions"])
@@ -222,9 +226,13 @@ def test_several_questions_look_at_the_same_row_of_each() -> None:
     told = people.release.result.facts()["counts"]
     assert (told["number"], told["interval"]) == ("sample", "kept-rows")
     assert "one of each person" in told["whom"]
-    with table.sample(expected_rows=True, **asked) as average:
-        average.mean("pay", "pay:0..30:1", epsilon=400)
-    assert average.release.result.facts()["counts"]["interval"] == "expected-rows"
+    for words in ({"expected_rows": True}, {}):
+        with table.sample(**words, **asked) as average:
+            average.mean("pay", "pay:0..30:1", epsilon=400)
+        assert average.release.result.facts()["counts"]["interval"] == "expected-rows"
+    with table.sample(**asked) as other:
+        other.quantile("pay", "pay:0..30:1", epsilon=4)
+    assert other.release.result.facts()["counts"]["interval"] == "kept-rows"  # nothing is known on average
     with (
         pytest.raises(WrongUse, match="for a quantile no interval"),
         table.sample(expected_rows=True, **asked) as other,
@@ -233,14 +241,19 @@ def test_several_questions_look_at_the_same_row_of_each() -> None:
 
 
 WHAT: list[tuple[str, dict[str, Any], tuple[str, str, str]]] = [
-    ("mean", {"epsilon": 1}, ("kept-rows", "kept-rows", "the rows that this release kept, one of each person")),
+    (
+        "mean",
+        {"epsilon": 1, "kept_rows": True},
+        ("kept-rows", "kept-rows", "the rows that this release kept, one of each person"),
+    ),
+    ("mean", {"epsilon": 1}, ("kept-rows", "expected-rows", "the rows kept on average")),
     ("mean", {"epsilon": 1, "expected_rows": True}, ("kept-rows", "expected-rows", "the rows kept on average")),
     (
         "mean",
         {"crowd": 5, "epsilon": 1, "sample": "0.2", "at_delta": "1e-3"},
         ("sample", "kept-rows", "told from a secret sample"),
     ),
-    ("mean", {"zero_knowledge": 1, "rows": 9, "people": N}, ("sample", "kept-rows", "told from a secret sample")),
+    ("mean", {"zero_knowledge": 1, "rows": 9, "people": N}, ("sample", "expected-rows", "told from a secret sample")),
 ]
 
 
@@ -272,6 +285,12 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
         "count",
         {"where": "pay > 1", "any_row": True, "by": ["town=Bath"], "epsilon": 1},
         "say in how many bins a person counts at most, with distinct=B",
+    ),
+    ("count", {"kept_rows": True, "epsilon": 1}, "add one_row_per_person=True, or leave it out"),
+    (
+        "mean",
+        {"of": "pay:0..30:1", "one_row_per_person": True, "kept_rows": True, "expected_rows": True, "epsilon": 1},
+        "drop one of the two",
     ),
     (
         "count",
@@ -319,3 +338,24 @@ def test_the_loss_of_a_choice_between_two_rows_is_that_of_the_average() -> None:
     """A check of the check: half of e^1 and half of 1 is less than e^1."""
     one, other = geometric(1.0, 0), geometric(1.0, 1)
     assert apart((one + other) / 2, other) == pytest.approx(log((1 + exp(1)) / 2), abs=1e-9)
+
+
+def test_intervals_of_a_quantile_of_rows_hold_for_everybody_of_whom_some_are_drawn() -> None:
+    """Serfling's inequality for people, who have one to four rows: by a script, and more than 80 % of them."""
+    people = 1200
+    rows = {"id": [i for i in range(people) for _ in range(1 + i % 4)]}
+    rows["x"] = [(7 * i * i + 3 * n) % 41 for n, i in enumerate(rows["id"])]
+    engine = open_source(pa.table(rows))
+    words = {"rows_per_person": 4, "zero_knowledge": "2", "people": people, "coverage": "0.8", "q": "0.5"}
+    right, widths = sorted(rows["x"])[(len(rows["x"]) - 1) // 2], []
+    for drawn in (600, people):
+        spec = (
+            registry.kind("quantile")
+            .from_options(person="id", of="x:0..40:1", rows=drawn, **words)
+            .bind(engine.columns())
+        )
+        found = [spec.present(spec.measure(engine, ScriptedSource.from_label(f"{drawn} {i}"))) for i in range(10)]
+        answers = [each.answers[0] for each in found if isinstance(each, Answers)]
+        assert sum(each.low <= right <= each.high for each in answers) >= 9
+        widths.append(float(answers[0].high - answers[0].low))
+    assert 40 > widths[0] > widths[1]

@@ -16,7 +16,7 @@ from hubbub.kinds.statistic.intervals import reach, reach_of_many
 from hubbub.kinds.statistic.result import Answers
 from hubbub.kinds.statistic.subtotals import groups
 from hubbub.kinds.sum.result import Totals
-from hubbub.noise.source import SystemSource
+from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 
 TABLE = pa.table(
@@ -75,7 +75,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("kind", "words"), CASES, ids=str)
 def test_totals_are_told_of_what_was_drawn_for_the_bins(kind: str, words: dict[str, Any]) -> None:
     spec = registry.kind(kind).from_options(person="id", by=BY, rows_per_person="2", totals=True, epsilon="60", **words)
-    result = spec.present(spec.measure(open_source(TABLE), SystemSource()))
+    result = spec.present(spec.measure(open_source(TABLE), ScriptedSource.from_label(kind)))
     assert isinstance(result, Answers | Totals)
     days = np.array(TABLE.column("days").to_pylist())
     truth = {"count": 400, "fraction": (days >= 5).mean(), "mean": days.mean(), "sum": days.sum()}[kind]

@@ -175,7 +175,7 @@ def test_over_several_bins_the_losses_add_up_to_no_more_than_the_spread() -> Non
         ({"of": "x:0..5:1", "cap": "6"}, "in the range"),
         ({"of": "x:0..5:1", "cap": "2.5"}, "multiple of the step"),
         ({"of": "x:3..5:1", "cap": "2"}, "leaves nothing"),
-        ({"of": "x:0..5:1", "cap": "much"}, "number like"),
+        ({"of": "x:0..5:1", "cap": "much"}, "a number, auto or layers"),
         ({"of": "x:0..5:1", "cap_share": "0.2"}, "cap='auto'"),
         ({"of": "x:0..5:1", "cap": "2", "cap_share": "0.2"}, "cap='auto'"),
         ({"of": "x:0..5:1", "cap": "auto", "cap_share": "1"}, "between 0 and 1"),

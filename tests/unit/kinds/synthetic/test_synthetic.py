@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -15,11 +16,14 @@ import pyarrow.csv as pc
 import pytest
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.synthetic.request import synthetic
 from hubbub.kinds.synthetic.result import InventedRows
 from hubbub.ledger import key
 from hubbub.ledger.durable import sha256
+from hubbub.numeric.exact import to_text
 from hubbub.query_classes.marginals.junction_tree import GraphicalModel, counted, junction_tree, new_columns
+from hubbub.query_classes.residual import Residual
 from hubbub.verification import verify
 from tests.fresh import enter, save_over, unsigned
 from tests.unit.saved import sign
@@ -103,7 +107,20 @@ def test_it_is_verified_without_data_and_says_how_far_it_is_off(words: dict[str,
     assert rows.num_rows == found.size
     assert abs(found.size - 4000) < 200 or "size" in words
     assert fit.num_rows == len(found.spec.queries.sets)
-    assert "nothing else is promised" in " ".join(found.sentences())
+    told = " ".join(found.sentences())
+    assert "nothing else is promised" in told
+    names, inside = (
+        [axis.column for axis in found.spec.tables.request.axes],
+        [set(each) for each in found.model().cliques],
+    )
+    others = [each for each in found.apart(found.rows()) if not any(set(each[0]) <= clique for clique in inside)]
+    if others:
+        columns, off, noise = max(others, key=lambda each: each[1])
+        which = listed([names[i] for i in columns])
+        assert f"the table by {which} is furthest off, by {off:,} people" in told
+        assert f"where noise alone moves about {noise:,}" in told
+    else:
+        assert "The rows follow all" in told
     assert release.promises == found.spec.tables.promises()
 
 
@@ -145,6 +162,32 @@ def test_what_was_changed_is_refuted_even_if_it_is_signed_anew(tmp_path: Path) -
     assert "how far" in failure(
         "fit.csv", "\n".join([title, f"{parts[0]},{int(parts[1]) + 1},{parts[2]}", *others]) + "\n"
     )
+
+
+@pytest.mark.parametrize("fault", ["a variance 1 % smaller", "a residual left out of rho", "a plan far from the best"])
+def test_a_planted_fault_in_its_tables_is_refuted(fault: str, tmp_path: Path) -> None:
+    """Those of the tables, of which everything is promised; and without a delta one that loses more than is said."""
+    spec = synthetic(COLUMNS, epsilon=2, delta="1e-6")
+    method = spec.tables.method
+    assert isinstance(method, Residual)
+    s2 = list(method.s2)
+    changed = {
+        "a variance 1 % smaller": [*s2[:-1], s2[-1] * Fraction(99, 100)],
+        "a residual left out of rho": [*s2[:-1], Fraction(9)],
+        "a plan far from the best": [s2[0] * 1000, *s2[1:]],
+    }[fault]
+    other = replace(spec.tables, method=replace(method, variances=tuple(map(to_text, changed))))
+    key.make(tmp_path / "ledger.db")
+    right = unsigned(spec)
+    assert verify(sign(tmp_path / "ledger.db", right)).passed
+    wrong = replace(spec, tables=other)
+    forged = unsigned(wrong) if fault.startswith("a plan") else right | {"release": wrong.to_json()}
+    assert not verify(sign(tmp_path / "ledger.db", forged)).passed
+    pure = synthetic(COLUMNS, epsilon=2)
+    known = unsigned(pure)
+    assert verify(sign(tmp_path / "ledger.db", known)).passed
+    less = replace(pure, tables=replace(pure.tables, loss=Fraction(1)))
+    assert not verify(sign(tmp_path / "ledger.db", known | {"release": less.to_json()})).passed
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def claimed(question: guided.Question, parts: Parts, option: str) -> bool:
     sliders = {name for names in question.ways.values() for name in names} | {"outlier"}
     rows = {"one_row_per_person", "distinct", "rows_per_person", "any_row", "rows_called", "count_rows"}
     point = {"columns", "box", "grid"} if parts.point else set()
-    own = {parts.by, parts.record, parts.measure, parts.condition}
+    own = {parts.by, parts.record, parts.measure, parts.per, parts.condition}
     return option in sliders | rows | point | own
 
 
@@ -183,6 +183,11 @@ ASKED = {
     "average": ({**AGE, **BY_TOWN}, "--of age:0..100:1"),
     "total": (AGE, "--of age:0..100:1"),
     "median": (AGE, "release quantile"),
+    "ratio": (
+        {**AGE, "per-column": "lon", "per-low": "0", "per-high": "1", "per-step": "0.1"},
+        "--of age:0..100:1 --per lon:0..1:0.1",
+    ),
+    "invented": ({**BY_TOWN, "by2-use": "on"}, "release synthetic"),
     "spread": (AGE, "release std"),
     "cross-table": ({**BY_TOWN, "by2-use": "on"}, "--by age:0..100:10,null"),
     "many-questions": ({**BY_TOWN, "by2-use": "on"}, "--class marginals:2"),
@@ -213,7 +218,7 @@ def test_every_question_is_answered_from_its_form_and_its_lines(
             break
         time.sleep(0.02)
     assert "Differential privacy, epsilon 1" in told or "Crowd-blending privacy, crowds of at least 20" in told
-    if question not in ("records", "map"):
+    if question not in ("records", "map", "invented"):
         assert re.search(r'id="error">\s*± \d', told), plain(told)
         assert "How it could look, with invented people" in told
     page = opened.released(form)
@@ -253,6 +258,76 @@ def test_people_with_several_rows_are_asked_about(opened: Opened, several: str) 
     page = opened.released({**form, "several": several, **more})
     assert "Published: out" in plain(page)
     assert words in shlex.join(command(page))
+
+
+PATIENTS = "id,town\n" + "".join(f"{i},{('Bath', 'York')[i % 3 == 0]}\n" for i in range(90))
+VISITS = "id,ward\n" + "".join(f"{i % 90},{('North', 'South')[i % 2]}\n" for i in range(200))
+JOINED = {
+    **{"file": "patients.csv", "named": "1", "question": "how-many", "out": "out"},
+    **{"join": "visits.csv", "on": "id", "join_named": "on"},
+    **{"several": "rows", "rows_per_person": "3", "rows_called": "visits"},
+}
+
+
+def joined_tables(folder: Path) -> None:
+    (folder / "patients.csv").write_text(PATIENTS, encoding="utf-8")
+    (folder / "visits.csv").write_text(VISITS, encoding="utf-8")
+
+
+def test_a_second_table_is_joined_in_the_form(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns of both are offered, a person is whoever they are joined by, and command and lines do the same."""
+    joined_tables(opened.folder)
+    page = opened.get("/publish/table", params=JOINED)[1]
+    names = re.findall(r'<span class="cname"><bdi>([^<]*)</bdi>', page)
+    assert names == ["id", "ward", "town"]
+    assert "Whoever the two tables are joined by" in page
+    done = opened.released(
+        {**JOINED, "by1-use": "on", "by1-values": "North,South", "by2-use": "on", "by2-values": "Bath,York"}
+    )
+    assert "Published: out" in plain(done)
+    line = shlex.join(command(done))
+    assert "--join visits.csv --on id" in line
+    other = tmp_path / "other"
+    other.mkdir()
+    joined_tables(other)
+    monkeypatch.chdir(other)
+    for part in ("DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{part}_HOME", str(tmp_path / part))
+    lines = html.unescape(re.findall(r"<pre[^>]*>(import hubbub[^<]*)</pre>", done)[0])
+    exec(compile(lines, "page", "exec"), {})
+    assert certificate(opened.folder / "out") == certificate(other / "out")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "told"),
+    [
+        ({"on": ""}, "o-on", "by which column people are found again"),
+        ({"join_named": ""}, "o-join_named", "may be somebody's data"),
+        ({"on": "town"}, "", "town"),
+    ],
+    ids=["no column", "first line", "not in both"],
+)
+def test_a_join_that_cannot_be_leads_back_to_its_fields(
+    opened: Opened, wrong: dict[str, str], field: str, told: str
+) -> None:
+    joined_tables(opened.folder)
+    status, page = opened.get("/publish/table", params={**JOINED, "who": "column:id", **wrong})
+    assert status == 400
+    assert told in html.unescape(plain(page))
+    assert f'href="#{field}"' in page or not field
+    assert re.findall(r'<span class="cname"><bdi>([^<]*)</bdi>', page) == ["id", "town"]  # nothing of the second table
+    assert "ward" not in page
+
+
+def test_a_workbook_and_another_language_are_asked_for_in_the_form(opened: Opened) -> None:
+    page = opened.released({**FILLED, "form": "xlsx", "language": "de"})
+    assert "Published: out" in plain(page)
+    assert (opened.folder / "out" / "workbook.xlsx").is_file()
+    assert '<html lang="de">' in (opened.folder / "out" / "report.html").read_text(encoding="utf-8")
+    line = shlex.join(command(page))
+    assert "--format xlsx --language de" in line
+    assert "heading=Heading(language='de')" in html.unescape(page)
+    assert "report can be in en or de" in opened.send("/publish/release", {**FILLED, "out": "two", "language": "xx"})[1]
 
 
 def test_a_refusal_leads_back_to_the_filled_form(opened: Opened) -> None:
@@ -372,6 +447,20 @@ def test_a_weak_promise_has_a_box_to_tick_before_the_button_works(opened: Opened
     assert "disabled" not in re.search(button, page)[0]  # type: ignore[index]
 
 
+def test_rows_of_a_table_with_a_column_of_people_have_a_box_to_tick(opened: Opened) -> None:
+    rows = "".join(f"{n // 2},{'Bath' if n % 3 else 'York'}\n" for n in range(60))
+    (opened.folder / "visits.csv").write_text(f"patient_id,town\n{rows}", encoding="utf-8")
+    form = {"file": "visits.csv", "kind": "histogram", "rows_are_people": "on", "by": "town=Bath,York", "epsilon": "1"}
+    _, page = opened.get("/publish/answer", params={**form, "out": "rows"})
+    assert "Each row counts as another person" in page
+    assert "patient_id" in page
+    status, _ = opened.send("/publish/release", {**form, "out": "rows"})
+    assert (status, opened.desk.book.accounts()) == (400, {})
+    ticked = html.unescape(re.search(r'name="accept_weak" value="([^"]*)"', page)[1])  # type: ignore[index]
+    opened.released({**form, "out": "rows", "accept_weak": ticked})
+    assert "patient_id" in (opened.folder / "rows" / "certificate.json").read_text(encoding="utf-8")
+
+
 def test_the_button_refuses_a_weak_promise_without_the_tick_and_spends_nothing(opened: Opened) -> None:
     weak = {**FILLED, "epsilon": "50"}
     status, page = opened.send("/publish/release", weak)
@@ -389,3 +478,16 @@ def test_a_cube_with_noise_at_every_level_is_weighed(opened: Opened) -> None:
     form = {"file": "people.csv", "asked": "1", "kind": "cube", "person": "id", "by": "town=Bath,York\nage:0..100:50"}
     _, page = opened.get("/publish/answer", params={**form, "margins": "1", "epsilon": "1"})
     assert "1-DP" in page
+
+
+def test_a_data_dictionary_beside_the_file_is_read(opened: Opened) -> None:
+    from hubbub.studio.forms.request import kind_of, request_of
+
+    town = {"name": "town", "type": "string", "constraints": {"enum": ["Bath", "York"], "required": True}}
+    schema = {"fields": [{"name": "id"}, town, {"name": "age"}], "missingValues": ["NA"]}
+    package = {"resources": [{"name": "people", "path": "people.csv", "schema": schema}]}
+    (opened.folder / "datapackage.json").write_text(json.dumps(package))
+    form = {"file": "people.csv", "named": "1", "kind": "histogram", "by": "town", "epsilon": "1", "person": "id"}
+    given = request_of(opened.desk, kind_of("histogram"), form)
+    assert list(given["words"]["by"]) == ["town=Bath,York"]
+    assert (list(given["opening"]["missing"]), given["opening"]["dictionary"]) == (["NA"], "none")

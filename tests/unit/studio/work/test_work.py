@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -102,24 +103,24 @@ def test_once_drawn_nothing_stops_it(folder: Path) -> None:
 def test_an_interrupt_at_any_moment_leaves_files_or_nothing_spent(folder: Path, wait: float) -> None:
     """In the process itself, as the page stops it."""
     (folder / "people.csv").write_text(CSV + "".join(f"{i},Bath,30\n" for i in range(1000, 120_000)), encoding="utf-8")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "hubbub.studio.work.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert running.stdin is not None
-    assert running.stdout is not None
-    running.stdin.write(json.dumps(asked(folder)))
-    running.stdin.close()
-    running.stdout.readline()
-    time.sleep(wait)
-    running.send_signal(signal.SIGINT)
-    said = [json.loads(line) for line in running.stdout]
-    assert running.wait(60) == 0
-    running.stdout.close()
+    command = [sys.executable, "-m", "hubbub.studio.work.worker"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(json.dumps(asked(folder)))
+        running.stdin.close()
+        running.stdout.readline()
+        time.sleep(wait)
+        running.send_signal(signal.SIGINT)
+        said = [json.loads(line) for line in running.stdout]
+        ended = running.wait(60)
     account = Ledger().accounts().get("people")
     spent = 0 if account is None else len(account.spent)
     published = (folder / "out" / "certificate.json").exists()
     assert spent == published or said[-1] == {"stopped": True, "spent": True}
     assert said[-1].get("done", False) == published
+    # Python ends as interrupted, although it was caught, if it came while a library ran code from text (as dataclasses).
+    assert ended == 0 or (ended == -signal.SIGINT and said[-1] == {"stopped": True, "spent": False})
 
 
 def test_a_mistake_of_ours_tells_its_name_and_no_word_of_the_data(folder: Path) -> None:
@@ -171,16 +172,28 @@ def test_progress_is_told_as_it_happens(opened: Opened) -> None:
 
 
 @pytest.mark.usefixtures("in_place")
-def test_the_report_is_shown_in_a_frame_that_lets_nothing_out(opened: Opened) -> None:
+def test_results_stand_on_the_page_and_the_report_in_a_tab_that_lets_nothing_out(opened: Opened) -> None:
     page = opened.released(FILLED)
-    assert "sandbox" in page
+    assert "<iframe" not in page
+    assert "What this shows" in page
+    report = (opened.folder / "out" / "report.html").read_text(encoding="utf-8")
+    for part in ("table", "figure", "dl class=.top."):
+        first = re.search(f"<{part}.*?</{part[:2]}", report, re.DOTALL)
+        assert first is not None
+        assert first[0] in page, "as the report has it"
     answer = opened.client.get("/document", params={"folder": "out", "name": "report.html"})
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("sandbox;")
     assert "script-src" not in policy
     assert "default-src 'none'" in policy
-    assert "frame-ancestors 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
     saved = opened.client.get("/file", params={"folder": "out", "name": "release.csv"})
     assert saved.headers["content-disposition"].startswith("attachment")
     assert saved.content == (opened.folder / "out" / "release.csv").read_bytes()
     assert opened.client.get("/document", params={"folder": "out", "name": "release.csv"}).status_code == 400
+
+
+def test_a_release_that_follows_at_once_is_not_taken_for_the_one_before(opened: Opened) -> None:
+    """The process of a release ends a moment after it said so; by then another may be under way."""
+    for out in ("one", "two"):
+        assert f"Published: {out}" in plain(opened.released(FILLED | {"out": out}))

@@ -148,3 +148,65 @@ def test_a_rule_with_its_parameters_is_json_and_back() -> None:
     for wrong in ({}, {"name": "stv", "seats": 0, "rules": "scotland"}, {"name": "mix"}, {"name": 3}):
         with pytest.raises(CheckFailed, match="names no rule"):
             rule_from_json(wrong)
+
+
+# --- blank ballots, which readers leave out where they are rows of empty cells ---------------------------------------
+
+CAST = Ballots.of("abc", {("a", "b"): 5, ("b", "a"): 4, ("c", "b"): 2, (): 2})
+SCORED = Ballots.from_levels("abc", [[0, 1, 2], [1, 0, -1], [-1, -1, -1]], [3, 2, 2])
+DECIDED = [rules.InstantRunoff(), rules.Plurality(), rules.Borda(), rules.RepeatedPlurality(margin=1)]
+
+
+def _cast(rule: Counted, ballots: Ballots = CAST, **about: Any) -> tuple[dict[str, Any], BallotFile]:
+    file = replace(FILE, ballots=ballots, **about)
+    return json.loads(record_of(rule.run(ballots, SystemSource()), file).canonical()), file
+
+
+@pytest.mark.parametrize("blank", [0, 1, 7])
+@pytest.mark.parametrize("rule", [*DECIDED, TransferableVote(seats=2)], ids=lambda rule: rule.name)
+def test_a_file_without_its_blank_ballots_counts_as_the_record_says(rule: Counted, blank: int) -> None:
+    record, file = _cast(rule)
+    other = replace(file, ballots=CAST.with_blank(blank))
+    assert other.ballots.blank == blank
+    assert count_again(record, other).as_json() == record
+
+
+def test_scores_without_their_blank_ballots_count_as_the_record_says() -> None:
+    record, file = _cast(rules.make("score", top=2), SCORED, marks="scores", top=2)
+    assert SCORED.blank == 2
+    without = replace(file, ballots=Ballots.from_levels("abc", SCORED.levels[:2], SCORED.tied_weights[:2]))
+    assert count_again(record, without).as_json() == record
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {("a", "b"): 6, ("b", "a"): 4, ("c", "b"): 2},  # a blank ballot became a vote
+        {("a", "b"): 5, ("b", "a"): 3, ("c", "b"): 2},  # a vote became a blank ballot
+        {("a", "b"): 6, ("b", "a"): 3, ("c", "b"): 2},  # a vote became another
+        {("a", "b"): 5, ("b",): 4, ("c", "b"): 2},  # a rank was left out
+    ],
+)
+def test_no_other_difference_passes_for_one_of_blank_ballots(forged: dict[tuple[str, ...], int], kept: int) -> None:
+    record, file = _cast(rules.InstantRunoff())
+    other = replace(file, ballots=Ballots.of("abc", forged | {(): kept}))
+    with pytest.raises(CheckFailed, match="the ballots are not those of the record"):
+        count_again(record, other)
+
+
+def test_a_result_that_rests_on_blank_ballots_does_not_hold_without_them() -> None:
+    """Of a margin that grows with the voters: a million blank ballots make it so wide that nobody is struck out."""
+    voted = Ballots.of("abc", {("a", "b"): 500, ("b", "a"): 400, ("c", "b"): 250})
+    record, file = _cast(rules.RepeatedPlurality(margin=rules.Power(Fraction(1, 4))), voted.with_blank(10**6))
+    assert count_again(record, file).as_json() == record
+    with pytest.raises(CheckFailed, match=r"has 1,001,150 ballots and the file 1,150, .* depends on them"):
+        count_again(record, replace(file, ballots=voted))
+
+
+@pytest.mark.parametrize("voters", [-5, 0, 1 << 70, "13", None])
+def test_a_number_of_ballots_that_cannot_be_is_a_failed_check(voters: object) -> None:
+    record, file = _cast(rules.InstantRunoff())
+    record["ballots"]["voters"] = voters
+    with pytest.raises(CheckFailed):
+        count_again(record, replace(file, ballots=CAST.with_blank(0)))

@@ -83,3 +83,17 @@ def test_the_same_with_commas() -> None:
         blt.read_commas(f'3,2\n"{"x" * 200_000}"\n', Reading())
     with pytest.raises(WrongUse, match="line 1: 3 candidates, so the file must name 1 to 3, and it names 3"):
         blt.read_commas(COMMAS.replace("Candidate 3", "Candidate 9"), Reading())
+
+
+def test_parties_in_quotes_and_comments_are_no_part_of_a_name() -> None:
+    tail = '0 # the end\n"Ann" "Labour"\n"Bob","SNP"\n"Cid" # a comment\n"A ward"\n'
+    assert parse("3 1\n1 1 2 0 # one\n", tail).ballots.candidates == ("Ann (Labour)", "Bob (SNP)", "Cid")
+
+
+def test_60_a_file_with_commas_that_was_cut_in_its_last_name_is_refused() -> None:
+    """Found by the fuzzer: without the title behind the names nobody can tell that Eva Kim was called so."""
+    names = '"Candidate 1","Ann Lee","Independent",\n"Candidate 2","Eva Kim","Independent",\n"Ward 1",\n'
+    whole = f"2,1,\n3,1,2,\n2,2,\n{names}"
+    assert blt.read_commas(whole, Reading()).ballots.candidates == ("Ann Lee", "Eva Kim")
+    with pytest.raises(WrongUse, match="ends before its title"):
+        blt.read_commas(whole[: whole.index(" Kim")], Reading())

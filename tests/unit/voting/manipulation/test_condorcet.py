@@ -43,7 +43,9 @@ def test_agrees_with_every_profile_counted(i: int) -> None:
     shares = tuple((r, Fraction(k, sum(weights))) for r, k in zip(support, weights, strict=True))
     belief, voters = Belief(candidates=tuple("abc"), shares=shares), 3 + i % 5
     order = REPORTS[i % 6] if i % 3 == 0 else None
-    contests = [Contest(kind=kind, margin=i % 4 if kind in CONTESTS[2:4] else None, order=order) for kind in CONTESTS]
+    contests = [
+        Contest(kind=kind, margin=i % 4 if kind in CONTESTS[2:4] else None, order=order) for kind in CONTESTS[:-2]
+    ]
     for contest, found in zip(contests, efficiencies(belief, voters, contests), strict=True):
         elected, exists = counted(belief, voters, contest)
         assert abs(found.elected - elected) < ERROR

@@ -313,3 +313,34 @@ def test_what_is_refused() -> None:
 def test_numbers_are_said_on_the_safe_side(x: str, up: str, down: str) -> None:
     assert approximately(rational(x)) == up
     assert approximately(rational(x), up=False) == down
+
+
+def test_approval_and_minimax_by_hand() -> None:
+    """The other approves of b. Whoever approves of a and b lets b win; with a alone it is a tie, worth 1/2 more."""
+    other = Belief(candidates=tuple("abc"), shares=(((1,), Fraction(1)),), truncated=True)
+    found = gain(Question(belief=other, truth=(0, 1), voters=2, contest=Contest(kind="approval")))
+    assert (found.method, found.low, found.high, found.lie) == ("enumerate", Fraction(1, 2), Fraction(1, 2), (0,))
+    whole = Belief(candidates=tuple("abc"), shares=(((1, 0, 2), Fraction(1)),))
+    with pytest.raises(WrongUse, match="names whom it approves of"):
+        Question(belief=whole, truth=(0, 1, 2), voters=2, contest=Contest(kind="approval"))
+    # Others bca twice, cab twice: b beats c 3 to 2 by her truth abc, c beats a, a beats b. With bac, b beats everybody.
+    others = Belief(candidates=tuple("abc"), shares=(((1, 2, 0), Fraction(1, 2)), ((2, 0, 1), Fraction(1, 2))))
+    best = gain(Question(belief=others, truth=(0, 1, 2), voters=5, contest=Contest(kind="minimax")))
+    assert best.low == best.high > 0
+    assert best.lie == (1, 0, 2)
+
+
+def test_runoffs_of_five_candidates_are_sampled() -> None:
+    names = tuple("abcde")
+    shares = (((0, 1, 2, 3, 4), Fraction(1, 3)), ((1, 2, 3, 4, 0), Fraction(1, 3)), ((2, 3, 4, 0, 1), Fraction(1, 3)))
+    asked = Question(
+        belief=Belief(candidates=names, shares=shares),
+        truth=(2, 0, 1, 3, 4),
+        voters=31,
+        contest=Contest(kind="instant-runoff"),
+        lies=((0, 2, 1, 3, 4), (2, 1, 0, 3, 4)),
+    )
+    exact = gain(asked, "enumerate")
+    drawn = gain(asked, "sample", draws=4000, source=ScriptedSource.from_label("five"))
+    assert exact.low == exact.high > 0
+    assert drawn.low <= exact.low <= drawn.high

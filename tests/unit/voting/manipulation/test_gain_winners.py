@@ -11,12 +11,26 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
+from hubbub.voting.manipulation.beliefs import Scores
 from hubbub.voting.manipulation.gain_winners import CONTESTS, Contest, Tally, contest_of, denominator, lotteries
 from hubbub.voting.rules.rules import ForGain, make
 from hubbub.voting.ties import RANDOM, FixedTies
 
+TOP = 2  # of scores
 
-def ballots_of(names: str, rankings: list[tuple[int, ...]], counts: list[int]) -> Ballots:
+
+def reports(kind: str, m: int) -> list[tuple[int, ...]]:
+    """Every ballot that the rule counts."""
+    if kind == "score":
+        return [Scores(scores) for scores in product(range(TOP + 1), repeat=m)]
+    return [r for length in range(m + 1) for r in permutations(range(m), length)]
+
+
+def ballots_of(names: str, rankings: list[tuple[int, ...]], counts: list[int], kind: str = "") -> Ballots:
+    if kind == "score":
+        return Ballots.from_levels(names, [[TOP - score for score in scores] for scores in rankings], counts)
+    if kind == "approval":
+        return Ballots.from_levels(names, [[-(c not in r) for c in range(len(names))] for r in rankings], counts)
     return Ballots.of(names, {tuple(names[c] for c in r): k for r, k in zip(rankings, counts, strict=True)})
 
 
@@ -26,30 +40,31 @@ def ballots_of(names: str, rankings: list[tuple[int, ...]], counts: list[int]) -
 def test_lotteries_are_those_of_the_rules(kind: str, m: int, fixed: bool) -> None:
     """Complete and truncated ballots, few enough for ties everywhere, margins from none to wider than the election."""
     names = "abcd"[:m]
-    rankings = [r for length in range(m + 1) for r in permutations(range(m), length)]
+    rankings = reports(kind, m)
+    top = TOP if kind == "score" else None
     words = ScriptedSource.from_label(f"{kind} {m}").words(60 * len(rankings))
     table = (words % np.uint64(3)).astype(np.int64).reshape(60, len(rankings))
     table[30:] *= table[30:] == 2  # half of them sparse
     order = tuple(range(m))[::-1] if fixed else None
     for margin in (0, 1, 3, 100) if "-" in kind and kind != "instant-runoff" else (None,):
-        contest = Contest(kind=kind, margin=margin, order=order)
+        contest = Contest(kind=kind, margin=margin, order=order, top=top)
         ties = RANDOM if order is None else FixedTies(tuple(names[c] for c in order))
-        rule = make(kind, margin=margin, ties=ties)
+        rule = make(kind, margin=margin, ties=ties, top=top)
         assert contest_of(rule, 30, names) == contest
         found = lotteries(contest, Tally(rankings, m, table))
         whole = denominator(contest, m)
         assert (found.sum(axis=1) == whole).all()
         for counts, chances in zip(table.tolist(), found.tolist(), strict=True):
-            expected = rule.lottery(ballots_of(names, rankings, counts))
+            expected = rule.lottery(ballots_of(names, rankings, counts, kind))
             assert tuple(Fraction(chance, whole) for chance in chances) == expected
 
 
 @pytest.mark.parametrize("kind", CONTESTS)
 def test_a_report_is_one_more_ballot(kind: str) -> None:
-    rankings = [r for length in range(4) for r in permutations(range(3), length)]
+    rankings = reports(kind, 3)
     words = ScriptedSource.from_label(f"report {kind}").words(40 * len(rankings))
     table = (words % np.uint64(2)).astype(np.int64).reshape(40, len(rankings))
-    contest = Contest(kind=kind, margin=1 if kind in CONTESTS[2:4] else None)
+    contest = Contest(kind=kind, margin=1 if kind in CONTESTS[2:4] else None, top=TOP if kind == "score" else None)
     tally = Tally(rankings, 3, table)
     for column, report in enumerate(rankings):
         more = table.copy()

@@ -5,8 +5,10 @@ The files are not part of the repository: without them the comparison is skipped
 
 from __future__ import annotations
 
+import csv
 import json
 import zipfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,22 +17,38 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli.main import commands
-from hubbub.errors import WrongUse
+from hubbub.errors import CheckFailed, WrongUse
+from hubbub.report.office import office_page
+from hubbub.report.results import Repeating
 from hubbub.voting.formats.formats import read, strict
 from hubbub.voting.formats.reading import Reading
 from hubbub.voting.formats.vendors.office_records import office_ballots
-from hubbub.voting.formats.vendors.rctab_config import read_configuration
-from hubbub.voting.rctab.count import count_configured
-from hubbub.voting.rctab.java_dice import JavaDice
+from hubbub.voting.formats.vendors.rctab_config import Configuration, read_configuration
+from hubbub.voting.rctab.count import JavaDice, count_configured
+from hubbub.voting.rctab.exports import counts_by_unit, exports
+from hubbub.voting.rctab.record import configured_record, count_configured_again, read_office
+from hubbub.voting.rctab.reporting_units import UNNAMED, count_units
 from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
+from hubbub.voting.rctab.rounds_json import rounds_report
 from tests.unit.cli.answers import one_object, one_sentence
 
 RCTAB = Path(__file__).resolve().parents[5] / "shared" / "data" / "elections" / "rctab"
 NOBODY_VOTED = "nist_xml_cdf_2"  # its one ballot marks nobody; RCTab elects somebody by lot
+EMPTY_ROWS = ("first_round_determines_threshold_test", "first_round_determines_threshold_tiebreaker_test")
+"""Their sheets have empty rows at the end, which RCTab takes for ballots that mark nobody."""
+
 SUITE = sorted(path.parent for path in RCTAB.glob("*/*_config.json"))
 REPORTED = sorted({folder for folder in SUITE if list(folder.glob("*expected_detailed_report.json"))})
 
 Told = tuple[Fraction, dict[str, Fraction], list[str], list[str]]
+
+
+def has_records(configuration: Configuration) -> bool:
+    """Whether the files that a configuration names are here."""
+    return all(
+        source.path.is_file() or list(source.path.glob("*.xml")) or list(source.path.glob("CvrExport*.json"))
+        for source in configuration.sources
+    )
 
 
 def config(folder: Path) -> Path:
@@ -47,6 +65,10 @@ def ours(rounds: tuple[ConfiguredRound, ...]) -> list[Told]:
 
 
 def theirs(path: Path) -> list[Told]:
+    return told(json.loads(path.read_text(encoding="utf-8")))
+
+
+def told(report: dict[str, Any]) -> list[Told]:
     return [
         (
             Fraction(each["threshold"]),
@@ -54,18 +76,27 @@ def theirs(path: Path) -> list[Told]:
             sorted(done["elected"] for done in each["tallyResults"] if "elected" in done),
             sorted(done["eliminated"] for done in each["tallyResults"] if "eliminated" in done),
         )
-        for each in json.loads(path.read_text(encoding="utf-8"))["results"]
+        for each in report["results"]
     ]
+
+
+def exact(value: Any) -> Any:
+    """A report with its numbers as numbers: 8 is 8.0000, and what is nothing may be left out."""
+    if isinstance(value, dict):
+        return {name: each for name in sorted(value) if (each := exact(value[name])) != 0}
+    if isinstance(value, list):
+        return sorted((exact(part) for part in value), key=str)
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError):
+        return value
 
 
 @pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
 @pytest.mark.parametrize("folder", REPORTED, ids=lambda folder: folder.name)
 def test_every_contest_of_rctabs_suite_comes_out_round_by_round(folder: Path) -> None:
     configuration = read_configuration(config(folder))
-    if not all(
-        source.path.is_file() or list(source.path.glob("*.xml")) or list(source.path.glob("CvrExport*.json"))
-        for source in configuration.sources
-    ):
+    if not has_records(configuration):
         pytest.skip("its records are not here")
     if folder.name == NOBODY_VOTED:
         with pytest.raises(WrongUse, match="nobody voted"):
@@ -74,6 +105,58 @@ def test_every_contest_of_rctabs_suite_comes_out_round_by_round(folder: Path) ->
     reports = sorted(folder.glob(f"{folder.name}*expected_detailed_report.json"))
     done = count_configured(configuration, office_ballots(configuration))
     assert [ours(rounds) for rounds in done.passes] == [theirs(report) for report in reports]
+    for at, report in enumerate(reports):
+        wanted, found = json.loads(report.read_text(encoding="utf-8")), rounds_report(configuration, done, at)
+        if folder.name in EMPTY_ROWS:
+            wanted["summary"], found["summary"] = {}, {}
+        for each in (wanted, found):
+            del each["config"]["generatedBy"]
+        assert exact(found) == exact(wanted), "whole reports: transfers, inactive ballots by reason, the summary"
+
+
+PRECINCT_REPORTS = sorted(RCTAB.glob("*/Tabulate by */*_detailed_report.*"))
+
+
+@pytest.mark.skipif(not PRECINCT_REPORTS, reason="RCTab's suite is not here")
+@pytest.mark.parametrize("report", PRECINCT_REPORTS, ids=lambda report: f"{report.stem[:70]}{report.suffix}")
+def test_precincts_and_batches_of_rctabs_suite_come_out_round_by_round(report: Path) -> None:
+    folder, what = report.parents[1], report.parent.name.split()[-1].lower()
+    office = read_office(config(folder))
+    contest = count_configured(office.configuration, office.ballots)
+    counts = count_units(office, contest, what).units
+    if report.suffix == ".csv":
+        rows = list(csv.reader(report.read_text(encoding="utf-8").splitlines()))
+        place = next(row[1] for row in rows if row and row[0].lower() == what)
+        (rounds,) = (counts[place] if place in counts else counts[UNNAMED]).passes
+        by_name = {row[0]: row for row in rows if row}
+        for name in contest.candidates:
+            cells = [Fraction(cell) for cell in by_name[name][1::3]]
+            assert [dict(each.tally).get(name, 0) for each in rounds] == cells, name
+        assert [each.exhausted for each in rounds] == [
+            Fraction(cell) for cell in by_name["Inactive Ballots Total"][1::3]
+        ]
+        return
+    wanted = json.loads(report.read_text(encoding="utf-8"))
+    place = wanted["config"].pop(what)
+    found = rounds_report(office.configuration, counts[place] if place in counts else counts[UNNAMED])
+    for each in (wanted, found):
+        del each["config"]["generatedBy"]
+    assert exact(found) == exact(wanted)
+
+
+@pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
+def test_every_folder_of_the_suite_is_accounted_for() -> None:
+    """53 folders: 48 with records and reports are compared above; here is why the other five are not."""
+    folders = {path.name for path in RCTAB.iterdir() if path.is_dir() and not path.name.startswith("_")}
+    compared = {folder.name for folder in REPORTED if has_records(read_configuration(config(folder)))}
+    assert (len(folders), len(compared)) == (53, 48)
+    assert folders - compared == {
+        "2018_maine_governor_primary",  # its records are not here
+        "dominion_kansas",  # manifests without records
+        "max_ranking_enforcement",  # no report: RCTab refuses it, and so does the next test
+        "sample_interactive_tiebreak",  # two configurations that ask somebody; no records, no report
+        "unisyn_cvrs",  # the records of four contests that are compared
+    }
 
 
 @pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
@@ -356,9 +439,107 @@ def test_the_command_counts_by_a_configuration(tmp_path: Path) -> None:
     assert (answer["winners"], len(answer["passes"][0])) == (["Bob"], 2)
     told = run.invoke(commands, ["vote", "tally", "--config", path]).stdout
     assert "Elected: Bob." in told
-    for more in (["--rule", "borda"], ["--record", "r.json"], ["--seats", "2"]):
+    for more in (["--rule", "borda"], ["--dice", "swans"], ["--seats", "2"]):
         one_sentence(run.invoke(commands, ["vote", "tally", "--config", path, *more]), 2, "leave one out")
     one_sentence(run.invoke(commands, ["vote", "tally"]), 2, "name the file with the ballots")
+
+
+def test_a_count_by_a_configuration_is_signed_and_counted_again(tmp_path: Path) -> None:
+    text = "Ann,Bob,Cid\n" + "1,2,\n" * 3 + "2,1,3\n" * 3 + ",2,1\n" * 3
+    path = made(tmp_path, text, "r.csv", "genericCsv", source=FIRST, tiebreakMode="random", randomSeed="7")
+    run, record = CliRunner(), tmp_path / "count.json"
+    arguments = ["--record", str(record), "--ledger", str(tmp_path / "ledger.db"), "--json"]
+    answer = one_object(run.invoke(commands, ["vote", "tally", "--config", str(path), *arguments]))
+    check = ["verify", str(record), "--ballots", str(path), "--key", answer["public_key"], "--json"]
+    done = one_object(run.invoke(commands, check))
+    assert (done["passed"], done["whole"]) == (True, True), done
+    assert any("seed of the configuration" in each for each in done["not_checked"])
+    body = json.loads(record.read_text(encoding="ascii"))["count"]
+    assert (body["wire"], body["winners"], len(body["ties"])) == ("configured/1", answer["winners"], 1)
+    assert str(tmp_path) not in record.read_text(encoding="ascii"), "no folder of this machine"
+    for change, sentence in (
+        ({"randomSeed": "8"}, "the configuration is not that of the record"),
+        ({"randomSeed": "7", "batchElimination": True}, "the configuration is not that of the record"),
+    ):
+        made(tmp_path, text, "r.csv", "genericCsv", source=FIRST, tiebreakMode="random", **change)
+        failed = run.invoke(commands, check)
+        assert (failed.exit_code, sentence in failed.stdout) == (4, True), failed.stdout
+    made(tmp_path, text + "1,,\n", "r.csv", "genericCsv", source=FIRST, tiebreakMode="random", randomSeed="7")
+    failed = run.invoke(commands, check)
+    assert (failed.exit_code, "their digests differ" in failed.stdout) == (4, True)
+
+
+PRECINCTS = "id,precinct,batch,Ann,Bob,Cid\n" + "".join(
+    f"{i},{'north' if i % 3 else ''},b{i % 2},{row}\n"
+    for i, row in enumerate(["1,2,3"] * 8 + ["2,1,"] * 2 + [",2,1"] * 3)
+)
+BY_PLACE = {"firstVoteColumnIndex": "4", "firstVoteRowIndex": "2", "precinctColumnIndex": "2", "batchColumnIndex": "3"}
+
+
+@pytest.mark.parametrize("winners", ["1", "2"])
+def test_places_add_up_to_the_contest_and_are_written(tmp_path: Path, winners: str) -> None:
+    mode = {"winnerElectionMode": "multiWinnerAllowMultipleWinnersPerRound"} if winners == "2" else {}
+    path = made(tmp_path, PRECINCTS, "r.csv", "genericCsv", source=BY_PLACE, numberOfWinners=winners, **mode)
+    office = read_office(path)
+    contest = count_configured(office.configuration, office.ballots)
+    texts = exports(office, contest, counts_by_unit(office, contest), "2026-01-01T00:00:00Z")
+    assert set(texts) == {"rounds.csv", "rounds.json", "by-precinct.csv", "by-batch.csv", "results-cdf.json"}
+    rows = list(csv.DictReader(texts["by-precinct.csv"].splitlines()))
+    assert {row["precinct"] for row in rows} == {"north", UNNAMED}
+    first = {
+        row["candidate"]: Fraction(row["votes"]) for row in rows if (row["precinct"], row["round"]) == ("north", "1")
+    }
+    assert (first["Ann"], first["Bob"], first["Cid"]) == (5, 1, 2)
+    results = json.loads(texts["results-cdf.json"])
+    (ann, *_) = results["Election"][0]["Contest"][0]["ContestSelection"]
+    counts = {(each["GpUnitId"], each["Round"]): each["Count"] for each in ann["VoteCounts"]}
+    assert counts["unit-all", 1] == 8 == sum(counts[f"unit-precinct-{i}", 1] for i in (1, 2))
+    assert {unit["Type"] for unit in results["GpUnit"]} == {"other", "precinct", "ballot-batch"}
+    page = office_page(office.configuration, contest, counts_by_unit(office, contest), Repeating(digest="d"))
+    assert all(words in page for words in ("Elected: Ann", "By precinct", "Signature"))
+
+
+def test_counts_of_places_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
+    office = read_office(made(tmp_path, PRECINCTS, "r.csv", "genericCsv", source=BY_PLACE))
+    contest = count_configured(office.configuration, office.ballots)
+    (rounds,) = contest.passes
+    name, votes = rounds[0].tally[0]
+    changed = replace(rounds[0], tally=((name, votes + 1), *rounds[0].tally[1:]))
+    for wrong in (replace(contest, passes=((changed, *rounds[1:]),)), replace(contest, cast=contest.cast + 1)):
+        with pytest.raises(CheckFailed, match="do not add up"):
+            count_units(office, wrong, "precinct")
+    with pytest.raises(WrongUse, match="by precinct or by batch"):
+        count_units(office, contest, "colour")
+    office = read_office(made(tmp_path, GRID, "r.csv", "genericCsv", source=FIRST))
+    with pytest.raises(WrongUse, match="say no precinct"):
+        count_units(office, count_configured(office.configuration, office.ballots), "precinct")
+
+
+def test_reports_and_the_page_are_written_once(tmp_path: Path) -> None:
+    path = str(made(tmp_path, PRECINCTS, "r.csv", "genericCsv", source=BY_PLACE))
+    arguments = [
+        "vote",
+        "tally",
+        "--config",
+        path,
+        "--page",
+        str(tmp_path / "p.html"),
+        "--reports",
+        str(tmp_path / "out"),
+    ]
+    answer = one_object(CliRunner().invoke(commands, [*arguments, "--json"]))
+    assert answer["reporting_units"] == {"precinct": 2, "batch": 2}
+    assert {Path(each).name for each in answer["reports"]} == {each.name for each in (tmp_path / "out").iterdir()}
+    one_sentence(CliRunner().invoke(commands, [*arguments, "--json"]), 2, "already")
+
+
+@pytest.mark.parametrize("part", ["winners", "ties", "passes", "more"])
+def test_a_record_that_says_something_else_than_its_count_fails(tmp_path: Path, part: str) -> None:
+    office = read_office(made(tmp_path, GRID, "r.csv", "genericCsv", source=FIRST))
+    record = configured_record(count_configured(office.configuration, office.ballots), office).as_json()
+    count_configured_again(record, office)
+    with pytest.raises(CheckFailed, match=part if part != "more" else "fields that a count does not have"):
+        count_configured_again(record | {part: ["Ann"]}, office)
 
 
 def test_a_vendors_records_are_counted_without_a_configuration(tmp_path: Path) -> None:
@@ -432,3 +613,20 @@ def test_both_ways_to_read_a_vendors_records_give_the_same_first_choices(
     written = ("Write-in", "Undeclared Write-ins", "(undeclared)")
     people = {name: votes for name, votes in first.items() if votes and name not in written}
     assert {name: votes for name, votes in tops.items() if name not in written} == people
+
+
+def test_a_configuration_that_asks(tmp_path: Path) -> None:
+    """RCTab's stopCountingAndAsk: refused where nobody can be asked, counted by --tie, signed, and counted again."""
+    grid = "Ann,Bob,Cid\n1,2,3\n3,1,2\n2,3,1\n"
+    path = str(made(tmp_path, grid, "r.csv", "genericCsv", source=FIRST, tiebreakMode="stopCountingAndAsk"))
+    told = ["vote", "tally", "--config", path]
+    one_sentence(CliRunner().invoke(commands, told), 2, "add --tie with the name of one of them")
+    record = tmp_path / "count.json"
+    more = ["--tie", "Cid", "--record", str(record), "--ledger", str(tmp_path / "led.db"), "--json"]
+    answer = one_object(CliRunner().invoke(commands, [*told, *more]))
+    assert answer["winners"] == ["Ann"]
+    assert answer["ties"] == ["Equal: Ann, Bob, Cid; Cid goes, by hand."]
+    check = ["verify", str(record), "--ballots", path, "--key", answer["public_key"]]
+    again = CliRunner().invoke(commands, [*check, "--explain"])
+    assert again.exit_code == 0, again.output
+    assert "who broke the ties by hand" in again.output

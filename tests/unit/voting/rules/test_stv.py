@@ -18,6 +18,7 @@ from hubbub.voting.rules.stv_result import Seats
 from tests.unit.voting import stv_by_hand
 
 ELECTIONS = Path(__file__).resolve().parents[5] / "shared" / "data" / "elections"
+BY_HAND = ("scotland", "albany")  # those that the other counter knows
 WARDS = ("edinburgh_2017_ward12.blt", "highland_2022_thurso.blt", "eilean_siar_2022_ward3.blt")
 
 
@@ -34,7 +35,7 @@ def same(result: Seats, text: str, rules: str) -> None:
 
 
 @pytest.mark.skipif(not ELECTIONS.exists(), reason="the elections are not here")
-@pytest.mark.parametrize("rules", list(RULES))
+@pytest.mark.parametrize("rules", BY_HAND)
 @pytest.mark.parametrize("ward", WARDS)
 def test_scottish_wards_agree_round_by_round_with_another_counter(ward: str, rules: str) -> None:
     file = strict(read(ELECTIONS / ward))
@@ -103,7 +104,7 @@ ELECTORATES = st.dictionaries(RANKINGS, st.integers(1, 12), min_size=1, max_size
 
 
 @settings(max_examples=120, deadline=None)
-@given(ELECTORATES, st.integers(1, 3), st.sampled_from(list(RULES)))
+@given(ELECTORATES, st.integers(1, 3), st.sampled_from(BY_HAND))
 def test_small_elections_agree_with_another_counter_wherever_no_lot_is_drawn(
     counts: dict[tuple[str, ...], int], seats: int, rules: str
 ) -> None:

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from hubbub.errors import WrongUse
 from hubbub.voting.formats.labels import WRITE_IN
-from hubbub.voting.formats.vendors.directory import Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
 from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Source
 from hubbub.voting.formats.vendors.safe_xml import elements, text
 
@@ -27,6 +27,7 @@ class _Names:
     selections: dict[str, tuple[bool, list[str]]] = field(default_factory=dict)  # id -> write-in, candidates
     options: dict[str, list[str]] = field(default_factory=dict)  # contest -> its selections
     seats: dict[str, int] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)  # id -> name of a place
 
     def contest(self, wanted: str) -> str:
         found = [number for number, name in self.contests.items() if wanted in (name, number)]
@@ -44,7 +45,7 @@ class _Names:
         return self.people[people[0]]
 
 
-def read_cdf(source: Source) -> Iterator[list[tuple[int, str]]]:
+def read_cdf(source: Source) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it, from the current snapshot, as names of candidates."""
     try:
         if source.path.suffix.lower() == ".xml":
@@ -78,22 +79,35 @@ def _report(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
 
-def _from_xml(path: Path, wanted: str) -> Iterator[list[tuple[int, str]]]:
+def _from_xml(path: Path, wanted: str) -> Iterator[CastRecord]:
     names, what = _names_of_xml(path), f"the file {path.name}"
-    contest = names.contest(wanted)
+    contest, seen = names.contest(wanted), set[str]()
     with path.open("rb") as stream:
         for record in elements(stream, ("CVR",), what):
+            _check_once(text(record, "UniqueId"), seen, path)
             current = text(record, "CurrentSnapshotId")
             for snapshot in record.findall("CVRSnapshot"):
                 if snapshot.get("ObjectId", "") == current:
-                    yield from _marks_of_xml(snapshot, contest, names)
+                    unit, batch = text(record, "BallotStyleUnitId"), text(record, "BatchId")
+                    for marks in _marks_of_xml(snapshot, contest, names):
+                        yield CastRecord(marks, names.units.get(unit, unit), batch)
+
+
+def _check_once(record: str, seen: set[str], path: Path) -> None:
+    """Refuse a record that says by its own identifier that it was there before."""
+    if record and record in seen:
+        raise WrongUse(f"{path.name} holds a record that was there before; take out what is there twice")
+    seen.add(record)
 
 
 def _names_of_xml(path: Path) -> _Names:
     names, what = _Names(), f"the file {path.name}"
     with path.open("rb") as stream:
-        for part in elements(stream, ("Contest", "Candidate"), what):
+        for part in elements(stream, ("Contest", "Candidate", "GpUnit"), what):
             number = part.get("ObjectId", "")
+            if part.tag == "GpUnit":
+                names.units[number] = text(part, "Name") or text(part, "Code/Value") or number
+                continue
             if part.tag == "Candidate":
                 names.people[number] = text(part, "Name")
                 continue
@@ -124,22 +138,27 @@ def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[li
         yield marks
 
 
-def _from_json(path: Path, wanted: str) -> Iterator[list[tuple[int, str]]]:
+def _from_json(path: Path, wanted: str) -> Iterator[CastRecord]:
     try:
         report = _report(path)
         names = _names_of_json(report)
-        contest = names.contest(wanted)
+        contest, seen = names.contest(wanted), set[str]()
         for record in report["CVR"]:
+            _check_once(str(record.get("UniqueId") or ""), seen, path)
             current = record["CurrentSnapshotId"]
             for snapshot in record["CVRSnapshot"]:
                 if snapshot["@id"] == current:
-                    yield from _marks_of_json(snapshot.get("CVRContest", []), contest, names)
+                    unit, batch = str(record.get("BallotStyleUnitId") or ""), str(record.get("BatchId") or "")
+                    for marks in _marks_of_json(snapshot.get("CVRContest", []), contest, names):
+                        yield CastRecord(marks, names.units.get(unit, unit), batch)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WrongUse(f"{path.name} has not the form of the common data format; is it whole?") from error
 
 
 def _names_of_json(report: Mapping[str, Any]) -> _Names:
     names = _Names()
+    for unit in report.get("GpUnit") or []:
+        names.units[unit["@id"]] = str(unit.get("Name") or unit["@id"])
     for election in report["Election"]:
         for person in election.get("Candidate", []):
             names.people[person["@id"]] = str(person.get("Name", ""))

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.voting.ballots import checked_candidates
+from hubbub.voting.ballots import Ballots, checked_candidates
 from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather
 from hubbub.voting.formats.csv_columns import chosen_contest
 from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
 from hubbub.voting.formats.vendors.cdf import cdf_directory, read_cdf
-from hubbub.voting.formats.vendors.directory import Directory
 from hubbub.voting.formats.vendors.dominion_json import dominion_directory, read_dominion
 from hubbub.voting.formats.vendors.hart import hart_directory, read_hart
 from hubbub.voting.formats.vendors.rctab_config import Source
@@ -31,7 +31,7 @@ _DIRECTORIES: Final[Mapping[str, Callable[[Path], Directory]]] = {
     "hart": hart_directory,
     "cdf": cdf_directory,
 }
-_READERS: Final[Mapping[str, Callable[[Source], Iterator[list[tuple[int, str]]]]]] = {
+_READERS: Final[Mapping[str, Callable[[Source], Iterator[CastRecord]]]] = {
     "dominion": read_dominion,
     "hart": read_hart,
     "cdf": read_cdf,
@@ -63,37 +63,55 @@ def vendor_of(path: Path) -> str | None:
 
 
 def read_vendor(
-    path: Path, kind: str, reading: Reading, *, contest: str | None, candidates: Sequence[str] | None
+    path: Path,
+    kind: str,
+    reading: Reading,
+    *,
+    contest: str | None,
+    candidates: Sequence[str] | None,
+    unit: str | None = None,
 ) -> BallotFile:
-    """The ballots of one contest.
+    """The ballots of one contest, and those of each `unit`, which is "precinct" or "batch" as the records say it.
 
     Guarantee: every mark is one of a candidate whom the vendor's manifest names in this contest.
     """
     directory = _DIRECTORIES[kind](path)
     number = _chosen(directory, contest)
     people, seats = directory.people.get(number, {}), directory.seats.get(number)
+    if unit not in (None, "precinct", "batch"):
+        raise WrongUse(f"the records of a vendor are counted by precinct or by batch, not by {unit[:40]!r}")
     counts: dict[_Marks, int] = {}
+    parts: dict[str, dict[_Marks, int]] = {}
     for read in _READERS[kind](Source(path=path, provider=kind, contest=number)):
-        marks = tuple(sorted(set(read)))
+        marks = tuple(sorted(set(read.marks)))
         counts[marks] = counts.get(marks, 0) + 1
+        if unit is not None:
+            part = parts.setdefault(getattr(read, unit), {})
+            part[marks] = part.get(marks, 0) + 1
     if not counts:
         raise WrongUse("no ballot of the records has this contest; at least one is needed")
     _check_ranked(counts, seats)
     reading = reading.for_marks(counted=False)
     read_as = _meanings(people, counts, reading, candidates)
-    changes, levels = Changes(), dict[Levels, int]()
-    for marks, weight in counts.items():
-        ranked = ranking_of(_ranks(marks, people, read_as), reading, changes, weight, "the records")
-        levels[ranked] = levels.get(ranked, 0) + weight
-    everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
+    everyone = checked_candidates(tuple(candidates) if candidates else tuple(sorted(read_as.met)))
+    changes = Changes()
+
+    def ballots(part: Mapping[_Marks, int], changes: Changes) -> Ballots:
+        levels = dict[Levels, int]()
+        for marks, weight in part.items():
+            ranked = ranking_of(_ranks(marks, people, read_as), reading, changes, weight, "the records")
+            levels[ranked] = levels.get(ranked, 0) + weight
+        return gather(everyone, levels)
+
     return BallotFile(
-        ballots=gather(checked_candidates(everyone), levels),
+        ballots=ballots(counts, changes),
         format=kind,
         title=directory.contests[number],
         reading=reading,
         changed=dict(changes.ballots),
         seats=max(1, seats or 1),
         remarks=tuple(read_as.remarks(reading)),
+        units={name: ballots(part, Changes()) for name, part in sorted(parts.items())},
     )
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.voting.formats.labels import WRITE_IN
-from hubbub.voting.formats.vendors.directory import Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
 from hubbub.voting.formats.vendors.rctab_config import Source
 
 _MOST_BYTES: Final = 1 << 30  # of one file
+_MOST_RANKS: Final = 1000
 
 
-def read_dominion(source: Source) -> Iterator[list[tuple[int, str]]]:
+def read_dominion(source: Source) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it, by the candidate's number: the version that was adjudicated
     where there is one, ambiguous marks left out."""
     files = _files(source.path)
     if not files:
         raise WrongUse(f"{source.path.name} holds no file called CvrExport*.json; is it a folder of Dominion's?")
-    invalid, seen = _invalid(source.path), set[tuple[object, ...]]()
+    invalid, portions, seen = _invalid(source.path), _portions(source.path), set[tuple[object, ...]]()
     for path in files:
         try:
             for session in json.loads(_bytes(path))["Sessions"]:
@@ -29,7 +30,7 @@ def read_dominion(source: Source) -> Iterator[list[tuple[int, str]]]:
                 if name in seen and isinstance(name[2], int):  # offices that hide the numbers write a letter
                     raise WrongUse(f"{path.name} holds a record that was there before; take out what is there twice")
                 seen.add(name)
-                yield from _session(session, source.contest, invalid)
+                yield from _session(session, source.contest, invalid, portions)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise WrongUse(f"{path.name} has not the form of Dominion's records; is it whole?") from error
 
@@ -80,14 +81,36 @@ def _invalid(folder: Path) -> int | None:
         raise WrongUse(f"{manifest.name} has not the form of Dominion's manifests; is it whole?") from error
 
 
-def _session(session: dict[str, Any], contest: str, invalid: int | None) -> Iterator[list[tuple[int, str]]]:
+def _portions(folder: Path) -> dict[str, str]:
+    """Precinct portions by number, by the manifest beside the records."""
+    manifest = (folder if folder.is_dir() else folder.parent) / "PrecinctPortionManifest.json"
+    if not manifest.is_file():
+        return {}
+    try:
+        return {str(one["Id"]): str(one["Description"]) for one in json.loads(_bytes(manifest))["List"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongUse(f"{manifest.name} has not the form of Dominion's manifests; is it whole?") from error
+
+
+def _rank(given: object) -> int:
+    if not isinstance(given, int) or not 1 <= given <= _MOST_RANKS:
+        raise WrongUse(f"a rank in the records is no whole number from 1 to {_MOST_RANKS}; is the file whole?")
+    return given
+
+
+def _session(
+    session: dict[str, Any], contest: str, invalid: int | None, portions: Mapping[str, str]
+) -> Iterator[CastRecord]:
     current = session["Original"]
     if session.get("Modified") and session["Modified"].get("IsCurrent"):
         current = session["Modified"]
     cards = current.get("Cards", [current])
+    portion = str(current.get("PrecinctPortionId", ""))
+    precinct, batch = portions.get(portion, portion), f"{session['TabulatorId']}-{session['BatchId']}"
     for card in cards:
         for each in card["Contests"]:
             if str(each["Id"]) == contest and invalid not in each.get("OutstackConditionIds", ()):
-                yield [
-                    (int(mark["Rank"]), str(mark["CandidateId"])) for mark in each["Marks"] if not mark["IsAmbiguous"]
+                marks = [
+                    (_rank(mark["Rank"]), str(mark["CandidateId"])) for mark in each["Marks"] if not mark["IsAmbiguous"]
                 ]
+                yield CastRecord(marks, precinct, batch)

@@ -7,22 +7,34 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
+from xml.etree.ElementTree import Element
 
 from hubbub.errors import WrongUse
 from hubbub.voting.formats.labels import WRITE_IN
-from hubbub.voting.formats.vendors.directory import Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
 from hubbub.voting.formats.vendors.rctab_config import Source
 from hubbub.voting.formats.vendors.safe_xml import elements, text
 
 _MOST_BYTES: Final = 16 << 20  # of one ballot
 
 
-def read_hart(source: Source) -> Iterator[list[tuple[int, str]]]:
+def read_hart(source: Source) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it. A value like 0100 is a mark at the second rank."""
+    seen = set[str]()
     for name, stream in _files(source):
-        for contest in elements(stream, ("Contest",), f"the record {name}"):
-            if text(contest, "Id") != source.contest:
-                continue
+        here, precinct, batch = list[Element](), "", ""
+        for part in elements(stream, ("Contest", "PrecinctSplit", "BatchNumber", "CvrGuid"), f"the record {name}"):
+            if part.tag == "CvrGuid" and (guid := (part.text or "").strip()):
+                if guid in seen:
+                    raise WrongUse(f"the record {name} was there before; take out what is there twice")
+                seen.add(guid)
+            if part.tag == "Contest" and text(part, "Id") == source.contest:
+                here.append(part)
+            elif part.tag == "PrecinctSplit":
+                precinct = text(part, "Name")
+            elif part.tag == "BatchNumber":
+                batch = (part.text or "").strip()
+        for contest in here:
             marks = []
             for option in contest.iterfind("Options/Option"):
                 for rank, sign in enumerate(text(option, "Value"), 1):
@@ -30,7 +42,7 @@ def read_hart(source: Source) -> Iterator[list[tuple[int, str]]]:
                         raise WrongUse(f"the record {name} has a mark that is neither 0 nor 1; is it Hart's?")
                     if sign == "1":
                         marks.append((rank, text(option, "Id")))
-            yield marks
+            yield CastRecord(marks, precinct, batch)
 
 
 def hart_directory(path: Path) -> Directory:

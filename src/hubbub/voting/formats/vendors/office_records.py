@@ -14,6 +14,7 @@ from hubbub.errors import WrongUse
 from hubbub.voting.formats import clear_ballot
 from hubbub.voting.formats.ballot_text import open_text
 from hubbub.voting.formats.csv_rows import blocks, delimiter_of
+from hubbub.voting.formats.vendors.cast_record import CastRecord
 from hubbub.voting.formats.vendors.cdf import read_cdf
 from hubbub.voting.formats.vendors.dominion_json import read_dominion
 from hubbub.voting.formats.vendors.hart import read_hart
@@ -26,7 +27,7 @@ from hubbub.voting.formats.vendors.sheet_rows import sheet_rows
 _MOST_RANKS: Final = 1000
 
 
-def read_ess(source: Source, most: int | None) -> Iterator[list[tuple[int, str]]]:
+def read_ess(source: Source, most: int | None) -> Iterator[CastRecord]:
     """A column for each rank from the first vote column on, below the heading."""
     first, seen = (source.first_column or 1) - 1, set[str]()
     for number, row in sheet_rows(source.path):
@@ -39,7 +40,13 @@ def read_ess(source: Source, most: int | None) -> Iterator[list[tuple[int, str]]
             seen.add(name)
         if source.blank_is_write_in and most is not None:
             cells += [""] * (most - len(cells))
-        yield [mark for rank, cell in enumerate(cells, 1) for mark in _cell(rank, cell, source)]
+        marks = [mark for rank, cell in enumerate(cells, 1) for mark in _cell(rank, cell, source)]
+        yield CastRecord(marks, _at(row, source.precinct_column), _at(row, source.batch_column))
+
+
+def _at(row: list[str], column: int | None) -> str:
+    """What stands in a column, counted from 1; nothing where there is none."""
+    return "" if column is None or not 1 <= column <= len(row) else row[column - 1].strip()
 
 
 def _cell(rank: int, cell: str, source: Source) -> Iterator[tuple[int, str]]:
@@ -60,7 +67,7 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
         yield from zip(block.lines, block.rows, strict=True)
 
 
-def read_generic(source: Source) -> Iterator[list[tuple[int, str]]]:
+def read_generic(source: Source) -> Iterator[CastRecord]:
     """A column for each candidate from the first vote column on, the heading above it, ranks in the cells."""
     first, start = (source.first_column or 1) - 1, source.first_row or 2
     names: list[str] = []
@@ -83,16 +90,17 @@ def read_generic(source: Source) -> Iterator[list[tuple[int, str]]]:
             if int(cell) > len(names):
                 raise WrongUse(f"line {line}: rank {cell} of {len(names)} candidates cannot be; are these ratings?")
             marks.append((int(cell), name))
-        yield marks
+        yield CastRecord(marks, _at(row, source.precinct_column), _at(row, source.batch_column))
 
 
-def read_clear_ballot(source: Source) -> Iterator[list[tuple[int, str]]]:
+def read_clear_ballot(source: Source) -> Iterator[CastRecord]:
     """A column for each candidate at each rank."""
     rows = _rows(source)
     _, header = next(rows, (1, []))
     if not clear_ballot.is_heading(header):
         raise WrongUse(f"{source.path.name} has not the heading of a file of Clear Ballot's; is it another vendor's?")
     columns, _, _ = clear_ballot.find_columns(header, source.contest or None)
+    precinct, box = (header.index(name) + 1 if name in header else None for name in ("PrecinctID", "BoxID"))
     for line, row in rows:
         if not any(map(str.strip, row)):
             continue
@@ -100,7 +108,8 @@ def read_clear_ballot(source: Source) -> Iterator[list[tuple[int, str]]]:
         if any(cell not in ("", "0", "1") for cell in cells):
             raise WrongUse(f"line {line}: a mark is 1 or 0, and the line has as many cells as the heading")
         if any(cells):
-            yield [(rank, name) for cell, (_, name, rank) in zip(cells, columns.marks, strict=True) if cell == "1"]
+            marks = [(rank, name) for cell, (_, name, rank) in zip(cells, columns.marks, strict=True) if cell == "1"]
+            yield CastRecord(marks, _at(row, precinct), _at(row, box))
 
 
 Mark: TypeAlias = tuple[int, str]
@@ -110,7 +119,7 @@ Ranks: TypeAlias = tuple[tuple[int, frozenset[str]], ...]
 OVERVOTE: Final = "overvote"
 """Who stands at a rank that the file calls overvoted without saying by whom."""
 
-_READERS: Final[Mapping[str, Callable[[Source], Iterator[list[Mark]]]]] = {
+_READERS: Final[Mapping[str, Callable[[Source], Iterator[CastRecord]]]] = {
     "cdf": read_cdf,
     "clearBallot": read_clear_ballot,
     "dominion": read_dominion,
@@ -120,15 +129,38 @@ _READERS: Final[Mapping[str, Callable[[Source], Iterator[list[Mark]]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class ReportingUnit:
+    """Where a ballot was cast, as far as the files say; empty where they do not."""
+
+    precinct: str
+    batch: str
+
+
+@dataclass(frozen=True, slots=True)
 class OfficeBallots:
-    """Different ballots with how often each was cast; `candidates` in the order of the configuration."""
+    """Different ballots of each unit with how often each was cast; `candidates` in the order of the configuration."""
 
     candidates: tuple[str, ...]
-    ballots: tuple[tuple[Ranks, int], ...]
+    by_unit: tuple[tuple[ReportingUnit, Ranks, int], ...]
 
     @property
     def cast(self) -> int:
-        return sum(weight for _, weight in self.ballots)
+        return sum(weight for _, _, weight in self.by_unit)
+
+    @property
+    def ballots(self) -> tuple[tuple[Ranks, int], ...]:
+        """Different ballots of all units with how often each was cast."""
+        counts: dict[Ranks, int] = {}
+        for _, ranks, weight in self.by_unit:
+            counts[ranks] = counts.get(ranks, 0) + weight
+        return tuple(counts.items())
+
+    def of_units(self, what: str) -> dict[str, OfficeBallots]:
+        """The ballots of each precinct, or of each batch."""
+        found: dict[str, list[tuple[ReportingUnit, Ranks, int]]] = {}
+        for unit, ranks, weight in self.by_unit:
+            found.setdefault(unit.precinct if what == "precinct" else unit.batch, []).append((unit, ranks, weight))
+        return {name: OfficeBallots(self.candidates, tuple(found[name])) for name in sorted(found)}
 
 
 def office_ballots(configuration: Configuration) -> OfficeBallots:
@@ -137,22 +169,27 @@ def office_ballots(configuration: Configuration) -> OfficeBallots:
     Guarantee: each mark is one of a candidate of the configuration, of an undeclared write-in or an overvote that the
     configuration names, or the file is refused.
     """
-    counts: dict[Ranks, int] = {}
+    counts: dict[tuple[str, str, Ranks], int] = {}
     for source in configuration.sources:
         named = _names(configuration, source)
         read = read_ess(source, configuration.rules.most_ranks) if source.provider == "ess" else None
-        for marks in read if read is not None else _READERS[source.provider](source):
-            ranks = _ranks(marks, named, configuration.rules.most_ranks, source)
-            counts[ranks] = counts.get(ranks, 0) + 1
+        for record in read if read is not None else _READERS[source.provider](source):
+            key = record.precinct, record.batch, _ranks(record.marks, named, configuration.rules.most_ranks, source)
+            counts[key] = counts.get(key, 0) + 1
     if not counts:
         raise WrongUse("the files of the configuration hold no ballot with this contest; check the contest's name")
-    met = {name for ranks in counts for _, who in ranks for name in who}
+    met = {name for _, _, ranks in counts for _, who in ranks for name in who}
     candidates = [candidate.name for candidate in configuration.candidates]
     if UNDECLARED in met or any(source.write_in_label or source.blank_is_write_in for source in configuration.sources):
         candidates.append(UNDECLARED)
     if met <= {OVERVOTE}:
         raise WrongUse("nobody voted: no ballot of the configuration's files marks a candidate, so there is no result")
-    return OfficeBallots(tuple(candidates), tuple(counts.items()))
+    units: dict[tuple[str, str], ReportingUnit] = {}
+    listed = (
+        (units.setdefault((precinct, batch), ReportingUnit(precinct, batch)), ranks, weight)
+        for (precinct, batch, ranks), weight in counts.items()
+    )
+    return OfficeBallots(tuple(candidates), tuple(listed))
 
 
 def _names(configuration: Configuration, source: Source) -> dict[str, str]:

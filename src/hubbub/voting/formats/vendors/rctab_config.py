@@ -53,6 +53,8 @@ class Source:
     first_column: int | None = None
     first_row: int | None = None
     id_column: int | None = None
+    precinct_column: int | None = None
+    batch_column: int | None = None
     overvote_label: str = ""
     overvote_delimiter: str = ""
     skipped_label: str = ""
@@ -97,13 +99,16 @@ class Configuration:
     """What a configuration file says."""
 
     title: str
+    date: str
+    jurisdiction: str
+    office: str
     sources: tuple[Source, ...]
     candidates: tuple[Candidate, ...]
     rules: TabulationRules
 
 
 def read_configuration(path: str | Path) -> Configuration:
-    """The configuration in a file, paths in it being relative to it."""
+    """The configuration in a file. Paths in it are relative to it; what is not there is looked for beside it."""
     file = Path(path)
     try:
         if file.stat().st_size > _MOST_BYTES:
@@ -116,6 +121,9 @@ def read_configuration(path: str | Path) -> Configuration:
     try:
         return Configuration(
             title=str(value["outputSettings"]["contestName"]),
+            date=str(value["outputSettings"].get("contestDate") or ""),
+            jurisdiction=str(value["outputSettings"].get("contestJurisdiction") or ""),
+            office=str(value["outputSettings"].get("contestOffice") or ""),
             sources=tuple(_source(source, file.parent) for source in value["cvrFileSources"]),
             candidates=tuple(_candidate(one) for one in value["candidates"]),
             rules=_rules(value["rules"]),
@@ -127,17 +135,32 @@ def read_configuration(path: str | Path) -> Configuration:
         ) from error
 
 
+def is_configuration(path: Path) -> bool:
+    """Whether a file looks like RCTab's configuration."""
+    try:
+        if path.suffix.lower() != ".json" or path.stat().st_size > _MOST_BYTES:
+            return False
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and {"cvrFileSources", "candidates", "rules"} <= set(value)
+
+
 def _source(value: Mapping[str, Any], folder: Path) -> Source:
     provider = str(value["provider"])
     if provider not in PROVIDERS:
         raise WrongUse(f"the configuration names the provider {provider[:40]!r}; known are {', '.join(PROVIDERS)}")
+    path = folder / str(value["filePath"])
+    beside = folder / path.name
     return Source(
-        path=folder / str(value["filePath"]),
+        path=beside if beside.exists() and not path.exists() else path,
         provider=provider,
         contest=str(value.get("contestId", "")),
         first_column=_number(value, "firstVoteColumnIndex"),
         first_row=_number(value, "firstVoteRowIndex"),
         id_column=_number(value, "idColumnIndex"),
+        precinct_column=_number(value, "precinctColumnIndex"),
+        batch_column=_number(value, "batchColumnIndex"),
         overvote_label=str(value.get("overvoteLabel", "")).strip(),
         overvote_delimiter=str(value.get("overvoteDelimiter", "")),
         skipped_label=str(value.get("skippedRankLabel", "")).strip(),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator
-from typing import BinaryIO, Final
+from pathlib import Path
+from typing import IO, BinaryIO, Final
 from xml.etree import ElementTree
 
 from hubbub.errors import WrongUse
 
 _PIECE: Final = 1 << 16
+_FIRST_TAG: Final = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)")
 _DEEPEST: Final = 100
 _MOST: Final = 1_000_000  # parts of one element
 
@@ -27,6 +30,15 @@ def elements(stream: BinaryIO, wanted: Collection[str], what: str) -> Iterator[E
     except ElementTree.ParseError as error:
         raise WrongUse(f"{what} is not whole XML, at line {error.position[0]}; export it again") from error
     yield from found.done
+
+
+def first_tag(file: Path | IO[bytes]) -> str:
+    """The name of the first element, without its namespace; empty where there is none near the beginning."""
+    if isinstance(file, Path):
+        with file.open("rb") as stream:
+            return first_tag(stream)
+    found = _FIRST_TAG.search(file.read(_PIECE))
+    return "" if found is None else found[1].decode("ascii")
 
 
 def text(element: ElementTree.Element | None, name: str) -> str:

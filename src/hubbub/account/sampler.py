@@ -1,0 +1,239 @@
+"""Functions that a sample approximates: the noise that makes them zero-knowledge private, the converse, histograms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Annotated, Any
+
+from hubbub.errors import WrongUse
+from hubbub.numeric.exact import Exact, rational
+from hubbub.numeric.format import numbers, numbers_down, short
+from hubbub.numeric.limits import a_loss, a_size
+from hubbub.protocol.option import option_help
+from hubbub.sampling import sample_complexity as sc
+from hubbub.sampling.histogram_error import HistogramError, histogram_error
+from hubbub.sampling.sample_complexity import SampleComplexity
+from hubbub.sampling.sanitize import Blank, inside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyFunction:
+    """The scale of the noise on a function, what it promises, and by which item of the paper."""
+
+    complexity: SampleComplexity
+    sensitivity: Fraction
+    spread: Fraction
+    scale: Fraction
+    epsilon: Fraction
+    theorem: str
+    aggregate: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **numbers(epsilon=self.epsilon, scale=self.scale, sensitivity=self.sensitivity),
+            "delta": 0,
+            "sample_complexity": numbers(delta=self.complexity.delta, beta=self.complexity.beta),
+            "theorem": self.theorem,
+            "aggregate": self.aggregate,
+        }
+
+    def table(self) -> tuple[tuple[str, str], ...]:
+        """(what, number)."""
+        return (
+            ("scale of the Laplace noise", short(self.scale)),
+            ("epsilon", short(self.epsilon)),
+            ("one row moves the function by at most", short(self.sensitivity)),
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        return (
+            f"The function with that noise is {short(self.epsilon)}-zero-knowledge private with respect to "
+            f"{self.aggregate}. {self.theorem}.",
+        )
+
+
+def noise(
+    within: Annotated[Exact, option_help("D", "How near the sampler comes, in L1.")],
+    fails: Annotated[Exact, option_help("B", "The probability that it does not.")],
+    spread: Annotated[Exact, option_help("S", "How far apart two values of the function can be, in L1.")],
+    *,
+    sensitivity: Annotated[Exact | None, option_help("S", "How far one row moves the function, in L1.")] = None,
+    rows: Annotated[Exact | None, option_help("K", "The sampler reads K random rows.")] = None,
+    of: Annotated[Exact | None, option_help("N", "How many rows there are.")] = None,
+    epsilon_zk: Annotated[Exact | None, option_help("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    scale: Annotated[
+        Exact | None, option_help("L", "The scale of the Laplace noise, to ask for epsilon instead.")
+    ] = None,
+) -> NoisyFunction:
+    """Noise on a function that a few rows approximate: Proposition 12, Corollaries 13 and 14.
+
+    A sampler that is within D except with probability B, whatever the table, says how much noise is enough. Without
+    `sensitivity` it follows from the sampler (Lemma 11), for which `rows` and `of` are needed. A sampler that reads
+    every row is never off: `within` 0, `fails` 0.
+
+    Guarantee: the function with Laplace noise of that scale on each number is epsilon-zero-knowledge private with
+    respect to the summaries that the sampler belongs to; epsilon and scale are rounded up.
+    """
+    if (epsilon_zk is None) == (scale is None):
+        raise WrongUse("give one of `epsilon_zk` (to ask for the noise) and `scale` (to ask for epsilon)")
+    if (rows is None) != (of is None):
+        raise WrongUse("`rows` and `of` belong together: a sampler reads K of N rows; give both or none")
+    complexity = SampleComplexity(delta=rational(within, "`within`"), beta=rational(fails, "`fails`"))
+    widest, sizes = rational(spread, "`spread`"), None
+    if rows is not None and of is not None:
+        sizes = a_size(rows, "`rows`", least=1), a_size(of, "`of`", least=1)
+    if sensitivity is not None:
+        moved, theorem = rational(sensitivity, "`sensitivity`"), sc.PROPOSITION_12
+    elif sizes is not None:
+        moved, theorem = sc.sensitivity_bound(complexity, *sizes), sc.COROLLARY_13
+    else:
+        raise WrongUse(
+            "say how far one row moves the function with `sensitivity`, or how the sampler reads: `rows`, `of`"
+        )
+    if moved < 0 or widest <= 0:
+        raise WrongUse("`sensitivity` is 0 or more and `spread` above 0; change them")
+    if sizes is not None and sizes[0] == sizes[1] and not complexity.delta and not complexity.beta:
+        theorem = sc.COROLLARY_14
+    given = complexity, moved, widest
+    if epsilon_zk is not None:
+        epsilon = a_loss(epsilon_zk, "`epsilon_zk`")
+        size = sc.scale_of_noise(*given, epsilon)
+    else:
+        assert scale is not None
+        size = a_loss(scale, "`scale`")
+        epsilon = sc.epsilon_of_noise(*given, size)
+    return NoisyFunction(
+        complexity=complexity,
+        sensitivity=moved,
+        spread=widest,
+        scale=size,
+        epsilon=epsilon,
+        theorem=theorem,
+        aggregate="the sampler's class" if sizes is None else f"RS({sizes[0]:,} of {sizes[1]:,})",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converse:
+    """How often a sampler fails that is as near as a private release, and the least epsilon if none is as good."""
+
+    beta: Fraction
+    epsilon: Fraction | None
+    failure: Fraction
+
+    def as_json(self) -> dict[str, Any]:
+        if self.epsilon is None:
+            return {"theorem": sc.PROPOSITION_15, **numbers(fails=self.failure)}
+        return {
+            "theorem": sc.PROPOSITION_15,
+            **numbers_down(epsilon=self.epsilon),
+            **numbers(sampler_fails=self.failure),
+        }
+
+    def table(self) -> tuple[tuple[str, str], ...]:
+        """(what, number)."""
+        if self.epsilon is None:
+            return (("a sampler that is as near fails at most", short(self.failure)),)
+        return (("the least epsilon", short(self.epsilon, up=False)),)
+
+    def sentences(self) -> tuple[str, ...]:
+        if self.epsilon is None:
+            return (
+                "Whoever may know what the simulator knows can be as near to the truth as the release, except with "
+                f"probability {short(self.failure)}. {sc.PROPOSITION_15}.",
+            )
+        return (
+            "No release is as near to the truth with less, with respect to summaries that all fail so often. "
+            f"{sc.PROPOSITION_15}.",
+        )
+
+
+def converse(
+    fails: Annotated[Exact, option_help("B", "The probability that the release is not near the truth.")],
+    *,
+    epsilon_zk: Annotated[Exact | None, option_help("EPS", "Its zero-knowledge privacy.")] = None,
+    sampler_fails: Annotated[
+        Exact | None, option_help("B", "How often every sampler fails on some table, to ask for the least epsilon.")
+    ] = None,
+) -> Converse:
+    """What is accurate and zero-knowledge private can be sampled: Proposition 15, both ways.
+
+    A release that is near the truth except with probability B, and zero-knowledge private, gives a sampler that is as
+    near. If every sampler fails more often, the release loses at least so much.
+
+    Guarantee: the sampler's failure is rounded up, the least epsilon down.
+    """
+    if (epsilon_zk is None) == (sampler_fails is None):
+        raise WrongUse("give one of `epsilon_zk` (to ask for the sampler) and `sampler_fails` (to ask for epsilon)")
+    beta = rational(fails, "`fails`")
+    if not 0 <= beta < 1:
+        raise WrongUse("`fails` is a probability from 0 to below 1; change it")
+    if epsilon_zk is not None:
+        return Converse(beta=beta, epsilon=None, failure=sc.sampler_of(beta, a_loss(epsilon_zk, "`epsilon_zk`")))
+    assert sampler_fails is not None
+    failure = rational(sampler_fails, "`sampler_fails`")
+    if not 0 <= failure < 1:
+        raise WrongUse("`sampler_fails` is a probability from 0 to below 1; change it")
+    return Converse(beta=beta, epsilon=sc.least_epsilon(beta, failure), failure=failure)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledHistogram:
+    """The noise on the counts of a sample, and how exact the histogram is that is scaled up from it."""
+
+    rows: int
+    of: int
+    rate: Fraction
+    epsilon: Fraction
+    miss: Fraction
+    error: HistogramError
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **numbers_down(rate=self.rate),
+            **numbers(epsilon=self.epsilon, largest_error=self.error.largest, total_error=self.error.total),
+            **numbers(miss=self.miss),
+            "aggregate": f"RS({self.rows} of {self.of})",
+        }
+
+    def table(self) -> tuple[tuple[str, str], ...]:
+        """(what, people)."""
+        return (
+            ("the worst bin is off by at most", f"{ceil(self.error.largest):,}"),
+            ("all bins together, at most", f"{ceil(self.error.total):,}"),
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        return (
+            f"A histogram of {self.rows:,} of {self.of:,} rows, with two-sided geometric noise of rate "
+            f"{short(self.rate, up=False)} on each count, is {short(self.epsilon)}-zero-knowledge private with respect "
+            f"to RS({self.rows:,} of {self.of:,}). Each bound fails with a probability of at most {short(self.miss)}.",
+        )
+
+
+def histogram(
+    rows: Annotated[Exact, option_help("K", "How many rows are drawn, in secret, without replacement.")],
+    of: Annotated[Exact, option_help("N", "How many rows there are.")],
+    bins: Annotated[Exact, option_help("M", "How many bins the histogram has.")],
+    epsilon_zk: Annotated[Exact, option_help("EPS", "The zero-knowledge privacy that is wanted.")],
+    *,
+    miss: Annotated[Exact, option_help("B", "The probability that a bound fails.")] = "0.05",
+) -> SampledHistogram:
+    """How exact a zero-knowledge histogram is: one sample for all bins, with noise, scaled up.
+
+    Guarantee: the histogram is epsilon-zero-knowledge private with respect to RS(rows) (Theorem A1', a blank row being
+    in no bin), and each error bound holds on every table but with probability `miss`; bounds are rounded up.
+    """
+    k, n, m = a_size(rows, "`rows`", least=1), a_size(of, "`of`", least=2), a_size(bins, "`bins`", least=1)
+    wrong = rational(miss, "`miss`")
+    if not 0 < wrong < 1:
+        raise WrongUse("`miss` is a probability between 0 and 1; change it")
+    epsilon = a_loss(epsilon_zk, "`epsilon_zk`")
+    spent = inside(k, n, epsilon, blank=Blank.HALF_WAY).epsilon_dp
+    if not isinstance(spent, Fraction) or spent <= 0:
+        raise WrongUse("`epsilon_zk` is above 0 and finite; give another")
+    return SampledHistogram(
+        rows=k, of=n, rate=spent / 2, epsilon=epsilon, miss=wrong, error=histogram_error(k, n, m, spent / 2, wrong)
+    )

@@ -1,0 +1,105 @@
+"""``hubbub run``: publish what a file wants, planned together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hubbub.cli import display, echo, examples, json_option, page, print_json, print_text, verdict
+from hubbub.errors import WrongUse
+
+if TYPE_CHECKING:
+    from hubbub.project.planning import Plan
+
+
+@click.command(
+    "run", epilog=examples("hubbub run hubbub-demo/hubbub.toml --dry-run", "hubbub run hubbub-demo/hubbub.toml")
+)
+@click.argument("file", default="hubbub.toml")
+@click.option("--dry-run", is_flag=True, help="Print the review sheet; publish and spend nothing.")
+@click.option("--check", is_flag=True, help="Say in a few lines what a run would publish and spend, for CI.")
+@click.option("--sheet", metavar="DIR", help="Write the review sheet there, as review.md and review.html.")
+@click.option("--yes", is_flag=True, help="Confirm promises that are weak.")
+@json_option
+def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_json: bool) -> None:
+    """Publish what a file wants, all of it planned together first.
+
+    FILE is TOML (hubbub.toml): datasets, caps, and the releases that are wanted, each with its kind and options. What
+    cannot be published together is refused before anything is spent. Then whatever is not yet published is, in order;
+    a run that was cut short goes on where it stopped, and a second run publishes nothing twice. A release that is out
+    and that the file now asks for in other words is refused: give it another name, and it is a new plan. A new title or
+    label changes no release.
+    """
+    from hubbub.progress import working
+    from hubbub.project.plan_file import read_plan
+    from hubbub.project.planning import plan
+    from hubbub.project.review import markdown
+    from hubbub.project.review import page as review_page
+    from hubbub.project.review import sheet as review_sheet
+    from hubbub.project.running import run as run_plan
+
+    if dry_run and check:
+        raise WrongUse("a check is a shorter dry run; keep one of the two")
+    with working("Planning"):
+        planned = plan(read_plan(file))
+    lines = review_sheet(planned)
+    if sheet is not None:
+        folder = Path(sheet)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "review.md").write_text(markdown(lines), encoding="utf-8")
+        (folder / "review.html").write_text(review_page(lines), encoding="utf-8")
+    if dry_run or check:
+        if as_json:
+            print_json(_as_json(planned) | {"dry_run": True})
+        elif dry_run:
+            echo(markdown(lines).rstrip("\n"))
+        else:
+            _print(planned)
+        return
+    written = run_plan(planned, accept_weak=yes, report=lambda name: print_text(f"{name} ..."))
+    if as_json:
+        print_json(_as_json(planned) | {"written": written})
+        return
+    new = [name for name, files in written.items() if files]
+    console = page()
+    console.print(verdict(f"Published: {len(new):,} of {len(written):,}; the others were out already.\n"))
+    for name in new:
+        console.print(f"{name}: {display(written[name].get('report', written[name]['certificate']))}", soft_wrap=True)
+    _print_totals(planned)
+
+
+def _as_json(planned: Plan) -> dict[str, Any]:
+    from hubbub.certificate.certificate import about
+    from hubbub.project.planning import losses
+
+    return {
+        "releases": [
+            {
+                "name": each.wanted.name,
+                "dataset": each.wanted.dataset,
+                "state": each.state.value,
+                "published": each.spec.describe().published,
+                "weak": list(each.weak),
+                "guarantees": [about(step.conclusion, step.people) for step in each.spec.promises()],
+            }
+            for each in planned.releases
+        ],
+        "together": {name: list(losses(after)) for name, after in planned.after.items()},
+    }
+
+
+def _print(planned: Plan) -> None:
+    """What a run would do, in a few lines."""
+    console = page()
+    for each in planned.releases:
+        console.print(f"{each.wanted.name}: {each.state.value}.", soft_wrap=True)
+    _print_totals(planned)
+
+
+def _print_totals(planned: Plan) -> None:
+    from hubbub.project.planning import losses
+
+    for name, after in planned.after.items():
+        page().print(f"All releases of {display(name)} together: {'; '.join(losses(after))}.", soft_wrap=True)

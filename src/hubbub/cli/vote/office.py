@@ -1,0 +1,164 @@
+"""``hubbub vote tally --elect``: rounds as an office counts them, said by options in the place of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from hubbub.cli import print_json
+from hubbub.cli.vote.asking import counting
+from hubbub.cli.vote.configured import print_configured, write_office_reports
+from hubbub.cli.vote.files import count_command, print_precincts, print_written
+from hubbub.cli.vote.reading import given
+from hubbub.errors import WrongUse
+from hubbub.numeric.exact import integer
+from hubbub.protocol.option import Option
+
+if TYPE_CHECKING:
+    from hubbub.cli.vote.asking import Asker
+    from hubbub.noise.source import Source
+    from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.rctab.tie_breaks import TieBreaks
+
+HEADING: Final = "Rounds as an office counts them"
+OFFICE: Final = (
+    Option(
+        "elect",
+        "HOW",
+        "Count rounds as RCTab does: one by majority, seats with surpluses (all who have enough, or one a round), from "
+        "the bottom up to --seats or to --percent, or one pass after the other.",
+        choices=("majority", "seats", "one-a-round", "bottoms-up", "percentage", "passes"),
+        group=HEADING,
+    ),
+    Option("exclude", "NAME", "Somebody who cannot be elected; may be repeated.", many=True, group=HEADING),
+    Option("until", "WHEN", "When it ends.", default="majority", choices=("majority", "two"), group=HEADING),
+    Option("batch", None, "Several of the last go together who cannot overtake the next.", group=HEADING),
+    Option("least_votes", "N", "Who has fewer votes goes at once.", group=HEADING),
+    Option("stop_after", "N", "End after this round, whoever is elected by then.", group=HEADING),
+    Option("quota", "NAME", "What a seat takes.", default="droop", choices=("droop", "hare"), group=HEADING),
+    Option("fractional", None, "The quota keeps --decimals, in the place of a whole number.", group=HEADING),
+    Option(
+        "threshold",
+        "WHEN",
+        "Found anew each round (dynamic), or by the first (static). Several seats are always static.",
+        default="dynamic",
+        choices=("dynamic", "static"),
+        group=HEADING,
+    ),
+    Option("percent", "P", "Everybody with so many percent is elected (percentage).", group=HEADING),
+    Option("decimals", "N", "Decimal places of votes that surpluses move.", default="4", group=HEADING),
+    Option("most_ranks", "N", "Later ranks of a ballot do not count.", group=HEADING),
+    Option(
+        "break_ties",
+        "HOW",
+        "By a draw, by earlier rounds and then a draw, by --order, or as somebody says who is asked.",
+        default="draw",
+        choices=("draw", "earlier", "order", "ask"),
+        group=HEADING,
+    ),
+    Option("order", "A,B,..", "All candidates in an order: the first wins a tie, the last goes.", group=HEADING),
+)
+_OTHERS: Final = (
+    *(
+        "rule",
+        "eta",
+        "margin",
+        "ties",
+        "points",
+        "then",
+        "mix",
+        "compare",
+        "transfers",
+        "record",
+        "chart",
+    ),
+)
+
+
+def check_elect(options: dict[str, Any]) -> bool:
+    """Whether rounds are counted as an office does; what does not go together is refused."""
+    mine = [option.name for option in OFFICE if option.name != "elect" and given(option.name)]
+    if options["elect"] is None:
+        if mine:
+            raise WrongUse(f"--{mine[0].replace('_', '-')} goes with --elect, which says how an office elects; add it")
+        return False
+    other = next((name for name in _OTHERS if given(name)), None)
+    if other is not None:
+        raise WrongUse(f"--elect counts by an office's rules, and --{other} is about others; leave one of them out")
+    return True
+
+
+def tally_office(
+    options: dict[str, Any],
+    read: BallotFile,
+    files: Sequence[str],
+    source: Source,
+    asker: Asker | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Count the ballots of a file by the rules that options say."""
+    from hubbub.voting.rctab.answer_rounds import precincts_json
+    from hubbub.voting.rctab.exports import counts_by_unit
+    from hubbub.voting.rctab.tabulation import tabulate, tabulation_rules
+
+    elect = options["elect"]
+    several = elect not in ("majority", "percentage")
+    rules = tabulation_rules(
+        elect,
+        seats=_number(options, "seats") or (read.seats if several else 1),
+        percent=_number(options, "percent"),
+        decimals=_number(options, "decimals", least=0) or 0,
+        least_votes=_number(options, "least_votes", least=0) or 0,
+        most_ranks=_number(options, "most_ranks"),
+        stop_after=_number(options, "stop_after"),
+        hare=options["quota"] == "hare",
+        fractional=options["fractional"],
+        static=options["threshold"] == "static",
+        batch=options["batch"],
+        until_two=options["until"] == "two",
+    )
+    with counting(asker):
+        office, counted = tabulate(
+            rules,
+            read.ballots,
+            _ties(options, read, source, asker),
+            exclude=options["exclude"],
+            title=read.title,
+            units=read.units,
+        )
+        if asker is not None:
+            asker.check_used()
+        units = counts_by_unit(office, counted)
+    facts = counted.as_json() | ({"precincts": precincts_json(units)["precinct"]} if units else {})
+    facts |= write_office_reports(options, office, counted, [count_command(files)], None)
+    if as_json:
+        print_json(facts)
+        return
+    print_configured(counted)
+    print_precincts(units)
+    print_written(facts, files)
+
+
+def _number(options: dict[str, Any], name: str, *, least: int = 1) -> int | None:
+    text = options[name]
+    return None if text is None else integer(text, f"--{name.replace('_', '-')}", least=least)
+
+
+def _ties(options: dict[str, Any], read: BallotFile, source: Source, asker: Asker | None) -> TieBreaks:
+    from hubbub.voting.chance import Chance
+    from hubbub.voting.formats.labels import WRITE_IN
+    from hubbub.voting.formats.vendors.rctab_config import UNDECLARED
+    from hubbub.voting.rctab.tie_breaks import DrawnTies, ManualTies, OrderedTies
+
+    how = options["break_ties"]
+    if (options["order"] is not None) != (how == "order"):
+        raise WrongUse("--order goes with --break-ties order, which needs it; give both or neither")
+    if how == "order":
+        order = [name.strip() for name in options["order"].split(",")]
+        if sorted(order) != sorted(read.ballots.candidates):
+            raise WrongUse(f"--order names each of {', '.join(read.ballots.candidates)[:200]} once")
+        return OrderedTies([UNDECLARED if name == WRITE_IN else name for name in order])
+    if asker is not None:
+        return ManualTies(asker)
+    return DrawnTies(Chance(source), looks_back=how == "earlier")

@@ -1,0 +1,365 @@
+"""The published tables of a series: increments and running totals of every period so far, and what was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property, partial
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.cube.margins import file_names
+from hubbub.kinds.series.crowds import HIDDEN, Crowds
+from hubbub.kinds.series.mechanism import DRAWN, Numbers, reach, rows_of
+from hubbub.numeric.exact import to_float, to_text
+from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
+from hubbub.protocol.measurement import LABELS
+from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.tables.bins import Axis, Discovered, Values, all_labels, size
+from hubbub.tables.key_columns import key_columns
+from hubbub.tables.labels import is_ranges, label_in_words
+
+if TYPE_CHECKING:
+    from hubbub.kinds.series.spec import Period, Series
+
+PERIOD, ROW, SHEET = "period", "drawn_of", "drawn"
+NUMBERS: Final = ("increment", "increment_low", "increment_high", "total", "total_low", "total_high")
+_PLACES: Final = 3
+_PANELS: Final = 12  # bins that are drawn
+_KIND: Final = pa.decimal128(38, _PLACES)
+_ONE: Final = "the period"
+_BLOCK: Final = "the block that it ends"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A published number with its interval; None where it is hidden."""
+
+    value: Fraction | None
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Totals(Result):
+    """What a series has published so far."""
+
+    spec: Period
+    drawn: tuple[NDArray[np.int64], ...]  # of each period: rows x cells
+
+    # --- numbers ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _estimates(self) -> tuple[Numbers, Numbers]:
+        """Increments and totals of every period and cell, as fractions in steps."""
+        way = self.spec.series.way
+        assert not isinstance(way, Crowds)
+        scales = [way.denominator(t) for t in range(len(self.drawn))]
+        both = []
+        for numbers in (way.increments(self.drawn), way.totals(self.drawn)):
+            lines = [[Fraction(n, scale) for n in line] for line, scale in zip(numbers, scales, strict=True)]
+            both.append(np.array(lines, dtype=object).reshape(len(self.drawn), -1))
+        return both[0], both[1]
+
+    def total(self, t: int, since: int = -1, margin: tuple[str, ...] | None = None) -> list[Number]:
+        """Of every bin the running total after period t, or what came after period `since`; of a margin, its sums.
+
+        Guarantee: each interval holds the truth as often as the spec says, by itself; numbers that cannot be below 0 have
+        none that are. Of crowds it always does: between what is shown and k - 1 more for each hidden period.
+        """
+        series = self.spec.series
+        if isinstance(series.way, Crowds):
+            return self._crowd_totals(t, since, margin)
+        line = self._estimates[1][t] - (self._estimates[1][since] if since >= 0 else 0)
+        return self._numbers(line, t, since, margin)
+
+    def increment(self, t: int, margin: tuple[str, ...] | None = None) -> list[Number]:
+        """Of every bin the number of period t."""
+        series = self.spec.series
+        if isinstance(series.way, Crowds):
+            found = self._crowd_totals(t, t - 1, margin)
+            if margin is not None:
+                return found
+            shown = self.drawn[t][0].tolist()
+            return [
+                each if n != HIDDEN else Number(None, each.low, each.high) for each, n in zip(found, shown, strict=True)
+            ]
+        line = self._estimates[0][t]
+        own = reach_of_increment(series, t, self._cells(margin))
+        return self._with(self._summed(line, margin), own)
+
+    def _numbers(self, line: Numbers, t: int, since: int, margin: tuple[str, ...] | None) -> list[Number]:
+        return self._with(self._summed(line, margin), reach(self.spec.series, t, since, self._cells(margin)))
+
+    def _with(self, line: Sequence[Fraction], off: Fraction) -> list[Number]:
+        series = self.spec.series
+        least = None if series.signed else Fraction(0)
+
+        def cut(end: Fraction) -> Fraction:
+            return end if least is None else max(end, least)
+
+        return [Number(n * series.step, cut((n - off) * series.step), cut((n + off) * series.step)) for n in line]
+
+    def _crowd_totals(self, t: int, since: int, margin: tuple[str, ...] | None) -> list[Number]:
+        way = self.spec.series.way
+        assert isinstance(way, Crowds)
+        low, high = (self._summed(end, margin) for end in self._between(way.ends(self.drawn), t, since))
+        return [Number(Fraction(int(a)), Fraction(int(a)), Fraction(int(b))) for a, b in zip(low, high, strict=True)]
+
+    def _between(self, ends: tuple[Numbers, Numbers], t: int, since: int) -> tuple[Numbers, Numbers]:
+        return (ends[0][t], ends[1][t]) if since < 0 else (ends[0][t] - ends[0][since], ends[1][t] - ends[1][since])
+
+    def _cells(self, margin: tuple[str, ...] | None) -> int:
+        return 1 if margin is None else self.spec.series.inside(margin)
+
+    def _summed(self, line: Numbers, margin: tuple[str, ...] | None) -> list[Any]:
+        if margin is None:
+            return list(line)
+        axes = self.spec.series.axes
+        table = np.asarray(line, dtype=object).reshape(self.spec.series.shape)
+        out = tuple(i for i, axis in enumerate(axes) if axis.column not in margin)
+        return list(np.asarray(table.sum(axis=out), dtype=object).ravel())
+
+    def bins(self) -> list[dict[str, str | None]]:
+        """The labels of every bin, by column."""
+        names = key_columns(self.spec.series.axes, (PERIOD, *NUMBERS))
+        return [dict(zip(names, labels, strict=True)) for labels in _labels_of(self.spec.series.axes)]
+
+    # --- sheets ----------------------------------------------------------------------------------------------------
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        series = self.spec.series
+        names = zip(file_names(series.margins), series.margins, strict=True)
+        return (
+            self._sheet("release", None),
+            *(self._sheet(name, margin) for name, margin in names),
+            Sheet(SHEET, drawn_schema(series), self._drawn_batches, drawn_rows(series, len(self.drawn))),
+        )
+
+    def _sheet(self, name: str, margin: tuple[str, ...] | None) -> Sheet:
+        axes = _axes(self.spec.series, margin)
+        names = key_columns(axes, (PERIOD, *NUMBERS))
+        schema = pa.schema([(PERIOD, LABELS), *((key, LABELS) for key in names), *((each, _KIND) for each in NUMBERS)])
+        rows = len(self.drawn) * _product(axes)
+        return Sheet(name, schema, partial(self._batches, schema, margin), rows)
+
+    def _batches(self, schema: pa.Schema, margin: tuple[str, ...] | None) -> Iterator[pa.RecordBatch]:
+        axes, labels = _axes(self.spec.series, margin), self.spec.series.calendar.labels
+        bins = _product(axes)
+        for t in range(len(self.drawn)):
+            pairs = zip(self.increment(t, margin), self.total(t, margin=margin), strict=True)
+            cells = [_cells(*pair) for pair in pairs]
+            numbers = [pa.array(column, _KIND) for column in zip(*cells, strict=True)]
+            period = labelled(np.full(bins, t, dtype=np.int64), labels)
+            yield pa.record_batch([period, *_keys(axes), *numbers], schema=schema)
+
+    def _drawn_batches(self) -> Iterator[pa.RecordBatch]:
+        series = self.spec.series
+        labels, keys = series.calendar.labels, _keys(series.axes)
+        for t, numbers in enumerate(self.drawn):
+            for i, line in enumerate(numbers):
+                period = labelled(np.full(series.cells, t, dtype=np.int64), labels)
+                which = labelled(np.full(series.cells, i, dtype=np.int64), (_ONE, _BLOCK))
+                known = None if not isinstance(series.way, Crowds) else line != HIDDEN
+                array = integer_array(np.asarray(line, dtype=np.int64), known)
+                yield pa.record_batch([period, which, *keys, array], schema=drawn_schema(series))
+
+    # --- words -----------------------------------------------------------------------------------------------------
+
+    def facts(self) -> Mapping[str, Any]:
+        series = self.spec.series
+        found: dict[str, Any] = {
+            "series": series.name,
+            "period": self.spec.period,
+            "periods": series.calendar.periods,
+            "published": self.spec.index + 1 - len(self.spec.missed),
+            "missed": list(self.spec.missed),
+        }
+        if not isinstance(series.way, Crowds):
+            t = self.spec.index
+            step = to_float(series.step, round_up=True)
+            found["sd_total"] = to_float(series.way.total_variance(t), round_up=True) ** 0.5 * step
+            found["sd_increment"] = to_float(series.way.increment_variance(t), round_up=True) ** 0.5 * step
+        return found
+
+    def sentences(self) -> tuple[str, ...]:
+        series, last = self.spec.series, self.spec.period
+        found = [
+            f"{last} is period {self.spec.index + 1:,} of {series.calendar.periods:,}; the promise is for all of them "
+            "together, and was charged when the series was started."
+        ]
+        if series.limits_people:
+            many = series.recur
+            often = "period" if many == 1 else f"{many:,} periods"
+            again = f"; a running total counts them up to {many:,} times" if many > 1 else ""
+            found.append(f"Each person counts in their first {often}, and in no other{again}.")
+        if self.spec.missed:
+            found.append(f"Not published, and counted as nobody: {', '.join(self.spec.missed)}.")
+        if series.sample is not None:
+            rate = to_text(series.sample)
+            found.append(
+                f"All numbers, and their intervals, are of those in {'the panel' if series.panel else 'the samples'}; divided "
+                f"by {rate} they guess at everybody, with an error of sampling that the intervals do not have."
+            )
+        if isinstance(series.way, Crowds):
+            found.append(
+                f"Numbers of a period below {series.way.k:,} are hidden for good. A total lies between what is shown and "
+                f"{series.way.k - 1:,} more for each hidden period."
+            )
+        return tuple(found)
+
+    def display(self, first: int) -> DisplayTable:
+        """The last period."""
+        series, t = self.spec.series, self.spec.index
+        keys = key_columns(series.axes, (PERIOD, *NUMBERS))
+        listed = zip(_labels_of(series.axes), self.increment(t), self.total(t), strict=True)
+        rows = [
+            (labels, (_text(now), _between(now), _text(total), _between(total)), now.value is None)
+            for labels, now, total in listed
+        ]
+        heads = (f"in {self.spec.period}", "interval", "so far", "interval")
+        ranges = tuple(map(is_ranges, series.axes))
+        return DisplayTable(tuple(keys), heads, tuple(rows[:first]), ranges=ranges, total=len(rows))
+
+    def exactness(self) -> tuple[str, ...]:
+        if isinstance(self.spec.series.way, Crowds):
+            return ("What is shown is exact; a total lacks those whose period is hidden.",)
+        often = to_text(100 * self.spec.series.coverage)
+        return (f"Each interval, by itself, holds the true number {often} % of the time.",)
+
+    def drawing(self) -> Drawing | None:
+        """The running totals by period, a panel for each bin, where they are few; of the first period, a bar for each."""
+        series = self.spec.series
+        if series.cells > _PANELS:
+            return None
+        names = [
+            ", ".join(label_in_words(axis, label) for axis, label in zip(series.axes, labels, strict=True))
+            for labels in _labels_of(series.axes)
+        ]
+        labels, lines = series.calendar.labels, [self.total(t) for t in range(len(self.drawn))]
+        bars = tuple(
+            Bar(labels[t], _float(line[i].value), _float(line[i].low) or 0.0, _float(line[i].high), panel=name)
+            for i, name in enumerate(names)
+            for t, line in enumerate(lines)
+        )
+        crowds = isinstance(series.way, Crowds)
+        often = f"where it lies, {to_text(100 * series.coverage)} times in 100"
+        interval = "from what is shown to what may be hidden" if crowds else often
+        if len(lines) == 1:
+            return Bars(
+                bars=tuple(replace(bar, label=bar.panel or "everybody", panel="") for bar in bars),
+                by=", ".join(axis.column for axis in series.axes),
+                numbers=f"in {labels[0]}",
+                upright=len(series.axes) == 1 and not isinstance(series.axes[0], Values),
+                bar=f"the number of {labels[0]}",
+                line=interval,
+            )
+        return Bars(
+            bars=bars,
+            by=series.calendar.every,
+            numbers="so far",
+            upright=True,
+            bar="the running total after a period",
+            line=interval,
+            mark=Mark.LINE,
+        )
+
+
+def reach_of_increment(series: Series, t: int, cells: int) -> Fraction:
+    """How far the number of a period is from the truth: as it was drawn, or the difference of two totals."""
+    from hubbub.query_classes.series.blocks import Blocks
+
+    if isinstance(series.way, Blocks):
+        from hubbub.channels.mechanisms.noise_reach import reach_of_sum
+
+        return Fraction(reach_of_sum(series.way.single_rate, cells, 1 - series.coverage))
+    return reach(series, t, t - 1, cells)
+
+
+def between(totals: Totals, since: str, until: str) -> list[Number]:
+    """What came after period `since` up to period `until`, of every bin."""
+    calendar, last = totals.spec.series.calendar, totals.spec.index
+    one, other = calendar.index(since), calendar.index(until)
+    if not one < other <= last:
+        raise WrongUse(f"a difference goes from a period to a later one, up to {totals.spec.period}; name two such")
+    return totals.total(other, one)
+
+
+def drawn_schema(series: Series) -> pa.Schema:
+    keys = key_columns(series.axes, (PERIOD, ROW, DRAWN))
+    return pa.schema([(PERIOD, LABELS), (ROW, LABELS), *((key, LABELS) for key in keys), (DRAWN, pa.int64())])
+
+
+def drawn_rows(series: Series, many: int) -> int:
+    """How many rows the file of what was drawn has after so many periods."""
+    return series.cells * sum(rows_of(series, t) for t in range(many))
+
+
+def _axes(series: Series, margin: tuple[str, ...] | None) -> tuple[Axis, ...]:
+    return series.axes if margin is None else tuple(axis for axis in series.axes if axis.column in margin)
+
+
+def _product(axes: Sequence[Axis]) -> int:
+    found = 1
+    for axis in axes:
+        assert not isinstance(axis, Discovered)
+        found *= size(axis)
+    return found
+
+
+def _labels_of(axes: Sequence[Axis]) -> list[tuple[str | None, ...]]:
+    """The labels of every bin, in the order of codes: the last column fastest."""
+    found: list[tuple[str | None, ...]] = [()]
+    for axis in axes:
+        assert not isinstance(axis, Discovered)
+        found = [(*before, label) for before in found for label in all_labels(axis)]
+    return found
+
+
+def _keys(axes: Sequence[Axis]) -> list[pa.DictionaryArray]:
+    """The key columns of every bin."""
+    total, after, found = _product(axes), _product(axes), []
+    for axis in axes:
+        assert not isinstance(axis, Discovered)
+        many = size(axis)
+        after //= many
+        found.append(labelled(np.arange(total, dtype=np.int64) // after % many, all_labels(axis)))
+    return found
+
+
+def _cells(now: Number, total: Number) -> tuple[Decimal | None, ...]:
+    return (
+        *(None if now.value is None else _decimal(round(now.value * 10**_PLACES)) for _ in (0,)),
+        *_ends(now),
+        None if total.value is None else _decimal(round(total.value * 10**_PLACES)),
+        *_ends(total),
+    )
+
+
+def _ends(number: Number) -> tuple[Decimal, Decimal]:
+    """Rounded outwards."""
+    return _decimal(floor(number.low * 10**_PLACES)), _decimal(ceil(number.high * 10**_PLACES))
+
+
+def _decimal(thousandths: int) -> Decimal:
+    return Decimal(thousandths).scaleb(-_PLACES)
+
+
+def _float(number: Fraction | None) -> float | None:
+    return None if number is None else float(number)
+
+
+def _text(number: Number) -> str:
+    return "hidden" if number.value is None else f"{round(number.value):,}"
+
+
+def _between(number: Number) -> str:
+    return f"{floor(number.low):,} to {ceil(number.high):,}"

@@ -1,0 +1,320 @@
+"""A series and its periods, as values: everything that is public, declared before the first period."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from hubbub.errors import CheckFailed, WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.cube.margins import checked as check_margins
+from hubbub.kinds.histogram.wire import is_partition
+from hubbub.kinds.series import promises, text
+from hubbub.kinds.series.calendar import Calendar
+from hubbub.kinds.series.crowds import Crowds
+from hubbub.noise.source import Source
+from hubbub.protocol.capabilities import SeriesPart
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.query_classes.series.blocks import Blocks
+from hubbub.query_classes.series.choice import MOST_PERIODS
+from hubbub.query_classes.series.factor import Factor
+from hubbub.serialization.canonical import Plain, digest
+from hubbub.serialization.exact_json import UNSAID, plain, restored
+from hubbub.serialization.published_files import Files
+from hubbub.tables import condition
+from hubbub.tables.bins import Axis, Discovered, declared_size, size
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.condition import Condition
+from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.schema import ColumnType, Schema, column, resolved
+
+if TYPE_CHECKING:
+    from hubbub.kinds.series.mechanism import Increments
+
+HISTOGRAM, COUNT, CUBE, SUM = "histogram", "count", "cube", "sum"
+KINDS: Final = (HISTOGRAM, COUNT, CUBE, SUM)
+MOST_NUMBERS: Final = 5_000_000
+"""Of all periods together, each in every later file."""
+_BYTES: Final = 160
+
+Way = Blocks | Factor | Crowds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """What is published in every period: declared whole, and charged once, before the first.
+
+    A person counts in the first `recur` periods in which they have a row, and in no other: a rule of their own rows. Each
+    period is a table of its own, with one row for each person; rows that come late count in the period in which they come.
+    With a `date`, all periods are read from one table that grows: a row is of the period in which its date lies. Of
+    each person the earliest row of a period for which they did not count yet counts, if that is out or is this one; so
+    a row that comes late counts when it comes, and of several rows in a period the first does. Where rows are people,
+    those of this period count, and a late one never does: nothing would tell it from one that counted.
+    """
+
+    name: str
+    kind: str  # histogram, count, cube or sum
+    calendar: Calendar
+    recur: int
+    way: Way
+    axes: tuple[Axis, ...] = ()
+    where: Condition | None = None
+    of: Measure | None = None
+    margins: tuple[tuple[str, ...], ...] = ()
+    unit: Unit = EACH_ROW
+    coverage: Fraction = Fraction(19, 20)
+    date: str | None = field(default=None, metadata=UNSAID)  # the column that dates a row
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise WrongUse(
+                f"a series is of {', '.join(KINDS)}, not {self.kind[:40]!r}: nothing else has increments that add up; "
+                "choose one of these, or release each period by itself"
+            )
+        self._check_what()
+        if self.unit != Unit(person=self.unit.person):
+            raise WrongUse("in a period of a series each person has one row; leave out what chooses among rows")
+        if not 0 < self.coverage < 1:
+            raise WrongUse("the coverage of a series lies between 0 and 1; choose one like 0.95")
+        if not 1 <= self.recur <= self.calendar.periods <= MOST_PERIODS:
+            raise WrongUse(
+                f"a series has from 1 to {MOST_PERIODS:,} periods, and people in at least one of them; lower `recur`"
+            )
+        if self.unit.person is None and self.recur > 1:
+            raise WrongUse("a row is in one period; leave out `recur`, or name the column of people with `person`")
+        if (self.way.periods, self.way.recur) != (self.calendar.periods, self.recur):
+            raise WrongUse(
+                "the noise of a series is for other periods, or for people in more of them; get the original"
+            )
+        self._check_noise()
+
+    def _check_what(self) -> None:
+        found = next((axis.column for axis in self.axes if isinstance(axis, Discovered)), None)
+        if found is not None:
+            raise WrongUse(
+                f"the bins of a series are declared, the same in every period, and those of {found} are not; declare them, "
+                f"like {found}=a,b,other or {found}:0..100:10"
+            )
+        columns = [axis.column for axis in self.axes]
+        if len(set(columns)) < len(columns):
+            raise WrongUse("each column can be used once; combine its bins into one `by`")
+        if self.kind in (HISTOGRAM, CUBE) and not self.axes:
+            raise WrongUse(f"a {self.kind} needs at least one column; add `by=COLUMN`")
+        if (self.of is not None) is not (self.kind == SUM):
+            raise WrongUse(
+                "`of` says what a sum adds up, like `of=fee:0..500:1`; say it for a sum, and for nothing else"
+            )
+        if self.of is not None and (self.of.low / self.of.step).denominator != 1:
+            raise WrongUse("a sum counts in whole steps from 0; declare a range whose ends are multiples of its step")
+        if self.kind == CUBE:
+            check_margins(self.margins, columns, WrongUse)
+        elif self.margins:
+            raise WrongUse("margins are of a cube; leave them out, or start a series of a cube")
+        if self.cells * self.calendar.periods > MOST_NUMBERS:
+            raise WrongUse(f"a series has at most {MOST_NUMBERS:,} numbers in all; declare coarser bins")
+
+    def _check_noise(self) -> None:
+        way, moves = self.way, self.moves
+        if isinstance(way, Crowds):
+            if self.kind == SUM:
+                raise WrongUse("crowds show exact counts, and a sum is none; choose a count, or `epsilon=E`")
+        elif isinstance(way, Blocks):
+            if way.sample is not None and self.kind == SUM:
+                raise WrongUse(
+                    "a secret sample counts people, and a sum is no count; choose a count, or leave out `sample`"
+                )
+            if way.panel and self.unit.person is None:
+                raise WrongUse(
+                    "a panel knows people again; name the column of people with `person`, or leave out `panel`"
+                )
+            if way.l1 < moves:
+                raise WrongUse("the noise of a series is too small for what one person moves; get the original")
+        elif way.squared < moves**2 or way.moved < 1 or (self.signed and not way.signed):
+            raise WrongUse("the noise of a series is too small for what one person moves; get the original")
+
+    @property
+    def cells(self) -> int:
+        """How many numbers one period has."""
+        return declared_size(self.axes) or 0 if self.axes else 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(size(axis) for axis in self.axes if not isinstance(axis, Discovered))
+
+    @property
+    def moves(self) -> int:
+        """How far one person moves the one number of a period that they are in.
+
+        Guarantee: a person has one row in one bin of a period; a count moves by 1, a sum by its largest value in steps.
+        """
+        if self.of is None:
+            return 1
+        return int(max(abs(self.of.low), abs(self.of.high)) / self.of.step)
+
+    @property
+    def signed(self) -> bool:
+        """Whether somebody may make a number smaller."""
+        return self.of is not None and self.of.low < 0
+
+    @property
+    def step(self) -> Fraction:
+        """What 1 of a drawn number stands for."""
+        return Fraction(1) if self.of is None else self.of.step
+
+    @property
+    def limits_people(self) -> bool:
+        """Whether somebody's rows may be left out because they counted in enough periods."""
+        return self.unit.person is not None and self.recur < self.calendar.periods
+
+    @property
+    def chooses_rows(self) -> bool:
+        """Whether not every row of a table counts: by who it is about, or by its date."""
+        return self.limits_people or self.date is not None or self.panel is not None
+
+    @property
+    def panel(self) -> Fraction | None:
+        """The rate of the secret sample of people that all periods count, if there is one."""
+        return self.way.sample if isinstance(self.way, Blocks) and self.way.panel else None
+
+    @property
+    def sample(self) -> Fraction | None:
+        """The rate of secret samples, if there are any: then all numbers are of those in them."""
+        return self.way.sample if isinstance(self.way, Blocks) else None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        found = [axis.column for axis in self.axes]
+        found += [self.unit.person] if self.unit.person is not None else []
+        found += [self.of.column] if self.of is not None else []
+        found += [self.date] if self.date is not None else []
+        found += [leaf.column for leaf in self.where.leaves()] if self.where is not None else []
+        return list(dict.fromkeys(found))
+
+    def bind(self, schema: Schema) -> Self:
+        """With what the schema tells; a series is bound by its first period, and every other must bind it alike."""
+        if self.unit.person is not None:
+            column(schema, self.unit.person)
+        if self.date is not None and column(schema, self.date) not in (ColumnType.DATE, ColumnType.TEXT):
+            raise WrongUse(
+                f"the column {self.date} dates the rows of the series, and holds {column(schema, self.date).value} here; write "
+                "dates like 2026-01-31"
+            )
+        if self.where is not None:
+            condition.resolved(self.where, schema)
+        if self.of is not None:
+            self.of.resolved(schema)
+        return replace(self, axes=resolved(self.axes, schema))
+
+    def inside(self, margin: tuple[str, ...]) -> int:
+        """How many cells add up to one of a margin."""
+        return prod(size(axis) for axis in self.axes if axis.column not in margin and not isinstance(axis, Discovered))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period(Spec):
+    """One period of a series: its files hold all periods up to this one.
+
+    Guarantee: the promises are those of the whole series; a period adds none and takes none away.
+    """
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.series.request
+    series: Series
+    period: str
+    missed: tuple[str, ...] = ()  # periods so far that were not published: nobody was counted in them
+
+    def __post_init__(self) -> None:
+        labels = self.series.calendar.labels[: self.index]
+        if not set(self.missed) <= set(labels) or list(self.missed) != sorted(set(self.missed), key=labels.index):
+            raise WrongUse("the missed periods of a series come before the one that is published; get the original")
+
+    @property
+    def index(self) -> int:
+        return self.series.calendar.index(self.period)
+
+    @property
+    def people(self) -> People:
+        return self.series.unit.people
+
+    def bind(self, schema: Schema) -> Self:
+        return replace(self, series=self.series.bind(schema))
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem about all periods of the series together."""
+        return promises.promises(self.series)
+
+    def composition(self) -> CompositionInfo:
+        way = self.series.way
+        if isinstance(way, Crowds):
+            bins: list[Plain] = [plain(axis) for axis in self.series.axes]
+            named = digest({"bins": bins, "calendar": plain(self.series.calendar), "person": self.series.unit.person})
+            return CompositionInfo(partition=named, exact_crowds=True)
+        return CompositionInfo(noises=(way.gaussian_noise,) if isinstance(way, Factor) else ())
+
+    def checks(self) -> Iterator[Check]:
+        return promises.checks(self.series)
+
+    def unverified_fields(self) -> tuple[str, ...]:
+        return ("how often an interval is right: no promise to people rests on it", "the name of the series")
+
+    def describe(self) -> Description:
+        return text.describe(self)
+
+    def to_json(self) -> dict[str, Plain]:
+        fields = plain(self)
+        assert isinstance(fields, dict)
+        return {name: value for name, value in fields.items() if name != "is"}
+
+    def size_hint(self) -> int:
+        return (1 << 20) + 2 * _BYTES * self.series.cells * (self.index + 1)
+
+    def measure(self, data: Increments, source: Source) -> Measurement:
+        from hubbub.kinds.series import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.series import mechanism
+
+        return mechanism.present(self, measurement)
+
+    @property
+    def part(self) -> SeriesPart:
+        return SeriesPart(
+            series=plain(self.series),
+            period=self.period,
+            index=self.index,
+            earlier=self.series.calendar.labels[: self.index],
+            missed=self.missed,
+        )
+
+    def drawn_digests(self, files: Files) -> tuple[str, ...]:
+        from hubbub.kinds.series import load as series_load
+
+        return series_load.drawn_digests(self, files)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.series import load as series_load
+
+        return series_load.load(self, files)
+
+
+def read(given: Any) -> Period:
+    """The period that a description says, checked as if somebody had asked for it."""
+    found: Period = restored(Period, {**dict(given), "is": Period.__name__})
+    if not all(map(is_partition, found.series.axes)):
+        raise CheckFailed("the bins of the series are no partition; get the original certificate")
+    return found
+
+
+def read_series(given: Any) -> Series:
+    """The series that a ledger has written down."""
+    found: Series = restored(Series, given)
+    return found

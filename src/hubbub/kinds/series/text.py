@@ -1,0 +1,81 @@
+"""A period of a series in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hubbub.kinds.series.crowds import Crowds
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.spec import Description
+from hubbub.query_classes.series.blocks import Blocks
+from hubbub.tables.bins import rule
+
+if TYPE_CHECKING:
+    from hubbub.kinds.series.spec import Period, Series
+
+
+def what(series: Series) -> str:
+    """What is published, like "people by age"."""
+    by = f" by {' and '.join(axis.column for axis in series.axes)}" if series.axes else ""
+    of = f"sum of {series.of.column}" if series.of is not None else "people"
+    where = f" where {series.where}" if series.where is not None else ""
+    sample = "" if series.sample is None else f" in {_samples(series)}"
+    return f"{of}{sample}{by}{where}"
+
+
+def _samples(series: Series) -> str:
+    return "a secret panel" if series.panel is not None else "secret samples"
+
+
+def noise(series: Series) -> str:
+    """How it is drawn, in words."""
+    way = series.way
+    if isinstance(way, Crowds):
+        return f"exact numbers of at least {way.k:,} people in a period, the others hidden for good"
+    if isinstance(way, Blocks) and way.sample is not None:
+        which = "one secret sample of people for all periods" if way.panel else "a fresh secret sample of every period"
+        return f"{which}, at rate {to_text(way.sample)}, and geometric noise on every period"
+    if isinstance(way, Blocks):
+        return "geometric noise on every period" + (f" and on blocks of {way.block}" if way.block > 1 else "")
+    return f"Gaussian noise on a factor of the running sums, theta {to_text(way.theta)}"
+
+
+def describe(spec: Period) -> Description:
+    """Guarantee: it says nothing that depends on the data."""
+    series, calendar = spec.series, spec.series.calendar
+    title = what(series)
+    often = to_text(100 * series.coverage)
+    whose = "people in their first period" if series.recur == 1 else f"people in at most {series.recur:,} periods each"
+    counts = _of_whom(series, whose if series.unit.person is not None else "rows, each of them a person")
+    return Description(
+        title=f"{title[:1].upper()}{title[1:]}, {spec.period}",
+        published=(
+            f"Numbers of every {calendar.every} from {calendar.first} to {spec.period}, and running totals: {title}; "
+            f"{noise(series)}"
+            if spec.period != calendar.first
+            else f"The numbers of {spec.period}, the first {calendar.every} of a series: {title}; {noise(series)}"
+        ),
+        entry=f"series {series.name}: {series.kind} of {title}, {calendar.periods:,} periods from {calendar.first} on",
+        person=str(series.unit.people),
+        sampling=_sampling(series),
+        counts=counts,
+        each="" if series.of is None else f"a sum of {series.of.column}, of {counts}",
+        intervals=f"Each interval, by itself, holds the true number {often} % of the time",
+        public=tuple((axis.column, str(rule(axis))) for axis in series.axes),
+    )
+
+
+def _sampling(series: Series) -> str:
+    everybody = "everybody in the table of a period is counted, as far as they may still count"
+    if series.sample is None:
+        return everybody
+    rate = to_text(series.sample)
+    if series.panel is not None:
+        return f"one secret sample of people is counted in all periods, each of them in it with probability {rate}"
+    return f"a fresh secret sample of each period is counted, each person in it with probability {rate}"
+
+
+def _of_whom(series: Series, counts: str) -> str:
+    if series.sample is None:
+        return counts
+    return f"{counts}, those in {_samples(series)} alone: divide by {to_text(series.sample)} to guess at everybody"

@@ -1,0 +1,596 @@
+"""From a private query to the words that ask for a release: its kind, its options, and how its tables are opened.
+
+Options have the meaning that BigQuery gives them. ``COUNT(*)`` counts rows, of a person at most the upper bound in each
+of at most ``max_groups_contributed`` groups (1 if nothing is said); ``COUNT(DISTINCT unit)`` counts people; ``SUM`` adds up
+what each person has in a group, cut to the bounds; ``AVG`` averages what each person has in a group. What does not map to
+a kind of release is refused with the nearest thing that does, and nothing is asked twice: a query is one release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.dictionary.dictionary import Dictionary
+from hubbub.errors import WrongUse
+from hubbub.numeric.exact import rational, to_text
+from hubbub.private_sql.clause import STEP, PrivateQuery, aggregate, parser, read_query
+from hubbub.private_sql.where import column_name, condition, value
+from hubbub.tables.privacy_unit import TAKEN
+
+_GROUP, _ROW = "contribution_bounds_per_group", "contribution_bounds_per_row"
+_ALL_ROWS: Final = "1000000"  # a cap alone is what bounds a person
+_FINE: Final = 100  # steps that a range has at least, where no step is said
+_SPREADS: Final = {"VAR_POP": "variance", "STDDEV_POP": "std"}
+_UNITS: Final = ("DAY", "MONTH", "QUARTER", "YEAR")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlRequest:
+    """A release, as a command would ask for it; `tables` are those that it reads, the people first."""
+
+    kind: str
+    words: dict[str, Any]
+    tables: tuple[str, ...]
+    opening: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Aggregate:
+    name: str  # COUNT, SUM, ...
+    arguments: list[Any]
+    distinct: bool
+    bounds: Mapping[str, tuple[str, ...]]
+    alias: str
+    part: Fraction | None = None  # of APPROX_QUANTILES, which one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Query:
+    """A query whose parts are known."""
+
+    private: PrivateQuery
+    aggregates: list[_Aggregate]
+    by: list[str]
+    where: str | None
+    person: str | None
+    declared: Dictionary
+
+    def option(self, *names: str) -> str | None:
+        return next((self.private.options[name] for name in names if name in self.private.options), None)
+
+    def flag(self, name: str) -> bool:
+        text = self.private.options.get(name, "false").lower()
+        if text not in ("true", "false"):
+            raise WrongUse(f"{name} is TRUE or FALSE; write it so")
+        return text == "true"
+
+    @property
+    def people_once(self) -> bool:
+        """Whether a person counts by one row, as it is said."""
+        return self.flag("rows_are_people") or self.flag("one_row_per_person") or self.declared.rows_are_people
+
+
+def translate(text: object, declared: Dictionary) -> SqlRequest:
+    """The release that a query asks for, or one sentence; `declared` is what the dictionary of its table says."""
+    private = read_query(text)
+    select = _select(private)
+    wheres: list[Any] = []
+    tables, on = _tables(select, wheres)
+    by = _groups(select)
+    aggregates = _aggregates(select, private, by)
+    person = private.options.get("privacy_unit_column", on)
+    if on is not None and person != on:
+        raise WrongUse("tables are joined by the privacy unit column, which says who a row is about; join them by it")
+    query = _Query(
+        private=private,
+        aggregates=aggregates,
+        by=list(by.values()),
+        where=condition(wheres),
+        person=person or declared.person,
+        declared=declared,
+    )
+    _check_options(query)
+    kind, words = _several(query) if len(aggregates) > 1 else _one(query, aggregates[0])
+    opening: dict[str, Any] = {"person": person, "rows_are_people": query.flag("rows_are_people")}
+    if on is not None:
+        opening |= {"person": None, "on": on}
+    return SqlRequest(kind=kind, words=words, tables=tables, opening=opening)
+
+
+def _select(private: PrivateQuery) -> Any:
+    sqlglot = parser()
+    try:
+        found = [each for each in sqlglot.parse(private.sql, read="bigquery") if each is not None]
+    except (sqlglot.errors.SqlglotError, RecursionError, ValueError):
+        raise WrongUse("this cannot be read as one SELECT; check its commas, parentheses and names") from None
+    if len(found) != 1 or not isinstance(found[0], sqlglot.exp.Select):
+        raise WrongUse("a query is one SELECT, and nothing comes after it or is joined to it; ask for one at a time")
+    _check_parts(found[0], ("expressions", "from_", "joins", "where", "group", "with_", "kind"))
+    return found[0]
+
+
+def _check_parts(select: Any, known: tuple[str, ...]) -> None:
+    """Refuse what a release has no meaning for, with what there is instead."""
+    instead = {
+        "limit": "LIMIT keeps rows in an order that one person can move; take it out",
+        "order": "a release is sorted by its bins; take ORDER BY out",
+        "having": "HAVING shows a group by its number; say WITH CROWD_BLENDING OPTIONS (crowd = 20) to hide small ones",
+        "distinct": "SELECT DISTINCT has no counts; ask for COUNT(DISTINCT) of the privacy unit by groups",
+        "qualify": "QUALIFY looks at several rows at once; take it out",
+        "windows": "a window looks at several rows at once; take it out",
+    }
+    for name, part in select.args.items():
+        if part and name not in known:
+            raise WrongUse(instead.get(name, f"{name.upper().strip('_')} has no meaning for a release; take it out"))
+
+
+def _tables(select: Any, wheres: list[Any]) -> tuple[tuple[str, ...], str | None]:
+    """The tables, the people first, and the column by which two are joined; conditions on the way are collected."""
+    exp = parser().exp
+    inner = {each.alias: each.this for each in (select.args.get("with_") or exp.With()).expressions}
+    if select.args.get("with_") is not None and select.args["with_"].args.get("recursive"):
+        raise WrongUse("WITH RECURSIVE looks at rows again and again; take it out")
+    if select.args.get("where") is not None:
+        wheres.append(select.args["where"].this)
+    source = select.args.get("from_")
+    if source is None:
+        raise WrongUse("a query has a table; add FROM and its name")
+    joins = select.args.get("joins") or []
+    if not joins:
+        return _source(source.this, inner, wheres, 0)
+    if len(joins) > 1:
+        raise WrongUse("two tables can be joined; join the others beforehand, one row for each person in the first")
+    return _joined(source.this, joins[0])
+
+
+def _source(source: Any, inner: Mapping[str, Any], wheres: list[Any], depth: int) -> tuple[tuple[str, ...], str | None]:
+    """A table by its name, or what a simple SELECT inside of the query reads."""
+    exp = parser().exp
+    within = source.this if isinstance(source, exp.Subquery) else inner.get(source.name)
+    if isinstance(source, exp.Table) and within is None:
+        _check_parts(source, ("this", "db", "catalog", "alias"))
+        return (".".join(each.name for each in source.parts),), None
+    if not isinstance(within, exp.Select) or depth > 20:
+        raise WrongUse("FROM has a table, a join of two, or a SELECT of one table without aggregates; write it so")
+    _check_parts(within, ("expressions", "from_", "where", "joins"))
+    if within.args.get("joins") or not all(isinstance(each, exp.Column | exp.Star) for each in within.expressions):
+        raise WrongUse(
+            "a SELECT inside of the query names columns or *, of one table and without aggregates; take the rest out"
+        )
+    if within.args.get("where") is not None:
+        wheres.append(within.args["where"].this)
+    below = {name: node for name, node in inner.items() if node is not within}
+    if within.args.get("from_") is None:
+        raise WrongUse("a SELECT inside of the query has a table; add FROM and its name")
+    return _source(within.args["from_"].this, below, wheres, depth + 1)
+
+
+def _joined(left: Any, join: Any) -> tuple[tuple[str, ...], str | None]:
+    exp = parser().exp
+    tables = [left, join.this]
+    if not all(isinstance(each, exp.Table) for each in tables):
+        raise WrongUse("two tables are joined by their names; take the SELECT out of the join")
+    sides = (str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper())
+    if sides not in (("LEFT", ""), ("LEFT", "OUTER")):
+        raise WrongUse(
+            "rows without a partner stay in a release; write events LEFT JOIN people USING (unit), and leave the others "
+            "out with WHERE if they should not count"
+        )
+    using, equal = join.args.get("using"), join.args.get("on")
+    names = {str(each.name) for each in using or []}
+    if isinstance(equal, exp.EQ) and isinstance(equal.this, exp.Column) and isinstance(equal.expression, exp.Column):
+        names = {str(equal.this.name), str(equal.expression.name)}
+    if len(names) != 1:
+        raise WrongUse("two tables are joined by one column that both have, the privacy unit; write USING (unit)")
+    events, people = (".".join(each.name for each in table.parts) for table in tables)
+    return (people, events), names.pop()
+
+
+def _groups(select: Any) -> dict[str, str]:
+    """The bins of each group, by what the list of columns calls it."""
+    group = select.args.get("group")
+    found: dict[str, str] = {}
+    if group is None:
+        return found
+    if any(part for name, part in group.args.items() if name != "expressions"):
+        raise WrongUse("GROUP BY lists columns; for sums over some of them too, ask with hubbub release cube")
+    exp, listed = parser().exp, select.expressions
+    aliases = {each.alias: each.this for each in listed if isinstance(each, exp.Alias)}
+    for node in group.expressions:
+        what = node
+        if isinstance(what, exp.Literal) and not what.is_string:
+            place = int(what.this) - 1 if str(what.this).isdigit() else -1
+            if not 0 <= place < len(listed):
+                raise WrongUse("GROUP BY names a column by its place in the list; check the number")
+            what = listed[place].this if isinstance(listed[place], exp.Alias) else listed[place]
+        elif isinstance(what, exp.Column) and what.name in aliases:
+            what = aliases[what.name]
+        found[what.sql(dialect="bigquery")] = _bins(what)
+    return found
+
+
+def _bins(node: Any) -> str:
+    """A group as a SPEC."""
+    exp = parser().exp
+    if isinstance(node, exp.Column):
+        return _quoted(column_name(node))
+    if isinstance(node, exp.WidthBucket):
+        low, high, many = (value(node.args[name]) for name in ("min_value", "max_value", "num_buckets"))
+        first, last, buckets = rational(low, "LOW"), rational(high, "HIGH"), rational(many, "the number of buckets")
+        if buckets < 1 or first >= last:
+            raise WrongUse("WIDTH_BUCKET has a column, LOW, HIGH above it, and how many; correct it")
+        step = (last - first) / buckets
+        return f"{_quoted(column_name(node.this))}:{to_text(first)}..{to_text(last)}:{to_text(step)}"
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and str(node.args["unit"].name).upper() in _UNITS:
+        return f"{_quoted(column_name(node.this))}:{str(node.args['unit'].name).lower()}"
+    raise WrongUse(
+        "a group is a column, WIDTH_BUCKET(column, LOW, HIGH, many) or DATE_TRUNC(column, MONTH); declare other bins in "
+        "the data dictionary"
+    )
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else '"' + name.replace('"', '""') + '"'
+
+
+def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> list[_Aggregate]:
+    exp, found = parser().exp, []
+    for each in select.expressions:
+        node = each.this if isinstance(each, exp.Alias) else each
+        part, known = None, None
+        if isinstance(node, exp.Window) and not any(node.args.get(name) for name in ("partition_by", "order", "spec")):
+            node = node.this
+        if isinstance(node, exp.Bracket) and len(node.expressions) == 1 and isinstance(node.this, exp.Anonymous):
+            part, node = Fraction(rational(value(node.expressions[0]), "OFFSET")), node.this
+        if isinstance(node, exp.Anonymous):
+            known = aggregate(str(node.this))
+        if known is None:
+            if node.sql(dialect="bigquery") in by:
+                continue
+            raise WrongUse(_unknown(node))
+        arguments = list(node.expressions)
+        distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+        found.append(
+            _Aggregate(
+                name=known[0],
+                arguments=list(arguments[0].expressions) if distinct else arguments,
+                distinct=distinct,
+                bounds=private.bounds[known[1]],
+                alias=str(each.alias) if isinstance(each, exp.Alias) else "",
+                part=part,
+            )
+        )
+    if not found:
+        raise WrongUse(
+            "a query asks for a number of people; add COUNT(*), COUNT(DISTINCT unit), SUM, AVG or a quantile"
+        )
+    return found
+
+
+def _unknown(node: Any) -> str:
+    exp = parser().exp
+    if isinstance(node, exp.Star):
+        return "SELECT * would publish rows; ask for COUNT, SUM, AVG, or for hubbub release records"
+    if isinstance(node, exp.Column):
+        return f"the column {str(node.name)[:60]!r} is in no group; add it to GROUP BY, or take it out"
+    if isinstance(node, exp.Max | exp.Min):
+        return "the largest or smallest value is one person's; ask for PERCENTILE_CONT(column, 0.99) or 0.01"
+    if isinstance(node, exp.Median):
+        return "a median is written PERCENTILE_CONT(column, 0.5); write it so"
+    if isinstance(node, exp.CountIf):
+        return "COUNTIF is COUNT(*) with WHERE; write it so"
+    return (
+        "the list has groups and COUNT, SUM, AVG, AVG_ROWS, VARIANCE, STDDEV, PERCENTILE_CONT or APPROX_QUANTILES, each by "
+        "itself; take the rest out, and calculate afterwards"
+    )
+
+
+def _check_options(query: _Query) -> None:
+    given = query.private.options
+    if "max_groups_contributed" in given and "max_rows_contributed" in given:
+        raise WrongUse(
+            "max_groups_contributed and max_rows_contributed exclude each other; for both bounds say groups_per_person "
+            "and rows_per_person"
+        )
+    if query.private.promise == "DIFFERENTIAL_PRIVACY" and "epsilon" not in given:
+        raise WrongUse("DIFFERENTIAL_PRIVACY has an epsilon; add epsilon = 1 to OPTIONS")
+    if query.person is None and not (query.flag("rows_are_people") or query.declared.rows_are_people):
+        raise WrongUse(
+            "say who a person is: privacy_unit_column = COLUMN in OPTIONS, or rows_are_people = TRUE if each row is "
+            "another person"
+        )
+
+
+# --- one aggregate ------------------------------------------------------------------------------------------------
+
+
+def _one(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
+    if query.private.promise == "DIFFERENTIAL_PRIVACY" and query.option("people", "rows") is not None:
+        raise WrongUse(
+            "people and rows are for several aggregates of one sample; take them out, or ask for ZERO_KNOWLEDGE"
+        )
+    kind, words = _kind(query, what)
+    words |= _shared(query, kind)
+    if query.by:
+        words["by"] = query.by
+    if query.where is not None:
+        if kind == "histogram":
+            raise WrongUse("OUTLIER_PRIVACY is for all people by groups; take WHERE out, or ask for another promise")
+        words["where"] = query.where
+    return kind, words
+
+
+def _shared(query: _Query, kind: str) -> dict[str, Any]:
+    """The promise, and how often intervals are right."""
+    found: dict[str, Any] = {}
+    options, promise = query.private.options, query.private.promise
+    if "coverage" in options:
+        found["coverage"] = options["coverage"]
+    if query.flag("one_row_per_person"):
+        found["one_row_per_person"] = True
+    if promise == "ZERO_KNOWLEDGE":
+        named = {"zero_knowledge": options.get("epsilon"), "rows": options.get("rows"), "people": options.get("people")}
+        return found | {name: given for name, given in named.items() if given is not None}
+    if promise == "OUTLIER_PRIVACY":
+        if kind != "histogram":
+            raise WrongUse(
+                "OUTLIER_PRIVACY is for COUNT(DISTINCT unit) by groups; ask for that, or for another promise"
+            )
+        if "curve" not in options:
+            raise WrongUse("OUTLIER_PRIVACY has a curve; add curve = '1:0.01,101:1' to OPTIONS")
+        return found | {"outlier": options["curve"]} | _some(options, "show_above")
+    if promise == "CROWD_BLENDING":
+        if "crowd" not in options:
+            raise WrongUse("CROWD_BLENDING has a crowd; add crowd = 20 to OPTIONS")
+        return found | _some(options, "crowd", "epsilon", "sample", "at_delta")
+    without = ("delta", "noise") if kind in ("quantile", "variance", "std") else ()  # they need no delta
+    return found | _some(options, *(name for name in ("epsilon", "delta", "noise") if name not in without))
+
+
+def _some(options: Mapping[str, str], *names: str) -> dict[str, str]:
+    return {name: options[name] for name in names if name in options}
+
+
+def _kind(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
+    """The kind of a release and what is its own."""
+    if what.distinct and what.name != "COUNT":
+        raise WrongUse(f"{what.name}(DISTINCT ...) has no meaning for a release; take DISTINCT out")
+    if what.name == "COUNT":
+        return _count(query, what)
+    if what.name == "SUM":
+        return "sum", _sum(query, what)
+    if what.name == "AVG":
+        return "mean", {"of": _range(query, what, _GROUP), **_own_average(query)}
+    if what.name == "AVG_ROWS":
+        return "mean", {"of": _range(query, what, _ROW), **_rows(query, what)}
+    if what.name.startswith(("VAR", "STD")):
+        if what.name not in _SPREADS:
+            raise WrongUse(
+                f"{what.name} divides by one fewer than there are; a release does not, so ask for VAR_POP or STDDEV_POP"
+            )
+        return _SPREADS[what.name], {"of": _range(query, what, _GROUP), **_own_average(query)}
+    return "quantile", {"of": _range(query, what, _ROW), "q": _quantile(what), **_own_average(query)}
+
+
+def _own_average(query: _Query) -> dict[str, Any]:
+    """AVG takes each person's own average in a group: that of their row, where they have one."""
+    several = query.option("max_groups_contributed", "max_rows_contributed", "groups_per_person", "rows_per_person")
+    if (several is not None and rational(several, "a bound") != 1) or query.option("rows_per_group") is not None:
+        raise WrongUse(
+            "AVG, spreads and quantiles are of what a person has in a group, which is one row here; ask for AVG_ROWS, or "
+            "say one_row_per_person = TRUE in the place of the bounds"
+        )
+    return {}
+
+
+def _count(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
+    exp = parser().exp
+    if len(what.arguments) != 1:
+        raise WrongUse("COUNT has * or DISTINCT and the privacy unit between its parentheses; write it so")
+    over = what.arguments[0]
+    if what.distinct:
+        if not isinstance(over, exp.Column) or str(over.name) != query.person:
+            raise WrongUse(
+                "COUNT(DISTINCT ...) counts people, by the privacy unit column; for how many values a column has, no kind "
+                "of release is built"
+            )
+        return _people(query)
+    if not isinstance(over, exp.Star) and not (isinstance(over, exp.Literal) and not over.is_string):
+        raise WrongUse("COUNT of a column is COUNT(*) with WHERE column IS NOT NULL; write it so")
+    if query.people_once:
+        return _people(query)
+    if query.private.promise != "DIFFERENTIAL_PRIVACY":
+        raise WrongUse(
+            "rows are counted WITH DIFFERENTIAL_PRIVACY; ask for COUNT(DISTINCT unit), or say one_row_per_person = TRUE"
+        )
+    words = _rows(query, what)
+    called = what.alias.lower().replace("_", " ")
+    plain = (
+        re.fullmatch("[a-z][a-z]*( [a-z]+)*", called) and len(called) <= 40 and called.replace(" ", "_") not in TAKEN
+    )
+    return "count", words | ({"rows_called": called} if plain else {})
+
+
+def _people(query: _Query) -> tuple[str, dict[str, Any]]:
+    """People, each counted once: in all, by a condition that any of their rows meets, or in some groups."""
+    private = query.private.promise == "DIFFERENTIAL_PRIVACY"
+    groups = query.option("max_groups_contributed", "groups_per_person") or "1"
+    if query.option("max_rows_contributed", "rows_per_person", "rows_per_group") is not None:
+        raise WrongUse("people count once, so bounds are on their groups: say max_groups_contributed, or count rows")
+    once = query.people_once or not private
+    if query.by and query.where is None:
+        return "histogram", {} if once else {"distinct": groups}
+    if once:
+        return "count", {}
+    if query.where is None:
+        return "count", {"one_row_per_person": True}
+    return "count", {"any_row": True} | ({"distinct": groups} if query.by else {})
+
+
+def _rows(query: _Query, what: _Aggregate) -> dict[str, Any]:
+    """What one person contributes at most, where rows count."""
+    groups = query.option("max_groups_contributed", "groups_per_person")
+    rows = query.option("max_rows_contributed", "rows_per_person")
+    per_group = query.option("rows_per_group")
+    if per_group is None and what.name == "COUNT" and _GROUP in what.bounds:
+        low, per_group = what.bounds[_GROUP]
+        if rational(low, "LOW") != 0:
+            raise WrongUse(
+                "of a person from none to some rows count in a group; write contribution_bounds_per_group => (0, 5)"
+            )
+    if rows is None and per_group is None:
+        raise WrongUse(
+            "say how many rows of a person count: max_rows_contributed = 5 in OPTIONS, or "
+            "contribution_bounds_per_group => (0, 5) in COUNT"
+        )
+    if not query.by:
+        return {"rows_per_person": rows or per_group}
+    found = {"rows_per_person": rows, "rows_per_bin": per_group, "distinct": groups or (None if rows else "1")}
+    return {name: given for name, given in found.items() if given is not None}
+
+
+def _sum(query: _Query, what: _Aggregate) -> dict[str, Any]:
+    """What a person has in a group is cut to the bounds; with a bound on rows, each row is."""
+    rows = query.option("max_rows_contributed", "rows_per_person")
+    if query.people_once:
+        found = _range(query, what, _GROUP)
+        return {"of": found} | ({"cap": what.bounds[_GROUP][1]} if _GROUP in what.bounds else {})
+    if rows is not None:
+        if _ROW not in what.bounds:
+            raise WrongUse("with a bound on rows, SUM has contribution_bounds_per_row => (LOW, HIGH); add it")
+        low, high = (rational(each, "a bound") for each in what.bounds[_ROW])
+        cap = to_text(max(abs(low), abs(high)) * rational(rows, "rows"))
+        groups = query.option("groups_per_person")
+        more = {"distinct": groups} if groups is not None and query.by else {}
+        return {"of": _range(query, what, _ROW), "rows_per_person": rows, "cap": cap, **more}
+    if _GROUP not in what.bounds:
+        raise WrongUse("SUM has contribution_bounds_per_group => (0, HIGH), the most that a person counts with; add it")
+    least, most = what.bounds[_GROUP]
+    if rational(least, "LOW") != 0:
+        raise WrongUse(
+            "of people with several rows sums from 0 are cut; write (0, HIGH), or bound rows with max_rows_contributed"
+        )
+    words = {"of": _range(query, what, _GROUP), "rows_per_person": _ALL_ROWS}
+    if not query.by:
+        return words | {"cap": most}
+    return words | {"cap_per_bin": most, "distinct": query.option("max_groups_contributed", "groups_per_person") or "1"}
+
+
+def _range(query: _Query, what: _Aggregate, bounds: str) -> str:
+    """What is measured, with its range and step: as said in the query, or by the data dictionary."""
+    if not what.arguments:
+        raise WrongUse(f"{what.name} has a column between its parentheses; write it so")
+    column = column_name(what.arguments[0])
+    given = what.bounds.get(bounds) or (what.bounds.get(_GROUP) if query.people_once else None)
+    field = query.declared.field(column)
+    if given is None:
+        if len(what.bounds) - (STEP in what.bounds):
+            raise WrongUse(f"{what.name} has {bounds} => (LOW, HIGH); write it so")
+        if field is None or field.range is None:
+            raise WrongUse(
+                f"{what.name} has {bounds} => (LOW, HIGH), as nothing about it may be found in the data; add it"
+            )
+        return _quoted(column)
+    low, high = (rational(each, "a bound") for each in given)
+    step = rational(what.bounds[STEP][0], STEP) if STEP in what.bounds else _step(low, high, field)
+    return f"{_quoted(column)}:{to_text(low)}..{to_text(high)}:{to_text(step)}"
+
+
+def _step(low: Fraction, high: Fraction, field: Any) -> Fraction:
+    """The step that the dictionary declares, or 1 where that is fine enough."""
+    if field is not None and field.range is not None:
+        found = rational(field.range.rpartition(":")[2], STEP)
+        if high > low and ((high - low) / found).denominator == 1:
+            return found
+    if high - low >= _FINE and (high - low).denominator == 1:
+        return Fraction(1)
+    raise WrongUse(
+        "values count in steps, and for such bounds a step has to be said; add step => 0.1 beside the bounds"
+    )
+
+
+def _quantile(what: _Aggregate) -> str:
+    if len(what.arguments) != 2:
+        raise WrongUse(
+            f"{what.name} has a column and a number between its parentheses; write PERCENTILE_CONT(column, 0.5)"
+        )
+    second = rational(value(what.arguments[1]), "the second argument")
+    if what.name == "PERCENTILE_CONT":
+        return to_text(second)
+    if what.part is None:
+        raise WrongUse(
+            "APPROX_QUANTILES(column, 4) is several numbers; say which, like [OFFSET(2)], or use PERCENTILE_CONT"
+        )
+    if second < 1 or not 0 < what.part < second:
+        raise WrongUse(
+            "the ends of APPROX_QUANTILES are one person's values; take an offset between the first and the last"
+        )
+    return to_text(what.part / second)
+
+
+# --- several aggregates -------------------------------------------------------------------------------------------
+
+_SEVERAL: Final = {
+    "COUNT": "count",
+    "AVG": "mean",
+    "AVG_ROWS": "mean",
+    "PERCENTILE_CONT": "quantile",
+    "APPROX_QUANTILES": "quantile",
+}
+
+
+def _several(query: _Query) -> tuple[str, dict[str, Any]]:
+    """Several numbers of the same people, as one release that spends once: questions on one sample, or on everybody."""
+    promise, options = query.private.promise, query.private.options
+    if promise not in ("DIFFERENTIAL_PRIVACY", "ZERO_KNOWLEDGE"):
+        raise WrongUse(
+            "several aggregates are one release WITH DIFFERENTIAL_PRIVACY or ZERO_KNOWLEDGE; ask for one at a time"
+        )
+    if any(each.name not in _SEVERAL for each in query.aggregates):
+        raise WrongUse(
+            "COUNT, AVG and quantiles are one release together, sums and spreads are not; ask for those apart"
+        )
+    if "people" not in options:
+        raise WrongUse(
+            "several aggregates are one release where the number of people is public; add people = 40000 to OPTIONS, or "
+            "ask for one at a time"
+        )
+    listed, units = [], []
+    for number, each in enumerate(query.aggregates, 1):
+        _, words = _kind(query, each)
+        called = words.pop("rows_called", None)
+        bounds: tuple[str, ...] = ("rows_per_person", "rows_per_bin")
+        unit = {name: words.pop(name) for name in bounds if name in words}
+        if unit and "distinct" in words:
+            unit["distinct"] = words["distinct"]
+        for name in ("distinct", "any_row", "one_row_per_person"):
+            words.pop(name, None)
+        units.append(unit)
+        question: dict[str, Any] = {
+            "name": _name(each.alias or called or "", number),
+            "kind": _SEVERAL[each.name],
+            **words,
+        }
+        if query.by:
+            question["by"] = query.by
+        if query.where is not None:
+            question["where"] = query.where
+        listed.append(question)
+    if any(unit != units[0] for unit in units):
+        raise WrongUse(
+            "some of these aggregates count people and others rows, which are no one release; ask for them apart"
+        )
+    loss = {"zero_knowledge" if promise == "ZERO_KNOWLEDGE" else "epsilon": options.get("epsilon")}
+    spec = {**loss, "rows": options.get("rows", options["people"]), "people": options["people"], "question": listed}
+    words = {"spec": spec | _some(options, "coverage"), **units[0]}
+    return "questions", words | ({"one_row_per_person": True} if query.flag("one_row_per_person") else {})
+
+
+def _name(alias: str, number: int) -> str:
+    """The name of a number's file."""
+    called = alias.lower().replace("_", "-").replace(" ", "-")
+    return called if re.fullmatch("[a-z][a-z0-9-]{0,29}", called) else f"number-{number}"

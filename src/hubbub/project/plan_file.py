@@ -1,0 +1,235 @@
+"""``hubbub.toml``: datasets, their caps, and the releases that are wanted of them.
+
+::
+
+    ledger = "ledger.db"                     # else your own
+    out = "published"                        # each release has a folder of its name there
+    approval = "ethics board"                # whose signature over the review sheet is needed, if anybody's
+
+    [datasets.staff]
+    file = "staff.csv"                       # and any other word of hubbub.open: person, table, missing, ...
+    epsilon = 2                              # shared by importance among releases that say no promise of their own
+    policy = { differential_epsilon = 4 }    # caps on all that is ever published of them
+
+    [[release]]
+    name = "pay"
+    dataset = "staff"
+    kind = "mean"                            # with the options of this kind; or sql = "SELECT WITH ..."
+    of = "salary"
+    by = ["unit"]
+    title = "What they earn"
+    importance = 2
+
+Numbers are read as they are written. What has no meaning is refused, and nothing is spent.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from hubbub import registry
+from hubbub.errors import WrongUse
+from hubbub.ledger.ledger import dataset_name
+from hubbub.ledger.policy import Policy
+from hubbub.numeric.exact import integer, positive, rational, rounded, to_text
+from hubbub.protocol.spec import TABLE
+
+FILE: Final = "hubbub.toml"
+_LARGEST: Final = 1 << 20  # bytes
+_TOP: Final = ("ledger", "out", "approval", "datasets", "release")
+_REPORT: Final = ("title", "subtitle", "date", "link", "language", "notes", "labels")
+_OWN: Final = ("name", "dataset", "kind", "sql", "importance", "format", "accept_weak", *_REPORT)
+_SHARED: Final = ("epsilon", "delta")
+_PROMISES: Final = ("epsilon", "crowd", "zero_knowledge", "outlier", "channel", "spec")
+_DIGITS: Final = 12
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A table: where it is, how it is opened, and what may be spent on its people."""
+
+    name: str
+    file: str
+    opening: dict[str, Any] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A release that is wanted: the words that ask for it, or a query, and what its report says of itself."""
+
+    name: str
+    dataset: str
+    kind: str | None
+    words: dict[str, Any]
+    sql: str | None = None
+    report: dict[str, Any] = field(default_factory=dict)
+    form: str = "csv"
+    accept_weak: bool = False
+    importance: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """All that a file says; paths are beside it."""
+
+    file: Path
+    ledger: Path | None
+    out: Path
+    datasets: tuple[Dataset, ...]
+    wanted: tuple[Wanted, ...]
+    approval: str | None = None  # whose signature over the review sheet is needed: a known name, or a key
+
+    def folder(self, wanted: Wanted) -> Path:
+        """Where a release goes."""
+        return self.out / wanted.name
+
+
+def read_plan(file: str | os.PathLike[str]) -> Publication:
+    """What a file of a publication says, or one sentence."""
+    path = Path(file)
+    path = path / FILE if path.is_dir() else path
+    given = _toml(path)
+    _known(given, _TOP, str(path))
+    tables = given.get("datasets")
+    if not isinstance(tables, dict) or not tables or not all(isinstance(each, dict) for each in tables.values()):
+        raise WrongUse(f"{path} says which tables there are, like [datasets.people] with a file; add one")
+    budgets = {name: {each: table.pop(each) for each in _SHARED if each in table} for name, table in tables.items()}
+    datasets = tuple(_dataset(name, table, path) for name, table in tables.items())
+    listed = given.get("release")
+    if not isinstance(listed, list) or not listed:
+        raise WrongUse(f"{path} wants no release; add [[release]], with name, dataset and kind")
+    wanted = tuple(_wanted(each, path, [table.name for table in datasets]) for each in listed)
+    if len({each.name for each in wanted}) != len(wanted):
+        raise WrongUse(f"two releases in {path} have the same name; each has one of its own")
+    ledger = given.get("ledger")
+    return Publication(
+        file=path,
+        ledger=None if ledger is None else path.parent / _text(ledger, "ledger"),
+        out=path.parent / _text(given.get("out", "published"), "out"),
+        datasets=datasets,
+        wanted=tuple(_shared(each, wanted, budgets[each.dataset]) for each in wanted),
+        approval=_text(given["approval"], "approval") if "approval" in given else None,
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as opened:
+            text = opened.read(_LARGEST + 1)
+        if len(text) <= _LARGEST:
+            return tomllib.loads(text.decode("utf-8"), parse_float=str)
+    except tomllib.TOMLDecodeError as error:
+        raise WrongUse(f"{path} is no TOML file: {error}; correct it") from None
+    except (OSError, ValueError, RecursionError):
+        pass
+    raise WrongUse(f"a publication is a TOML file that can be read, not {str(path)[:200]!r}; check the file")
+
+
+def _known(given: dict[str, Any], known: tuple[str, ...], what: str) -> None:
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise WrongUse(f"{what} has {', '.join(known)}, and not {str(unknown)[:40]!r}; leave it out")
+
+
+def _text(given: Any, what: str) -> str:
+    if not isinstance(given, str) or not given:
+        raise WrongUse(f"{what} is a text; put it in quotes")
+    return given
+
+
+def _dataset(name: str, given: dict[str, Any], path: Path) -> Dataset:
+    words = dict(given)
+    file, caps = _text(words.pop("file", None), f"the file of {name[:40]}"), words.pop("policy", {})
+    if not isinstance(caps, dict):
+        raise WrongUse(f"the policy of {name[:40]} is a table of caps, like differential_epsilon = 4; write it so")
+    _known(caps, Policy.__slots__, f"the policy of {name[:40]}")
+    for each in ("join", "dictionary"):
+        if isinstance(words.get(each), str) and words[each] != "none":
+            words[each] = str(path.parent / words[each])
+    return Dataset(
+        name=dataset_name(name),
+        file=file if "://" in file else str(path.parent / file),
+        opening=words,
+        policy=Policy(**{cap: _cap(cap, value) for cap, value in caps.items()}),
+    )
+
+
+def _cap(name: str, value: Any) -> Any:
+    if name in ("planned", "per"):
+        return value
+    return integer(value, name) if name == "crowd" else rational(value, name)
+
+
+def _wanted(given: Any, path: Path, datasets: list[str]) -> Wanted:
+    if not isinstance(given, dict):
+        raise WrongUse(f"a release in {path} is a table [[release]]; write it so")
+    name = given.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise WrongUse(f"a release in {path} has a name for its folder, in small letters, digits and hyphens; add it")
+    dataset = given.get("dataset", datasets[0] if len(datasets) == 1 else None)
+    if dataset not in datasets:
+        raise WrongUse(f"the release {name} is of one of {', '.join(datasets)[:200]}; say which, with dataset")
+    kind, sql = given.get("kind"), given.get("sql")
+    if (kind is None) is (sql is None):
+        raise WrongUse(f"the release {name} has a kind with its options, or sql with a query; say one of the two")
+    if kind is not None and registry.kind(_text(kind, "kind")).data != TABLE:
+        raise WrongUse(f"the release {name} is of a table; publish networks and ballots by their commands")
+    words = {each: value for each, value in given.items() if each not in _OWN}
+    if sql is not None and words:
+        raise WrongUse(f"the query of {name} says everything; leave out {', '.join(words)[:100]}")
+    return Wanted(
+        name=name,
+        dataset=dataset,
+        kind=kind,
+        words=_options(kind, words, path),
+        sql=None if sql is None else _text(sql, "sql"),
+        report={each: given[each] for each in _REPORT if each in given},
+        form=_text(given.get("format", "csv"), "format"),
+        accept_weak=given.get("accept_weak", False) is True,
+        importance=positive(given.get("importance", 1), f"the importance of {name}"),
+    )
+
+
+def _options(kind: str | None, words: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The options as a command has them: one of several as a list, and files beside this one."""
+    known = {} if kind is None else {option.name: option for option in registry.kind(kind).options}
+    found = dict(words)
+    for name, value in words.items():
+        option = known.get(name)
+        if option is not None and option.many and isinstance(value, str):
+            found[name] = [value]
+        if option is not None and option.metavar == "FILE" and isinstance(value, str):
+            found[name] = str(path.parent / value)
+    return found
+
+
+def _shared(one: Wanted, wanted: tuple[Wanted, ...], budget: dict[str, Any]) -> Wanted:
+    """The release with its part of what its dataset may lose, if it says no promise of its own.
+
+    Guarantee: the parts are rounded down, so that together they are at most what was said.
+    """
+    if one.sql is not None or any(name in one.words for name in _PROMISES):
+        return one
+    if "epsilon" not in budget:
+        raise WrongUse(f"the release {one.name} says no promise; add epsilon to it, or to its dataset for all of them")
+    open_ones = [
+        each
+        for each in wanted
+        if each.dataset == one.dataset and each.sql is None and not any(name in each.words for name in _PROMISES)
+    ]
+    part = one.importance / sum(each.importance for each in open_ones)
+    takes = {option.name for option in registry.kind(one.kind or "").options}
+    shares = {
+        name: to_text(rounded(positive(budget[name], name) * part, up=False, digits=_DIGITS))
+        for name in _SHARED
+        if name in budget and name in takes
+    }
+    return Wanted(**{each: getattr(one, each) for each in Wanted.__slots__} | {"words": one.words | shares})

@@ -1,0 +1,164 @@
+"""What a publication would do: which releases are out, which are to come, and what all of them promise together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from hubbub import registry
+from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.brief import in_brief
+from hubbub.kinds.table import Table
+from hubbub.ledger.admission import Totals
+from hubbub.ledger.charge import charge
+from hubbub.ledger.dry_run import trials
+from hubbub.ledger.ledger import Ledger
+from hubbub.opening import open as open_table
+from hubbub.private_sql.asking import prepare
+from hubbub.project.plan_file import Dataset, Publication, Wanted
+from hubbub.protocol.spec import Spec
+from hubbub.protocol.weakness import weaknesses
+from hubbub.publication.signed_files import CERTIFICATE, published
+from hubbub.publication.staging import DRAFT, unfinished
+from hubbub.tables.schema import unnamed_person
+
+
+class State(Enum):
+    """Where a release is."""
+
+    OUT = "published"
+    READY = "written, and to be brought out"
+    OPEN = "to be published"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A release with its spec, bound to the columns of its table, and where it is."""
+
+    wanted: Wanted
+    table: Table
+    spec: Spec
+    state: State
+    weak: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All releases in their order; `after` is what holds of each dataset when all are out."""
+
+    publication: Publication
+    releases: tuple[Planned, ...]
+    after: dict[str, Totals | None]
+
+    @property
+    def open(self) -> tuple[Planned, ...]:
+        """Those that are still to be published."""
+        return tuple(each for each in self.releases if each.state is State.OPEN)
+
+
+def plan(publication: Publication) -> Plan:
+    """The plan of a publication. Tables are opened and not counted.
+
+    Guarantee: nothing is entered, counted or drawn. A publication of which any release would be refused, by the ledger,
+    by its caps or because another release of that name is out, is refused as a whole.
+    """
+    ledger = Ledger(publication.ledger)
+    releases, after = [], {}
+    for dataset in publication.datasets:
+        mine = [each for each in publication.wanted if each.dataset == dataset.name]
+        tables = {each.name: _opened(publication, dataset, each) for each in mine}
+        found = [_planned(publication, ledger, each, *tables[each.name]) for each in mine]
+        after[dataset.name] = _totals_after(ledger, dataset, found)
+        releases += found
+    order = {each.name: i for i, each in enumerate(publication.wanted)}
+    return Plan(
+        publication=publication,
+        releases=tuple(sorted(releases, key=lambda each: order[each.wanted.name])),
+        after=after,
+    )
+
+
+def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple[Table, Spec]:
+    words, kind, options = dict(dataset.opening), wanted.kind, wanted.words
+    if wanted.sql is not None:
+        asked, sources = prepare(wanted.sql, dataset.file, words.get("dictionary"))
+        words |= {name: value for name, value in asked.opening.items() if value}
+        words |= {} if sources.table is None else {"table": sources.table}
+        kind, options = asked.kind, asked.words
+    try:
+        people = open_table(dataset.file, dataset=dataset.name, ledger=publication.ledger, **words)
+    except TypeError:
+        raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
+    assert kind is not None
+    try:
+        return people, people.ask(registry.kind(kind), **options).bind(people.engine.columns())
+    except (Refused, WrongUse) as error:
+        raise type(error)(f"{wanted.name}: {error.marked}") from None
+
+
+def _planned(publication: Publication, ledger: Ledger, wanted: Wanted, people: Table, spec: Spec) -> Planned:
+    weak = weaknesses(spec, unnamed_person(people.engine.columns()))
+    folder = publication.folder(wanted)
+    state = State.READY if any((hidden / DRAFT).exists() for hidden in unfinished(folder)) else State.OPEN
+    if (folder / CERTIFICATE).exists():
+        body = _certificate(publication, ledger, wanted)
+        if body.get("release") != spec.to_json() or body.get("reading") != dict(people.reading):
+            raise Refused(
+                f"{wanted.name} is published already, and what this file asks for now is another release; give that another "
+                "name, and it is planned as a new one"
+            )
+        state = State.OUT
+    return Planned(wanted=wanted, table=people, spec=spec, state=state, weak=weak)
+
+
+def _certificate(publication: Publication, ledger: Ledger, wanted: Wanted) -> dict[str, Any]:
+    folder = publication.folder(wanted)
+    if CERTIFICATE not in published(folder, ledger):
+        raise Refused(f"{folder} holds a release that this ledger did not publish; move it, or choose another folder")
+    found: dict[str, Any] = json.loads((folder / CERTIFICATE).read_bytes())
+    if found["ledger"]["dataset"] != wanted.dataset:
+        raise Refused(f"{wanted.name} is published of other people; give this release another name")
+    return found
+
+
+def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Totals | None:
+    """What holds of a dataset when all of its releases are out, or a sentence if they may not follow one another."""
+    new = [each for each in found if each.state is State.OPEN]
+    if not new:
+        account = ledger.accounts().get(dataset.name)
+        return None if account is None else account.totals
+    for each in new:
+        each.spec.promises()  # refuses here if nothing can be promised
+    source = new[0].table.engine.identity()
+    tried = trials(
+        ledger,
+        dataset.name,
+        [charge(each.spec) for each in new],
+        source=source,
+        disjoint=dataset.opening.get("disjoint"),
+        more=dataset.policy if dataset.policy else None,
+    )
+    last = tried[-1]
+    if last.refusal is not None:
+        name = new[len(tried) - 1].wanted.name
+        raise Refused(f"{name} cannot follow the others: {last.refusal.marked}")
+    return last.after
+
+
+def losses(totals: Totals | None) -> Iterator[str]:
+    """What holds of a dataset together, a line for each notion."""
+    for total in (
+        ()
+        if totals is None
+        else (
+            totals.differential,
+            totals.zero_knowledge,
+            totals.crowd_blending,
+            totals.outlier,
+        )
+    ):
+        if total.guarantee is not None:
+            yield in_brief(total.guarantee)

@@ -1,0 +1,99 @@
+"""The sheet that somebody reads, and an ethics board signs, before a publication: as Markdown and as a page.
+
+It is made of public words alone: what is asked, whom it is about, what is promised, how exact it will be, what is public
+by declaration, and what all of it comes to.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from hubbub.certificate.explanation import in_numbers, meaning
+from hubbub.guarantees.promise_order import requested_first
+from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
+from hubbub.project.planning import Plan, Planned, losses
+
+STATE: Final = "State"
+"""The term of the line that says how far a release is."""
+
+
+class Line(NamedTuple):
+    """A line of the sheet: a heading (level 1 or 2), or a point with its term."""
+
+    level: int  # 0 for a point
+    term: str
+    text: str = ""
+
+
+def sheet(plan: Plan) -> tuple[Line, ...]:
+    """All lines.
+
+    Guarantee: a function of the file of the publication, of the names and types of columns, and of the ledger.
+    """
+    return tuple(_lines(plan))
+
+
+def _lines(plan: Plan) -> Iterator[Line]:
+    yield Line(1, f"Review of {plan.publication.file.name}")
+    for each in plan.releases:
+        yield from _release(each)
+    yield Line(2, "What all of it comes to")
+    for name, after in plan.after.items():
+        together = "; ".join(losses(after)) or "nothing is promised about all releases together"
+        yield Line(0, f"The people of {name}", f"{together}, with everything that was published of them before.")
+
+
+def _release(planned: Planned) -> Iterator[Line]:
+    spec, wanted = planned.spec, planned.wanted
+    about, promises = spec.describe(), requested_first(spec.promises())
+    yield Line(2, f"{wanted.name}: {wanted.report.get('title') or about.title}")
+    yield Line(0, STATE, f"{planned.state.value}.")
+    yield Line(0, "Question", f"{about.published}.")
+    yield Line(0, "About", f"the people of {wanted.dataset}; {about.person}.")
+    yield Line(
+        0, "Promise", f"{in_numbers(promises[0])}. {meaning(promises[0].conclusion, promises[0].people).promised}"
+    )
+    for step in promises[1:]:
+        yield Line(0, "Also holds", f"{in_numbers(step)}.")
+    if (error := expected_error(spec)) is not None:
+        yield Line(0, "How exact", f"a number of {EXAMPLE_PEOPLE:,} people is off by about {error:,.3g}.")
+    for column, rule in about.public:
+        yield Line(0, "Public by declaration", f"{column}: {rule}.")
+    for weakness in planned.weak:
+        yield Line(0, "Weak", f"{weakness}.")
+
+
+def markdown(lines: tuple[Line, ...]) -> str:
+    """As Markdown; what strangers wrote acts on nothing."""
+    return (
+        "\n".join(
+            f"\n{'#' * line.level} {_escaped(line.term)}\n"
+            if line.level
+            else f"- **{line.term}**: {_escaped(line.text)}"
+            for line in lines
+        ).strip()
+        + "\n"
+    )
+
+
+def _escaped(text: str) -> str:
+    plain = "".join(sign if sign.isprintable() else " " for sign in text)
+    return "".join(f"\\{sign}" if sign in "\\`*_<>[]|#" else sign for sign in plain)
+
+
+def page(lines: tuple[Line, ...]) -> str:
+    """As a page by itself."""
+    body = "\n".join(
+        f"<h{line.level}>{html.escape(line.term)}</h{line.level}>"
+        if line.level
+        else f"<p><b>{html.escape(line.term)}</b>: {html.escape(line.text)}</p>"
+        for line in lines
+    )
+    style = "body{font:16px/1.5 system-ui,sans-serif;max-width:46em;margin:2em auto;padding:0 1em}"
+    title = html.escape(lines[0].term)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style}</style>'
+        f"</head>\n<body>\n{body}\n</body></html>\n"
+    )

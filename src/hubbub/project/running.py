@@ -1,0 +1,93 @@
+"""A publication, carried out: what is not out yet is published, in order, and nothing twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.trust import key_of
+from hubbub.project.approval import APPROVAL, check_approval
+from hubbub.project.plan_file import FILE, Publication, read_plan
+from hubbub.project.planning import Plan, Planned, State, plan
+from hubbub.project.review import markdown, sheet
+from hubbub.protocol.weakness import check_confirmed
+from hubbub.publication.files import check_format
+from hubbub.publication.recovery import finish
+from hubbub.publication.staging import prepared, unfinished
+from hubbub.release import save
+from hubbub.report.heading import Heading, heading
+
+
+def run(
+    planned: Plan, *, accept_weak: bool = False, report: Callable[[str], None] = lambda name: None
+) -> dict[str, Any]:
+    """Publish what is not yet published; returns where the files of each release are.
+
+    Guarantee: before anything is spent, all of it was planned together, every promise that is weak was confirmed, and
+    the review sheet was signed by whoever has to approve it.
+    What a crash left ready is brought out and not drawn again. What is out already, with the same spec, is left as it
+    is; so a second run of the same file publishes nothing.
+    """
+    publication = planned.publication
+    for each in planned.releases:
+        _heading(each)
+        check_format(each.wanted.form)
+        if each.state is State.OPEN and not (accept_weak or each.wanted.accept_weak):
+            check_confirmed(each.weak)
+    if publication.approval is not None and planned.open:
+        check_approval(markdown(sheet(planned)), publication.file.parent / APPROVAL, key_of(publication.approval))
+    _set_policies(publication)
+    written = {}
+    for each in planned.releases:
+        report(each.wanted.name)
+        written[each.wanted.name] = _one(publication, each)
+    return written
+
+
+def _set_policies(publication: Publication) -> None:
+    """Enter the caps of the file where the ledger has none; caps that are there stay."""
+    ledger = Ledger(publication.ledger)
+    for dataset in publication.datasets:
+        account = ledger.accounts().get(dataset.name)
+        if dataset.policy and (account is None or not account.policy):
+            ledger.set_policy(dataset.name, dataset.policy)
+
+
+def _one(publication: Publication, planned: Planned) -> dict[str, str]:
+    folder, wanted = publication.folder(planned.wanted), planned.wanted
+    if planned.state is State.OUT:
+        return {}
+    found: dict[str, str] = {}
+    for hidden in unfinished(folder):  # what is whole is brought out, and the rest is given up
+        found |= finish(hidden)
+    if planned.state is State.READY:
+        return found
+    with prepared(folder, planned.spec.size_hint(), ledger=Ledger(publication.ledger)):
+        done = planned.table.publish(planned.spec, accept_weak=True)  # if it is weak, somebody confirmed it
+        return save(done, folder, form=wanted.form, heading=_heading(planned))
+
+
+def _heading(planned: Planned) -> Heading:
+    """What the report says of itself."""
+    words = planned.wanted.report
+    labels = words.get("labels", {})
+    listed = [f"{column}={text}" for column, text in labels.items()] if isinstance(labels, dict) else labels
+    rest = {name: words[name] for name in ("title", "subtitle", "date", "link", "language") if name in words}
+    return heading(**rest, notes=words.get("notes", ()), labels=listed)
+
+
+def publish_all(
+    file: str | os.PathLike[str] = FILE, *, dry_run: bool = False, accept_weak: bool = False
+) -> dict[str, dict[str, str]]:
+    """Publish what a file wants, as ``hubbub run`` does; returns where the files of each release are.
+
+    What is out already is left as it is, and has no files here. With `dry_run` all of it is planned together, and
+    refused if it would be, and nothing is published.
+
+    Guarantee: that of each kind of release; all of it was planned together before anything is spent.
+    """
+    planned = plan(read_plan(Path(file)))
+    return {} if dry_run else run(planned, accept_weak=accept_weak)

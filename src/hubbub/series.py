@@ -1,0 +1,344 @@
+"""Series, from their start to their last period: what is charged once, drawn once, and never read again.
+
+::
+
+    start:   the whole series is declared -> promises of all periods -> ledger reserves and charges them
+    period:  the state that the ledger names -> the people who may still count -> increments, frozen
+             -> noise -> the next state, on the disk -> ledger enters the period -> files, as for every release
+
+A period that was drawn is presented again from what was drawn, and no table is read. A period that was missed counts
+nobody, and is not refunded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hubbub.certificate.certificate import SIGNATURE, signed_bytes
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.interruption import interruptible
+from hubbub.kinds.series.dates import days
+from hubbub.kinds.series.mechanism import SCHEMA, Increments, counted, drawn_before, measure, present
+from hubbub.kinds.series.request import series as asked
+from hubbub.kinds.series.spec import Period, Series, read_series
+from hubbub.ledger.charge import charge
+from hubbub.ledger.files import series_state as states
+from hubbub.ledger.files.series_state import FrozenPeriod, SeriesState
+from hubbub.ledger.key import signed
+from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
+from hubbub.ledger.records import Record
+from hubbub.noise.source import SystemSource
+from hubbub.progress import working
+from hubbub.protocol.measurement import Measurement, loaded
+from hubbub.protocol.release import UNREADABLE, Release, Reservation
+from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
+from hubbub.publication.staging import PREFIX
+from hubbub.query_classes.series.factor import Factor
+from hubbub.release import of_result
+from hubbub.serialization.arrow import integer_array
+from hubbub.serialization.canonical import Plain, digest, read
+from hubbub.serialization.exact_json import plain
+from hubbub.tables.engine import NO_ID, Engine
+from hubbub.tables.schema import unnamed_person
+from hubbub.tables.sketch import IdObserver
+from hubbub.verification.series import certificates_in
+
+DECLARED: Final = "declared"
+_OTHER_TYPES: Final = (
+    "the columns of this table are of other types than those of the first period, so that bins or ids may mean something "
+    "else; give a table with the same columns"
+)
+
+
+def start(
+    name: str,
+    *,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    accept_weak: bool = False,
+    **words: Any,
+) -> tuple[Series, Reservation]:
+    """Declare a series, and charge what all its periods together promise, once. No table is read.
+
+    Guarantee: the declaration and the whole charge are in the ledger, on the disk, when this returns. Nothing of it is
+    given back, whether its periods are published or not; adding to it is a new series.
+    """
+    series = asked(dataset_name(name), **words)
+    spec = Period(series=series, period=series.calendar.first)
+    check_accepted(spec, accept_weak)
+    declared = plain(series)
+    entry: dict[str, Plain] = {"name": series.name, DECLARED: declared, "digest": digest(declared)}
+    if isinstance(series.way, Factor):
+        noise = series.way.gaussian_noise
+        entry |= {
+            "coefficients": list(series.way.coefficients),
+            "rho": plain(noise.rho),
+            "delta": plain(series.way.delta),
+        }
+    return series, Ledger(ledger).reserve(dataset or name, charge(spec), series=entry)
+
+
+def declared(record: Record) -> Series:
+    """The series that a record of the ledger is of."""
+    return read_series(record.entry.body["series"][DECLARED])
+
+
+def next_period(record: Record) -> str | None:
+    """The period after the last one that was drawn; None when all are over."""
+    labels = declared(record).calendar.labels
+    following = int(record.periods[-1].body["period"]) + 1 if record.periods else 0
+    return labels[following] if following < len(labels) else None
+
+
+def release(
+    engine: Engine | None,
+    name: str,
+    period: str,
+    *,
+    ledger: str | os.PathLike[str] | None = None,
+    other_people: bool = False,
+    ids_of: str | None = None,
+    reading: Mapping[str, Plain] = MappingProxyType({}),
+    accept_weak: bool = False,
+    beside: str | os.PathLike[str] | None = None,
+) -> Release:
+    """A period of a series: drawn from a table if it was not drawn yet, else as it was drawn. `accept_weak` confirms that
+    rows are people where the name of a column says that they may not be. `beside` is a folder in whose folders other periods
+    were published: if the ledger does not know one of them, it is an older copy, and nothing is drawn.
+
+    Guarantee: every period is drawn once, after all earlier ones. What it counted is on the disk, and entered in the
+    ledger, before any of its files has its name; it is never read from a table again. Who counted in as many periods as a
+    person may is left out, by a rule of that person's own rows. If this fails before the entry, no file ever held what was
+    drawn, and nothing more is spent: the series was charged as a whole.
+    """
+    books = Ledger(ledger)
+    reservation, record = books.series(name)
+    series = declared(record)
+    index = series.calendar.index(period)
+    last = int(record.periods[-1].body["period"]) if record.periods else -1
+    before = str(record.periods[-1].body["state"]) if record.periods else ""
+    if before == CLOSED:
+        raise Refused(
+            "the ledger was put back to an older state, so nobody knows which periods of the series were drawn since; start "
+            "another series"
+        )
+    state = states.load(books.path, record.nonce, before) if before else states.new_state(record.nonce)
+    if index > last:
+        if engine is None:
+            raise WrongUse(f"{period} was not drawn yet; give its table")
+        if beside is not None:
+            _check_published(books, record.nonce, Path(beside))
+        if not accept_weak:
+            check_confirmed(weak_unit(series.unit.people, unnamed_person(engine.columns())))
+        observer = partial(
+            books.observer,
+            reservation,
+            columns=tuple(engine.columns()),
+            other_people=other_people,
+            ids_of=ids_of,
+        )
+        state = _draw(books, reservation, series, state, engine, index, before, observer, reading)
+    return _presented(state, reservation, index)
+
+
+def _check_published(books: Ledger, nonce: str, folder: Path) -> None:
+    """Refuse if a period was published that the ledger does not know: then it was put back to an older state, and whatever
+    this machine remembers with it. Only what a key of the ledger signed is believed."""
+    keys = books.public_keys()
+    known = {str(entry.body["certificate"]) for entry in books.entries() if "certificate" in entry.body}
+    for path in certificates_in(folder):
+        if path.parent.name.startswith(PREFIX):  # signed, and perhaps not entered yet
+            continue
+        try:
+            data = path.read_bytes()
+            body: dict[str, Any] = read(data, "a certificate")
+            signature, own = body.pop(SIGNATURE), body["ledger"]["nonce"] == nonce
+            public, value = str(signature["public_key"]), str(signature["value"])
+        except (OSError, CheckFailed, KeyError, TypeError, AttributeError):
+            continue  # none of ours
+        if not own or public not in keys or hashlib.sha256(data).hexdigest() in known:
+            continue
+        if signed(public, value, signed_bytes(body)):
+            raise CheckFailed(
+                f"{str(path)!r} is a period of the series that the ledger does not know, so the ledger is an older copy; restore "
+                "ledger, key and series together from the latest backup"
+            )
+
+
+def _draw(
+    books: Ledger,
+    reservation: Reservation,
+    series: Series,
+    state: SeriesState,
+    engine: Engine,
+    index: int,
+    before: str,
+    observer: Callable[[], IdObserver],
+    reading: Mapping[str, Plain],
+) -> SeriesState:
+    bound = series.bind(engine.columns())
+    if state.bound is not None and plain(bound) != state.bound:
+        raise WrongUse(_OTHER_TYPES)
+    source, identity = SystemSource(), engine.identity()
+    with interruptible(), working("Counting"):
+        people, chosen = _may_count(bound, engine, state, index, reading)
+        if series.unit.person is not None:
+            people = people.observing_ids(observer())
+        new = counted(bound, people, source)
+    past = [each.increments for each in state.periods]
+    missed = range(len(past), index)
+    nobody = np.zeros(bound.cells, dtype=np.int64)
+    increments = np.array([*past, *(nobody for _ in missed), new], dtype=np.int64).reshape(index + 1, bound.cells)
+    spec = Period(series=bound, period=bound.calendar.labels[index])
+    data = Increments(increments, tuple(np.array(each.drawn, dtype=np.int64) for each in state.periods))
+    with working("Drawing noise"):
+        drawn = _drawn(spec, measure(spec, data, source))
+    frozen = tuple(
+        FrozenPeriod(
+            period=t,
+            increments=tuple(increments[t].tolist()),
+            drawn=tuple(tuple(line) for line in drawn[t].tolist()),
+            reading=dict(reading),
+            missed=t != index,
+        )
+        for t in (*missed, index)
+    )
+    after = states.frozen(state, frozen, bound=plain(bound), **chosen)
+
+    def keep() -> str:
+        states.forget_others(books.path, state.nonce, before)  # those of whom no entry came
+        return states.keep(books.path, after)
+
+    books.draw_period(reservation, index, before=before, keep=keep, source=identity)
+    states.forget(books.path, state.nonce, before)
+    return after
+
+
+def _drawn(spec: Period, measured: Measurement) -> tuple[np.ndarray[Any, Any], ...]:
+    every = np.concatenate([measured[name].integers("drawn") for name in ("past", "now")])
+    return drawn_before(spec.series, every, spec.index + 1)
+
+
+def _may_count(
+    series: Series, engine: Engine, state: SeriesState, index: int, reading: Mapping[str, Plain]
+) -> tuple[Engine, dict[str, Any]]:
+    """The table without the rows that do not count in this period, and what the series then keeps of those who did.
+
+    Guarantee: whether a row stays depends on the rows of its own person in this and earlier periods, on public dates and on
+    the secret of the series, and on nobody else. At most `recur` periods count anybody.
+    """
+    if not series.chooses_rows:
+        return engine, {}
+    from hubbub.engines.opening import open_source  # late: an import of hubbub loads no engine
+
+    table = engine.rows(series.columns, None, lambda rows: np.arange(rows, dtype=np.int64))
+    share = str(reading.get(UNREADABLE, 1))
+    if series.date is not None:
+        table, day = _of_published(table, series, state, index, Fraction(share))
+    else:
+        day = np.zeros(table.num_rows, dtype=np.int64)
+    stays, chosen = _chosen(table, series, state, day, index)
+    return open_source(table.filter(pa.array(stays, pa.bool_())), unreadable=share), chosen
+
+
+def _of_published(
+    table: pa.Table, series: Series, state: SeriesState, index: int, share: Fraction
+) -> tuple[pa.Table, np.ndarray[Any, Any]]:
+    """The rows whose date lies in this period or in one that was published, and the day of each."""
+    from hubbub.engines.duckdb.unreadable import check_share
+
+    found, is_unread = days(table.column(series.date))
+    who = None if series.unit.person is None else table.column(series.unit.person)
+    bad, people = int(is_unread.sum()), table.num_rows
+    if who is not None:
+        bad, people = (pc.count_distinct(each).as_py() for each in (who.filter(pa.array(is_unread)), who))
+    check_share(share, people, bad)
+    is_open = np.zeros(series.calendar.periods + 2, dtype=bool)  # the last two: after the calendar, and before it
+    is_open[[index, *(each.period for each in state.periods if not each.missed)]] = True
+    inside = is_open[_period_of(series, found)]
+    return table.filter(pa.array(inside)), found[inside]
+
+
+def _period_of(series: Series, day: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """In which period each day lies; -1 before the first."""
+    return np.asarray(np.searchsorted(np.array(series.calendar.days), day, side="right") - 1)
+
+
+def _chosen(
+    table: pa.Table, series: Series, state: SeriesState, day: np.ndarray[Any, Any], index: int
+) -> tuple[list[bool], dict[str, Any]]:
+    """Of each row whether it counts in this period, and what the series then keeps."""
+    person = series.unit.person
+    if person is None:
+        return (_period_of(series, day) == index).tolist(), {}
+    kind = table.column(person).type
+    if pa.types.is_floating(kind) or not (pa.types.is_primitive(kind) or _is_text(kind)):
+        raise WrongUse(f"a series knows people again by texts or whole numbers, not by {kind}; give the ids as text")
+    person_type = _id_type(kind)
+    if state.bound is not None and person_type != state.person_type:
+        raise WrongUse(_OTHER_TYPES)
+    ids = pc.cast(table.column(person), pa.string())
+    if ids.null_count:
+        raise Refused(NO_ID)
+    names = ids.to_pylist()
+    words = [state.word(each) for each in names]
+    stays = state.may_count(words, series.recur)
+    if series.panel is not None:
+        stays = [stay and state.is_drawn(name, series.panel) for stay, name in zip(stays, names, strict=True)]
+    rows = list[str]()
+    if series.date is not None:
+        periods = _period_of(series, day).tolist()
+        rows = [state.word(f"{t}:{name}") for t, name in zip(periods, names, strict=True)]
+        stays = state.earliest(words, rows, day.tolist(), stays)
+    counting = frozenset(word for word, stay in zip(words, stays, strict=True) if stay)
+    more = {"dated": state.dated | {row for row, stay in zip(rows, stays, strict=True) if stay}} if rows else {}
+    used = state.after(counting, series.recur) if series.limits_people else ()
+    return stays, {"person_type": person_type, "used": used, **more}
+
+
+def _id_type(kind: pa.DataType) -> str:
+    """Within which ids that are written alike are the same."""
+    if pa.types.is_integer(kind):
+        return "integer"
+    return "text" if _is_text(kind) else str(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _presented(state: SeriesState, reservation: Reservation, index: int) -> Release:
+    """The release of a period that was drawn: a function of what was drawn, and of how its table was read."""
+    frozen = state.periods[index]
+    series = read_series(state.bound)
+    labels = series.calendar.labels
+    if frozen.missed:
+        raise Refused(
+            f"{labels[index]} was not published before a later period was, so it stays out: a missed period counts nobody, "
+            "and is not made up for"
+        )
+    missed = tuple(labels[each.period] for each in state.periods[:index] if each.missed)
+    spec = Period(series=series, period=labels[index], missed=missed)
+    with working("Working out the numbers"):
+        result = present(spec, _measurement([each.drawn for each in state.periods[: index + 1]]))
+    return of_result(spec, result, reservation, frozen.reading)
+
+
+def _measurement(drawn: list[tuple[tuple[int, ...], ...]]) -> Measurement:
+    parts = [
+        np.array([n for each in periods for line in each for n in line], dtype=np.int64)
+        for periods in (drawn[:-1], drawn[-1:])
+    ]
+    past, now = (loaded(SCHEMA, pa.record_batch([integer_array(part)], schema=SCHEMA)) for part in parts)
+    return Measurement(past=past, now=now)

@@ -1,0 +1,205 @@
+"""The files of a count by an office's configuration: for spreadsheets, for viewers, for other offices' systems.
+
+========================  ========================================================================================
+``rounds.csv``            a line for each candidate and round, and for each reason why ballots count for nobody
+``rounds.json``           as RCTab writes its detailed report, which RCVis draws; ``rounds-2.json`` for another pass
+``results-cdf.json``      the common data format for results, NIST 1500-100 version 2, round by round
+``by-precinct.csv``       the same lines for each precinct, and ``by-batch.csv`` for each batch, where records name them
+========================  ========================================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+import hubbub
+from hubbub.numeric.exact import to_text
+from hubbub.serialization.csv_safety import safe
+from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Configuration
+from hubbub.voting.rctab.record import OfficeFile
+from hubbub.voting.rctab.reporting_units import UNITS, UnitCounts, count_units
+from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
+from hubbub.voting.rctab.rounds_json import rounds_report
+
+_HEADING: Final = ("pass", "round", "threshold", "candidate", "votes", "decision")
+_CAST: Final = "(ballots cast)"
+_BLANK: Final = "(mark nobody)"
+_LAST_SURPLUS: Final = "(surplus of the last seats)"
+
+
+def counts_by_unit(file: OfficeFile, counted: ConfiguredCount) -> tuple[UnitCounts, ...]:
+    """The counts by precinct and by batch, as far as the records say where ballots were cast."""
+    known = [what for what in UNITS if any(getattr(unit, what) for unit, _, _ in file.ballots.by_unit)]
+    return tuple(count_units(file, counted, what) for what in known)
+
+
+def exports(file: OfficeFile, counted: ConfiguredCount, counts: Sequence[UnitCounts], generated: str) -> dict[str, str]:
+    """The text of each file by its name. `generated` is the time, as the common data format wants it."""
+    return report_texts(file.configuration, counted, counts, generated)
+
+
+def report_texts(
+    configuration: Configuration,
+    counted: ConfiguredCount,
+    counts: Sequence[UnitCounts],
+    generated: str,
+    variation: str = "rcv",
+) -> dict[str, str]:
+    """The same of a count by any rule; `variation` is how the common data format calls it."""
+    texts = {"rounds.csv": _csv(_HEADING, _lines(counted))}
+    for at in range(len(counted.passes)):
+        name = "rounds.json" if at == 0 else f"rounds-{at + 1}.json"
+        texts[name] = _json(rounds_report(configuration, counted, at))
+    for each in counts:
+        rows = ((name, *line) for name, part in each.units.items() for line in _lines(part))
+        texts[f"by-{each.what}.csv"] = _csv((each.what, *_HEADING), rows)
+    texts["results-cdf.json"] = _json(results_cdf(configuration, counted, counts, generated, variation))
+    return texts
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _csv(heading: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heading)
+    for row in rows:
+        writer.writerow(safe(row))
+    return out.getvalue()
+
+
+def _lines(counted: ConfiguredCount) -> Iterator[tuple[str, ...]]:
+    yield "", "", "", _CAST, str(counted.cast), ""
+    yield "", "", "", _BLANK, str(counted.undervotes), ""
+    for number, rounds in enumerate(counted.passes, 1):
+        for at, each in enumerate(rounds, 1):
+            start = (str(number), str(at), to_text(each.threshold))
+            for name, votes in each.tally:
+                yield *start, name, to_text(votes), _decision(each, name)
+            for why, votes in each.inactive:
+                yield *start, f"(inactive: {why})", to_text(votes), ""
+            if each.last_surplus:
+                yield *start, _LAST_SURPLUS, to_text(each.last_surplus), ""
+
+
+def _decision(counted: ConfiguredRound, name: str) -> str:
+    return "elected" if name in counted.elected else "eliminated" if name in counted.eliminated else ""
+
+
+def results_cdf(
+    configuration: Configuration,
+    counted: ConfiguredCount,
+    counts: Sequence[UnitCounts],
+    generated: str,
+    variation: str = "rcv",
+) -> dict[str, Any]:
+    """The report in the common data format: votes of each candidate in each round, in all and by unit."""
+    day = configuration.date or "1970-01-01"
+    units = [("unit-all", configuration.jurisdiction or configuration.title, "other", counted)]
+    for each in counts:
+        kind = "precinct" if each.what == "precinct" else "ballot-batch"
+        units += [(f"unit-{each.what}-{i}", name, kind, part) for i, (name, part) in enumerate(each.units.items(), 1)]
+    ids = {name: f"candidate-{i}" for i, name in enumerate(counted.candidates, 1)}
+    contests = [_contest(configuration, at, ids, units, variation) for at in range(len(counted.passes))]
+    return {
+        "@type": "ElectionResults.ElectionReport",
+        "Format": "precinct-level" if counts else "summary-contest",
+        "GeneratedDate": generated,
+        "Issuer": configuration.jurisdiction or configuration.title,
+        "IssuerAbbreviation": (configuration.jurisdiction or configuration.title)[:16],
+        "SequenceStart": 1,
+        "SequenceEnd": 1,
+        "Status": "unofficial-complete",
+        "VendorApplicationId": f"hubbub {hubbub.__version__}",
+        "Election": [
+            {
+                "@type": "ElectionResults.Election",
+                "ElectionScopeId": "unit-all",
+                "StartDate": day,
+                "EndDate": day,
+                "Type": "other",
+                "Name": _text(configuration.office or configuration.title),
+                "Candidate": [
+                    {"@type": "ElectionResults.Candidate", "@id": number, "BallotName": _text(name)}
+                    | ({"PostElectionStatus": "winner"} if name in counted.winners else {})
+                    for name, number in ids.items()
+                ],
+                "Contest": contests,
+            }
+        ],
+        "GpUnit": [
+            {"@type": "ElectionResults.ReportingUnit", "@id": number, "Name": _text(name), "Type": kind}
+            for number, name, kind, _ in units
+        ],
+    }
+
+
+def _contest(
+    configuration: Configuration,
+    at: int,
+    ids: dict[str, str],
+    units: Sequence[tuple[str, str, str, ConfiguredCount]],
+    variation: str,
+) -> dict[str, Any]:
+    passes = len(units[0][3].passes)
+    return {
+        "@type": "ElectionResults.CandidateContest",
+        "@id": f"contest-{at + 1}",
+        "Name": configuration.title if passes == 1 else f"{configuration.title} (pass {at + 1} of {passes})",
+        "ElectionDistrictId": "unit-all",
+        "VoteVariation": variation,
+        "VotesAllowed": 1,
+        "NumberElected": 1 if passes > 1 else configuration.rules.winners,
+        "ContestSelection": [
+            {
+                "@type": "ElectionResults.CandidateSelection",
+                "@id": f"selection-{at + 1}-{number.removeprefix('candidate-')}",
+                "CandidateIds": [number],
+                "IsWriteIn": name == UNDECLARED,
+                "VoteCounts": list(_counts(name, at, units)),
+            }
+            for name, number in ids.items()
+        ],
+        "OtherCounts": [
+            {
+                "@type": "ElectionResults.OtherCounts",
+                "GpUnitId": unit,
+                "Overvotes": _number(dict(part.passes[at][0].inactive)["overvotes"]),
+                "Undervotes": part.undervotes,
+            }
+            for unit, _, _, part in units
+        ],
+    }
+
+
+def _counts(name: str, at: int, units: Sequence[tuple[str, str, str, ConfiguredCount]]) -> Iterator[dict[str, Any]]:
+    for unit, _, _, part in units:
+        for number, each in enumerate(part.passes[at], 1):
+            votes = dict(each.tally).get(name)
+            if votes is not None:
+                yield {
+                    "@type": "ElectionResults.VoteCounts",
+                    "GpUnitId": unit,
+                    "Round": number,
+                    "Count": _number(votes),
+                    "Type": "total",
+                }
+
+
+def _number(votes: Fraction) -> int | float:
+    """The format wants a JSON number; rounds.csv has the exact text."""
+    return int(votes) if votes.denominator == 1 else float(votes)
+
+
+def _text(content: str) -> dict[str, Any]:
+    return {
+        "@type": "ElectionResults.InternationalizedText",
+        "Text": [{"@type": "ElectionResults.LanguageString", "Content": content, "Language": "en"}],
+    }

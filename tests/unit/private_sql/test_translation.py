@@ -1,0 +1,274 @@
+"""Sixty queries: forty have the spec of the words that a command takes, and twenty are refused with one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import hubbub
+from hubbub import registry
+from hubbub.cli.main import commands
+from hubbub.dictionary.datapackage import find
+from hubbub.dictionary.dictionary import Dictionary
+from hubbub.errors import HubbubError, WrongUse
+from hubbub.private_sql.translation import translate
+from hubbub.tables.schema import ColumnType, Schema
+
+pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install 'hubbub[sql]'")
+
+SCHEMA = Schema(
+    {
+        "patient": ColumnType.INTEGER,
+        "ward": ColumnType.TEXT,
+        "sex": ColumnType.TEXT,
+        "cost": ColumnType.INTEGER,
+        "age": ColumnType.INTEGER,
+        "year": ColumnType.INTEGER,
+        "day": ColumnType.DATE,
+        "smoker": ColumnType.BOOLEAN,
+        "town name": ColumnType.TEXT,
+    }
+)
+WARD = "ward=A,B,C"
+PACKAGE = {
+    "resources": [
+        {
+            "name": "visits",
+            "path": "visits.csv",
+            "schema": {
+                "fields": [
+                    {"name": "patient", "type": "integer"},
+                    {"name": "ward", "constraints": {"enum": ["A", "B", "C"], "required": True}},
+                    {
+                        "name": "age",
+                        "type": "integer",
+                        "constraints": {"minimum": 0, "maximum": 120},
+                        "hubbub": {"bins": "0..120:10"},
+                    },
+                ]
+            },
+        }
+    ]
+}
+DP = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, privacy_unit_column = patient{more})"
+
+
+def dp(rest: str, more: str = "") -> str:
+    return f"{DP.format(more=more)} {rest}"
+
+
+ONE = {"epsilon": "1", "delta": "1e-6"}
+PURE = {"epsilon": "1"}
+MAPPED: list[tuple[str, str, dict[str, Any]]] = [
+    (dp("COUNT(DISTINCT patient) FROM visits"), "count", ONE | {"one_row_per_person": True}),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE age >= 65"), "count", ONE | {"any_row": True, "where": "age >= 65"}),
+    (dp("ward, COUNT(DISTINCT patient) FROM visits GROUP BY ward"), "histogram", ONE | {"by": [WARD], "distinct": 1}),
+    (dp("ward, COUNT(DISTINCT patient) AS n FROM visits GROUP BY ward", ", max_groups_contributed = 3"), "histogram", ONE | {"by": [WARD], "distinct": 3}),
+    (dp("v.ward, COUNT(DISTINCT v.patient) FROM visits AS v GROUP BY 1"), "histogram", ONE | {"by": [WARD], "distinct": 1}),
+    (dp("sex, COUNT(DISTINCT patient) FROM visits GROUP BY sex"), "histogram", ONE | {"by": ["sex"], "distinct": 1}),
+    (dp("ward, COUNT(DISTINCT patient) FROM visits WHERE sex = 'F' GROUP BY ward", ", groups_per_person = 2"), "count", ONE | {"by": [WARD], "where": "sex = F", "any_row": True, "distinct": 2}),
+    (dp("WIDTH_BUCKET(cost, 0, 1000, 10) AS band, COUNT(DISTINCT patient) FROM visits GROUP BY band"), "histogram", ONE | {"by": ["cost:0..1000:100"], "distinct": 1}),
+    (dp("age, ward, COUNT(DISTINCT patient) FROM visits GROUP BY age, ward"), "histogram", ONE | {"by": ["age:0..120:10", WARD], "distinct": 1}),
+    (dp("COUNT(*, contribution_bounds_per_group => (0, 5)) FROM visits"), "count", ONE | {"rows_per_person": 5}),
+    (dp("COUNT(*) AS visits FROM visits", ", max_rows_contributed = 5"), "count", ONE | {"rows_per_person": 5, "rows_called": "visits"}),
+    (dp("ward, COUNT(*, contribution_bounds_per_group => (0, 5)) AS visits FROM visits GROUP BY ward", ", max_groups_contributed = 3"), "count", ONE | {"by": [WARD], "distinct": 3, "rows_per_bin": 5, "rows_called": "visits"}),
+    (dp("ward, COUNT(*) FROM visits GROUP BY ward", ", max_rows_contributed = 4"), "count", ONE | {"by": [WARD], "rows_per_person": 4}),
+    (dp("ward, COUNT(1) AS hospital_stays FROM visits GROUP BY ward", ", rows_per_person = 4, groups_per_person = 2, rows_per_group = 3"), "count", ONE | {"by": [WARD], "rows_per_person": 4, "distinct": 2, "rows_per_bin": 3, "rows_called": "hospital stays"}),
+    (dp("ward, COUNT(*) FROM visits GROUP BY ward", ", one_row_per_person = TRUE"), "histogram", ONE | {"by": [WARD], "one_row_per_person": True}),
+    (dp("SUM(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "sum", ONE | {"of": "cost:0..50000:1", "cap": 50000, "rows_per_person": 1000000}),
+    (dp("ward, SUM(cost, contribution_bounds_per_group => (0, 50000), step => 10) FROM visits GROUP BY ward", ", max_groups_contributed = 2"), "sum", ONE | {"by": [WARD], "of": "cost:0..50000:10", "cap_per_bin": 50000, "distinct": 2, "rows_per_person": 1000000}),
+    (dp("SUM(cost, contribution_bounds_per_row => (-100, 500)) FROM visits", ", max_rows_contributed = 3"), "sum", ONE | {"of": "cost:-100..500:1", "cap": 1500, "rows_per_person": 3}),
+    (dp("SUM(age) FROM visits", ", one_row_per_person = TRUE"), "sum", ONE | {"of": "age:0..120:1", "one_row_per_person": True}),
+    (dp("AVG(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "mean", ONE | {"of": "cost:0..50000:1"}),
+    (dp("ward, AVG(age) FROM visits GROUP BY ward"), "mean", ONE | {"of": "age:0..120:1", "by": [WARD]}),
+    (dp("ward, AVG(cost, contribution_bounds_per_group => (0, 1), step => 0.01) FROM visits GROUP BY ward", ", one_row_per_person = true"), "mean", ONE | {"of": "cost:0..1:0.01", "by": [WARD], "one_row_per_person": True}),
+    (dp("AVG_ROWS(cost, contribution_bounds_per_row => (0, 500)) FROM visits", ", rows_per_person = 5"), "mean", ONE | {"of": "cost:0..500:1", "rows_per_person": 5}),
+    (dp("ward, AVG_ROWS(age) FROM visits GROUP BY ward", ", groups_per_person = 2, rows_per_group = 2"), "mean", ONE | {"of": "age:0..120:1", "by": [WARD], "distinct": 2, "rows_per_bin": 2}),
+    (dp("VAR_POP(age) FROM visits"), "variance", PURE | {"of": "age:0..120:1"}),
+    (dp("ward, STDDEV_POP(cost, contribution_bounds_per_group => (0, 500)) FROM visits GROUP BY ward"), "std", PURE | {"of": "cost:0..500:1", "by": [WARD]}),
+    (dp("PERCENTILE_CONT(cost, 0.5, contribution_bounds_per_row => (0, 500)) FROM visits"), "quantile", PURE | {"of": "cost:0..500:1", "q": "0.5"}),
+    (dp("PERCENTILE_CONT(age, 0.9) OVER () FROM visits"), "quantile", PURE | {"of": "age:0..120:1", "q": "0.9"}),
+    (dp("ward, APPROX_QUANTILES(age, 4)[OFFSET(3)] FROM visits GROUP BY ward"), "quantile", PURE | {"of": "age:0..120:1", "q": "0.75", "by": [WARD]}),
+    (dp("COUNT(DISTINCT patient) FROM visits", ", noise = 'gaussian', coverage = 0.9"), "count", ONE | {"one_row_per_person": True, "noise": "gaussian", "coverage": "0.9"}),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE NOT (age < 65 OR ward IN ('A', 'B'))"), "count", ONE | {"any_row": True, "where": "not age < 65 and age is not missing and not ward in (A, B) and ward is not missing"}),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE ward <> 'A' AND day >= DATE '2026-01-01' AND smoker"), "count", ONE | {"any_row": True, "where": "not ward = A and ward is not missing and day >= 2026-01-01 and smoker = true"}),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE age BETWEEN 10 AND 20 AND 5 < cost AND sex IS NOT NULL"), "count", ONE | {"any_row": True, "where": "age >= 10 and age <= 20 and cost > 5 and sex is not missing"}),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE `town name` = \"O'Hare; DROP\" AND cost > -3"), "count", ONE | {"any_row": True, "where": "\"town name\" = 'O''Hare; DROP' and cost > -3"}),
+    ("WITH recent AS (SELECT * FROM visits WHERE year = 2026) " + dp("COUNT(DISTINCT patient) FROM recent WHERE age > 3"), "count", ONE | {"any_row": True, "where": "age > 3 and year = 2026"}),
+    (dp("COUNT(DISTINCT patient) FROM (SELECT patient, age FROM visits WHERE year = 2026)"), "count", ONE | {"any_row": True, "where": "year = 2026"}),
+    ("SELECT WITH CROWD_BLENDING OPTIONS (crowd = 20, sample = 0.2, privacy_unit_column = patient) sex, COUNT(DISTINCT patient) FROM visits GROUP BY sex", "histogram", {"by": ["sex"], "crowd": 20, "sample": "0.2"}),
+    ("SELECT WITH CROWD_BLENDING OPTIONS (crowd = 20, epsilon = 1, privacy_unit_column = patient) ward, AVG(age) FROM visits GROUP BY ward", "mean", {"by": [WARD], "of": "age:0..120:1", "crowd": 20, "epsilon": 1}),
+    ("SELECT WITH ZERO_KNOWLEDGE OPTIONS (epsilon = 0.5, rows = 1000, people = 40000, privacy_unit_column = patient) COUNT(DISTINCT patient) FROM visits WHERE age >= 65", "count", {"zero_knowledge": "0.5", "rows": 1000, "people": 40000, "where": "age >= 65"}),
+    ("SELECT WITH OUTLIER_PRIVACY OPTIONS (curve = '1:0.01,101:1', privacy_unit_column = patient) ward, COUNT(DISTINCT patient) FROM visits GROUP BY ward", "histogram", {"by": [WARD], "outlier": "1:0.01,101:1"}),
+    (
+        dp("ward, COUNT(DISTINCT patient) AS patients, AVG(age) AS mean_age FROM visits GROUP BY ward", ", people = 4000"),
+        "questions",
+        {"spec": {"epsilon": "1", "rows": 4000, "people": 4000, "question": [{"name": "patients", "kind": "count", "by": [WARD]}, {"name": "mean-age", "kind": "mean", "of": "age:0..120:1", "by": [WARD]}]}},
+    ),
+    (
+        "SELECT WITH ZERO_KNOWLEDGE OPTIONS (epsilon = 0.5, rows = 100, people = 4000, privacy_unit_column = patient) COUNT(DISTINCT patient), PERCENTILE_CONT(age, 0.5) FROM visits WHERE sex = 'F'",
+        "questions",
+        {"spec": {"zero_knowledge": "0.5", "rows": 100, "people": 4000, "question": [{"name": "number-1", "kind": "count", "where": "sex = F"}, {"name": "number-2", "kind": "quantile", "of": "age:0..120:1", "q": "0.5", "where": "sex = F"}]}},
+    ),
+]  # fmt: skip
+
+REFUSED: list[tuple[str, str]] = [
+    ("SELECT COUNT(*) FROM visits", "a query says what is promised to people"),
+    ("SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) COUNT(*) FROM visits", "after SELECT WITH comes one of DIFFERENTIAL_PRIVACY"),
+    ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, kappa = 3) COUNT(*) FROM visits", "not 'kappa'; leave it out"),
+    (dp("COUNT(*) FROM visits", ", max_groups_contributed = 2, max_rows_contributed = 3"), "exclude each other"),
+    (dp("COUNT(*) FROM visits"), "say how many rows of a person count"),
+    (dp("* FROM visits"), "SELECT * would publish rows"),
+    (dp("ward, COUNT(DISTINCT patient) FROM visits"), "is in no group"),
+    (dp("MAX(cost) FROM visits"), "the largest or smallest value is one person's"),
+    (dp("COUNT(DISTINCT ward) FROM visits"), "no kind of release is built"),
+    (dp("ward, COUNT(DISTINCT patient) FROM visits GROUP BY ward HAVING COUNT(*) > 5"), "HAVING shows a group by its number"),
+    (dp("COUNT(DISTINCT patient) FROM visits LIMIT 3"), "LIMIT keeps rows"),
+    (dp("COUNT(DISTINCT patient) FROM visits; DROP TABLE visits"), "a query is one SELECT"),
+    (dp("COUNT(DISTINCT patient) FROM visits UNION ALL SELECT patient FROM visits"), "a query is one SELECT"),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE age > (SELECT MAX(age) FROM visits)"), "a value is a number, a text"),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE ward LIKE '%x%'"), "and nothing else; make another column"),
+    (dp("AVG(cost) FROM visits"), "as nothing about it may be found in the data"),
+    (dp("AVG(age) FROM visits", ", max_groups_contributed = 3"), "ask for AVG_ROWS"),
+    (dp("STDDEV(age) FROM visits"), "ask for VAR_POP or STDDEV_POP"),
+    (dp("COUNT(DISTINCT patient), AVG(age) FROM visits"), "add people = 40000 to OPTIONS"),
+    (dp("COUNT(*) AS n, COUNT(DISTINCT patient) FROM visits", ", people = 40, max_rows_contributed = 3"), "bounds are on their groups"),
+    (dp("SUM(cost, contribution_bounds_per_group => (0, 9)) FROM visits"), "a step has to be said"),
+    (dp("SUM(cost) / COUNT(*) FROM visits"), "each by itself"),
+    (dp("COUNT(DISTINCT patient) FROM visits JOIN people USING (patient)"), "rows without a partner stay"),
+    (dp("COUNT(DISTINCT patient) FROM 'visits"), "a quotation mark or a comment is open"),
+    ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) COUNT(*) FROM visits", "say who a person is"),
+    (dp("COUNT(*) FROM visits", ", epsilon = 2"), "each once; correct epsilon"),
+    (")(" * 40, "a query says what is promised"),
+    (dp("COUNT((((( FROM visits"), "is not closed"),
+    ("", "a query says what is promised"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory: pytest.TempPathFactory) -> Dictionary:
+    folder = tmp_path_factory.mktemp("sql")
+    (folder / "datapackage.json").write_text(json.dumps(PACKAGE))
+    return find(folder / "visits.csv")
+
+
+def test_there_are_sixty_of_which_twenty_are_refused() -> None:
+    assert len(MAPPED) >= 40
+    assert len(REFUSED) >= 20
+
+
+@pytest.mark.parametrize(("query", "kind", "words"), MAPPED, ids=[query[-70:] for query, _, _ in MAPPED])
+def test_a_query_has_the_spec_of_the_words_that_a_command_takes(
+    declared: Dictionary, query: str, kind: str, words: dict[str, Any]
+) -> None:
+    asked = translate(query, declared)
+    assert asked.kind == kind
+    spelled = declared.fill_options(registry.kind(kind).options, asked.words, SCHEMA)
+    found = registry.kind(kind).ask(person="patient", **spelled)
+    assert found.to_json() == registry.kind(kind).ask(person="patient", **words).to_json()
+    assert (asked.tables, asked.opening["person"]) == (("visits",), "patient")
+
+
+@pytest.mark.parametrize(("query", "sentence"), REFUSED, ids=[query[-50:] for query, _ in REFUSED])
+def test_what_does_not_map_is_refused_with_one_sentence(declared: Dictionary, query: str, sentence: str) -> None:
+    with pytest.raises(WrongUse) as told:
+        translate(query, declared)
+    assert sentence in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+NONSENSE = ["SELECT", "SELECT WITH", "((((", "'", "/*", "\0", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (", "💥" * 9]
+SIGNS = [
+    "",
+    "(",
+    ")",
+    ",",
+    "'",
+    '"',
+    "`",
+    ";",
+    "--",
+    "/*",
+    "=>",
+    "*",
+    "[",
+    "]",
+    "\\",
+    "DISTINCT",
+    "OVER (",
+    "1e999",
+    "NULL",
+]
+
+
+def test_nonsense_gets_one_sentence_and_never_a_traceback(declared: Dictionary) -> None:
+    whole = dp("ward, COUNT(*, contribution_bounds_per_group => (0, 5)) AS n FROM visits WHERE age > 3 GROUP BY ward")
+    words = whole.split(" ")
+    broken = [
+        " ".join([*words[:i], sign, *words[i + j % 2 :]]) for i in range(len(words)) for j, sign in enumerate(SIGNS)
+    ]
+    understood = 0
+    for query in [*NONSENSE, "(" * 3000, *broken]:
+        told = ""
+        try:
+            asked = translate(query, declared)
+            kind = registry.kind(asked.kind)
+            kind.ask(person="patient", **declared.fill_options(kind.options, asked.words, SCHEMA))
+        except HubbubError as error:
+            told = str(error)
+        understood += not told
+        assert "\n" not in told, query
+    assert 0 < understood < len(broken) / 3  # some signs change nothing
+
+
+def visits() -> pa.Table:
+    rows = range(900)
+    return pa.table(
+        {
+            "patient": [n % 300 for n in rows],
+            "ward": [["A", "B"][n % 2] if n % 50 else "it's; --" for n in rows],
+            "cost": [n % 500 for n in rows],
+        }
+    )
+
+
+def test_a_query_is_one_release_that_is_entered_once(tmp_path: Path) -> None:
+    query = dp('COUNT(*) AS visits FROM visits WHERE ward = "it\'s; --"', ", max_rows_contributed = 3")
+    found = hubbub.sql(query, visits(), dataset="clinic", ledger=tmp_path / "ledger.db")
+    spelled = ONE | {"rows_per_person": 3, "rows_called": "visits", "where": "ward = 'it''s; --'"}
+    assert found.spec.to_json() == registry.kind("count").ask(person="patient", **spelled).to_json()
+    assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent) == 1
+
+
+def test_two_tables_are_joined_by_the_privacy_unit(tmp_path: Path) -> None:
+    people = pa.table({"patient": list(range(300)), "sex": ["F", "M"] * 150})
+    query = dp("COUNT(DISTINCT patient) FROM visits LEFT JOIN people USING (patient) WHERE sex = 'F'")
+    tables = {"visits": visits(), "people": people}
+    found = hubbub.sql(query, tables, dataset="clinic", ledger=tmp_path / "ledger.db")
+    assert found.reading["join"] == "patient"
+    with pytest.raises(WrongUse, match="data has visits"):
+        hubbub.sql(query, {"visits": visits(), "others": people}, dataset="clinic", ledger=tmp_path / "ledger.db")
+
+
+def test_the_command_publishes_what_the_query_asks_for(tmp_path: Path) -> None:
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(visits(), tmp_path / "visits.csv")
+    (tmp_path / "datapackage.json").write_text(json.dumps(PACKAGE))
+    query = dp("ward, COUNT(DISTINCT patient) FROM visits GROUP BY ward", ", max_groups_contributed = 2")
+    words = ["sql", query, "--data", str(tmp_path / "visits.csv"), "--ledger", str(tmp_path / "ledger.db")]
+    done = CliRunner().invoke(commands, [*words, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    asked = json.loads((tmp_path / "out" / "certificate.json").read_text())["release"]
+    typed = registry.kind("histogram").ask(person="patient", by=[WARD], distinct=2, epsilon=1, delta="1e-6")
+    assert asked == typed.to_json()
+    dry = CliRunner().invoke(commands, [*words, "--dry-run", "--json", "--out", str(tmp_path / "never")])
+    assert dry.exit_code == 0, dry.output
+    wrong = CliRunner().invoke(commands, ["sql", "SELECT 1", *words[2:], "--out", str(tmp_path / "never")])
+    assert (wrong.exit_code, wrong.stderr.count("\n")) == (2, 1)
+    assert not (tmp_path / "never").exists()
