@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all check figures pictures docs sheets wheel audit studio coverage bench fuzz mutants lock options
+.PHONY: help demo test test-all check figures pictures docs sheets wheel audit studio coverage bench fuzz mutants lock options theorems
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,9 @@ pictures: .venv/with-charts,studio,dev ## take the pictures of the README and th
 
 figures: .venv/with-charts,docs ## draw the figures of the theory pages again
 	@$(BIN)/python -m website.figures
+
+theorems: .venv/with-charts,studio,dev ## write docs/theorem-map.md again, from website/theorems
+	@$(BIN)/python -m website.theorem_map
 
 options: .venv/with-dev ## write the types of the options of every release again
 	@$(BIN)/python -m website.options

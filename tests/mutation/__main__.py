@@ -1,42 +1,60 @@
-"""Plant faults one by one, run the tests of their folder on each, and write down which were not noticed.
+"""Plant faults one by one, show each to the tests that can see it, and write down which were not noticed.
 
-``python -m tests.mutation [--each N]``: N faults of each folder, spread evenly over its lines. Each runs in a fork of
-this process, in which the module is loaded from its changed text; no file is touched.
+``python -m tests.mutation [--each N] [--folder F]``: N faults of each folder, spread evenly over its lines. Each runs in
+a fork of this process, in which the module is loaded from its changed text; no file is touched. What was found stands in
+``out/mutants``, a line for each fault, so that a run that was stopped goes on where it was; ``--again`` tries those that
+were not noticed once more, ``--page`` only writes the page.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.abc
 import importlib.util
+import json
 import os
+import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.faults import Fault, faults
+from tests.mutation.who_runs import ROOT, SOURCE, Calls, Ran, able, function_at, read
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-SOURCE: Final = ROOT / "src" / "hubbub"
 DOCUMENT: Final = ROOT / "docs" / "mutants.md"
-PATIENCE: Final = 1800  # seconds for the tests of one fault; a fault that makes them hang was noticed
-TESTS: Final = {
-    "guarantees": ["tests/unit/guarantees", "tests/property/test_guarantees_algebra.py"],
-    "channels": ["tests/unit/channels", "tests/conformance/test_channels.py"],
-    "ledger": [
-        *(f"tests/unit/ledger/test_{name}.py" for name in ("admission", "running_total", "policy", "overlap")),
-        "tests/unit/cli/test_ledger_command.py",
-        "tests/witnesses",
-    ],
-}
+OUT: Final = ROOT / "out" / "mutants"
+PATIENCE: Final = (
+    120  # seconds of tests for one fault, as they take without it; a fault that makes them hang was noticed
+)
+FOLDERS: Final = ("guarantees", "channels", "sampling", "noise", "ledger", "query_classes", "kinds")
+UNIT: Final = (*FOLDERS, "audit", "numeric", "plan")
+SHOWN: Final = (
+    *(f"tests/unit/{name}" for name in UNIT),
+    "tests/witnesses",
+    "tests/property",
+    "tests/conformance/test_channels.py",
+)
+LEFT: Final = ("chart", "load", "request", "result", "text", "wire")  # of kinds: what reads, asks and shows
 HEAVY: Final = ("numpy", "scipy.optimize", "scipy.stats", "pyarrow", "duckdb", "flint", "click", "rich")
+QUIET: Final = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not slow")
+
+
+class Key(NamedTuple):
+    """A fault by its words, so that what was found outlives changes of other lines."""
+
+    module: str
+    line: str
+    what: str
+    nth: int
 
 
 class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -55,71 +73,148 @@ class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._source, str(self._path), "exec"), module.__dict__)
 
 
-def tests_of(folder: str, module: Path) -> list[str]:
-    """Those of the module itself first, since a fault is noticed soonest there."""
-    own = ROOT / "tests" / "unit" / module.relative_to(SOURCE).with_name(f"test_{module.stem}.py")
-    return [*([str(own)] if own.exists() else []), *TESTS[folder]]
+class Only:
+    """Runs these tests in this order, and writes down the one that fails."""
+
+    def __init__(self, tests: Sequence[str], told: int) -> None:
+        self._place, self._told = {test: i for i, test in enumerate(tests)}, told
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self._place]
+        items.sort(key=lambda item: self._place[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            os.write(self._told, report.nodeid.encode())
 
 
-def noticed(folder: str, module: Path, fault: Fault) -> bool:
-    """Whether some test fails, or does not come to an end."""
+def in_fork(arguments: Sequence[str], plugin: object, planted: Planted | None, seconds: int) -> int:
+    """The exit code of pytest in a fork; after so many seconds of work it is that of a killed process."""
     child = os.fork()
     if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        name = ".".join(("hubbub", *module.relative_to(SOURCE).with_suffix("").parts))
-        sys.meta_path.insert(0, Planted(name, module, fault.source))
-        code: int = pytest.main(["-x", "-q", "-n0", "-p", "no:cacheprovider", *tests_of(folder, module)])
-        os._exit(int(code))
-    begun = time.monotonic()
-    while time.monotonic() - begun < PATIENCE:
+        if planted is not None:
+            sys.meta_path.insert(0, planted)
+        os._exit(int(pytest.main([*QUIET, *arguments], plugins=[plugin])))
+    return _ended(child, time.monotonic() + 10 * seconds)
+
+
+def _ended(child: int, latest: float) -> int:
+    while time.monotonic() < latest:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return status != 0
+            return os.waitstatus_to_exitcode(status)
         time.sleep(0.05)
     os.kill(child, 9)
     os.waitpid(child, 0)
-    return True
+    return -9
 
 
-def chosen(folder: str, each: int) -> list[tuple[Path, Fault]]:
+def found(module: Path, source: str, tests: Sequence[str]) -> str:
+    """The test that fails when the module has this text, or nothing."""
+    if not tests:
+        return ""
+    name = ".".join(("hubbub", *module.relative_to(SOURCE).with_suffix("").parts))
+    reading, told = os.pipe()
+    files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+    code = in_fork(files, Only(tests, told), Planted(name, module, source), 5 * PATIENCE)
+    os.close(told)
+    failed = os.read(reading, 10_000).decode()
+    os.close(reading)
+    assert code != 5, f"none of {tests} is there"
+    return failed or ("" if code == 0 else "it hangs" if code < 0 else "it cannot be imported")
+
+
+def modules(folder: str) -> list[Path]:
+    every = sorted((SOURCE / folder).rglob("*.py"))
+    return [each for each in every if each.stem != "__init__" and not (folder == "kinds" and each.stem in LEFT)]
+
+
+def planted(folder: str, each: int) -> list[tuple[Key, Fault]]:
     """So many faults of the folder, evenly spread."""
-    every = [
-        (module, fault)
-        for module in sorted((SOURCE / folder).rglob("*.py"))
-        if module.stem != "__init__"
-        for fault in faults(module.read_text(encoding="utf-8"))
-    ]
+    every = [pair for module in modules(folder) for pair in _of(module)]
     return every if each >= len(every) else [every[i * len(every) // each] for i in range(each)]
 
 
-def known(module: Path, fault: Fault) -> str:
+def _of(module: Path) -> Iterator[tuple[Key, Fault]]:
+    source, seen = module.read_text(encoding="utf-8"), Counter[tuple[str, str]]()
+    lines, name = source.splitlines(), str(module.relative_to(SOURCE))
+    for fault in faults(source):
+        words = lines[fault.line - 1].strip(), fault.what
+        yield Key(name, *words, seen[words]), fault
+        seen[words] += 1
+
+
+# --- what was found -------------------------------------------------------------------------------------------------
+
+
+def results() -> dict[Key, str]:
+    """Every fault that was tried, and the test that noticed it or nothing; the last line about one is right."""
+    path = OUT / "results.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {Key(*key): test for key, test in map(json.loads, lines)}
+
+
+def note(key: Key, test: str) -> None:
+    with (OUT / "results.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps([key, test]) + "\n")
+
+
+def who_runs() -> list[Ran]:
+    """Which tests run which functions; found out once, in a run of all of them."""
+    path = OUT / "calls.jsonl"
+    if not path.exists():
+        print("looking which tests run which functions", file=sys.stderr, flush=True)
+        half = path.with_suffix(".half")
+        half.unlink(missing_ok=True)
+        in_fork(["--maxfail=1000", "-k", "not vote and not voting", *SHOWN], Calls(half), None, 36_000)
+        half.rename(path)
+    return read(path)
+
+
+def try_out(folder: str, each: int, again: bool, ran: list[Ran]) -> None:
+    before, every = results(), planted(folder, each)
+    left = [(key, fault) for key, fault in every if key not in before or (again and not before[key])]
+    for number, (key, fault) in enumerate(left, 1):
+        module = SOURCE / key.module
+        function = function_at(module.read_text(encoding="utf-8"), fault.line)
+        test = found(module, fault.source, able(ran, key.module, function, PATIENCE))
+        note(key, test)
+        told = f"{folder}: {number} of {len(left)}: {key.module}:{fault.line}: {key.what}: {test or 'NOT NOTICED'}"
+        print(told, file=sys.stderr, flush=True)
+
+
+def known(key: Key) -> str:
     """Why what was planted is no fault, if that is known."""
-    line = module.read_text(encoding="utf-8").splitlines()[fault.line - 1].strip()
-    return EQUIVALENT.get((f"{module.parent.name}/{module.name}", line, fault.what), "")
+    return EQUIVALENT.get((key.module, key.line, key.what), "")
 
 
-def written(found: dict[str, tuple[int, list[tuple[Path, Fault]]]]) -> str:
-    rows: list[str] = []
-    left: list[str] = []
-    same: list[str] = []
-    for folder, (tried, survivors) in found.items():
-        harmless = [each for each in survivors if known(*each)]
-        rows.append(
-            f"| `{folder}/` | {tried} | {tried - len(survivors)} | {len(harmless)} | {len(survivors) - len(harmless)} |"
-        )
-        for module, fault in survivors:
-            line = module.read_text(encoding="utf-8").splitlines()[fault.line - 1].strip().replace("|", "\\|")
-            told = f"`{folder}/{module.name}`, `{line}`: {fault.what}"
-            why = known(module, fault)
-            (same if why else left).append(f"- {told}{f' ({why})' if why else ''}")
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def written(each: int, tried: dict[Key, str]) -> str:
+    rows, left, same = list[str](), list[str](), list[str]()
+    total = Counter[str]()
+    for folder in FOLDERS:
+        keys = [key for key, _ in planted(folder, each) if key in tried]
+        survivors = [key for key in keys if not tried[key]]
+        left += [f"- {_told(key)}" for key in survivors if not known(key)]
+        same += [f"- {_told(key)} ({known(key)})" for key in survivors if known(key)]
+        harmless = sum(bool(known(key)) for key in survivors)
+        numbers = len(keys), len(keys) - len(survivors), harmless, len(survivors) - harmless
+        total.update(dict(zip("abcd", numbers, strict=True)))
+        rows.append(_row(f"`{folder}/`", numbers))
+    rows.append(_row("together", tuple(total[letter] for letter in "abcd")))
     parts = [
         "# Planted faults",
         "`make mutants` plants small faults, one at a time, in the folders that carry the promises: a comparison that "
         "takes in its end or not, a number one larger, a sum that is a difference, a rounding the other way, `min` for "
-        "`max`, `and` for `or`, a `not` left out. Then it runs the tests of that folder. This page is written by it; "
-        "the faults are spread evenly over the lines, the same ones in every run.",
+        "`max`, `and` for `or`, a `not` left out. It shows each to the fast tests that run the function it stands in. "
+        "This page is written by it; the faults are spread evenly over the lines, the same ones in every run.",
         "\n".join(("| folder | planted | noticed | no faults | not noticed |", "|---|---|---|---|---|", *rows)),
         "## Not noticed\n\n" + ("\n".join(left) or "None."),
         "## No faults\n\n" + ("\n".join(same) or "None is known."),
@@ -127,27 +222,31 @@ def written(found: dict[str, tuple[int, list[tuple[Path, Fault]]]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _row(name: str, numbers: Sequence[int]) -> str:
+    return " | ".join((f"| {name}", *map(str, numbers))) + " |"
+
+
+def _told(key: Key) -> str:
+    line = key.line.replace("|", "\\|")
+    return f"`{key.module}`, `{line}`: {key.what}"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     words = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     words.add_argument("--each", type=int, default=60, help="faults of each folder")
-    words.add_argument("--folder", choices=TESTS, action="append", help="only this one, here and on the page")
+    words.add_argument("--folder", choices=FOLDERS, action="append", help="only this one")
+    words.add_argument("--again", action="store_true", help="try once more what was not noticed")
+    words.add_argument("--page", action="store_true", help="only write the page")
     given = words.parse_args(arguments)
     os.chdir(ROOT)
-    for name in HEAVY:
-        importlib.import_module(name)
-    found: dict[str, tuple[int, list[tuple[Path, Fault]]]] = {}
-    for folder in given.folder or TESTS:
-        planted, survivors = chosen(folder, given.each), []
-        module = planted[0][0]
-        if noticed(folder, module, Fault(1, "nothing", module.read_text(encoding="utf-8"))):
-            sys.exit(f"the tests of {folder} fail without any fault; mend that first")
-        for number, (module, fault) in enumerate(planted, 1):
-            if not noticed(folder, module, fault):
-                survivors.append((module, fault))
-                print(f"{folder}/{module.name}:{fault.line}: {fault.what}: not noticed", flush=True)
-            print(f"{folder}: {number} of {len(planted)}, {len(survivors)} not noticed", file=sys.stderr, flush=True)
-        found[folder] = len(planted), survivors
-    DOCUMENT.write_text(written(found), encoding="utf-8")
+    OUT.mkdir(parents=True, exist_ok=True)
+    if not given.page:
+        for name in HEAVY:
+            importlib.import_module(name)
+        ran = who_runs()
+        for folder in given.folder or FOLDERS:
+            try_out(folder, given.each, given.again, ran)
+    DOCUMENT.write_text(written(given.each, results()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
@@ -25,20 +24,25 @@ _SPOKEN: Final = ("__repr__", "__str__", "words", "sentence", "sentences", "summ
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A module with one place changed."""
+    """One place of a module that can be changed."""
 
     line: int
     what: str
-    source: str
+    right: str = field(repr=False)
+    number: int
+
+    @property
+    def source(self) -> str:
+        """The module with this place changed."""
+        tree = ast.parse(self.right)
+        _change(list(_places(tree))[self.number][0])
+        return ast.unparse(tree)
 
 
 def faults(source: str) -> Iterator[Fault]:
     """Every fault of a module, in order. Words, types and decorators are left alone: nobody is exposed by them."""
-    tree = ast.parse(source)
-    for number, (node, what) in enumerate(list(_places(tree))):
-        other = deepcopy(tree)
-        _change(list(_places(other))[number][0])
-        yield Fault(node.lineno, what, ast.unparse(other))
+    for number, (node, what) in enumerate(_places(ast.parse(source))):
+        yield Fault(node.lineno, what, source, number)
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.expr | ast.keyword, str]]:

@@ -523,29 +523,6 @@ def test_every_kind_has_a_folder_with_the_standard_files() -> None:
     assert unlike(SOURCE / "kinds") == STANDARD
 
 
-NAMED = re.compile(r"`((?:[a-z_]+\.)+[a-z_]+)`")
-
-
-def unknown_modules(line: str) -> list[str]:
-    """What a row of the theorem map names of ours that is no module, and no name after one, unless it says "not yet"."""
-    named = [] if line.rstrip().endswith("| not yet |") else NAMED.findall(line)
-    paths = [SOURCE / name.replace(".", "/") for name in named if (SOURCE / name.partition(".")[0]).is_dir()]
-    return [inside(path) for path in paths if not any(map(_is_module, (path, path.parent)))]
-
-
-def _is_module(path: Path) -> bool:
-    """A package below src/hubbub, or a module; the name of a function stands after one."""
-    return path.with_suffix(".py").exists() or (path.is_dir() and path.parent != SOURCE)
-
-
-def test_the_theorem_map_names_modules_that_there_are() -> None:
-    lines = (ROOT / "docs" / "theorem-map.md").read_text(encoding="utf-8").splitlines()
-    assert sum(len(NAMED.findall(line)) for line in lines) > 100
-    assert [(number, found) for number, line in enumerate(lines, 1) if (found := unknown_modules(line))] == []
-    assert unknown_modules("| Lemma 1 | `channels.nowhere` | here |") == ["channels/nowhere"]
-    assert unknown_modules("| Lemma 1 | `channels.nowhere` | not yet |") == []
-
-
 BORROWED = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_", re.MULTILINE)
 
 
