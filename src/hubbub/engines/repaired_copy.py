@@ -101,14 +101,10 @@ def mended(table: pa.Table) -> pa.Table:
     """The table with what cannot be read missing."""
     return pa.table(
         {
-            name: pa.chunked_array([_mended(chunk) for chunk in column.chunks] or [_mended(_empty(column.type))])
+            name: pa.chunked_array([_mended(chunk) for chunk in column.chunks] or [_mended(pa.array([], column.type))])
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
     )
-
-
-def _empty(kind: pa.DataType) -> pa.Array:
-    return pa.array([], kind)
 
 
 def _mended(cells: pa.Array) -> pa.Array:

@@ -28,7 +28,7 @@ def _lines(found: Planned, here: tuple[float, float] | None) -> str:
         best: dict[float, Design] = {}
         for design in found.designs:  # the smallest error first
             if _kind(design) == name:
-                best.setdefault(_rate(design), design)
+                best.setdefault(1.0 if design.rate is None else float(design.rate), design)
         points = sorted(best.items())
         series.append(
             Series(
@@ -78,10 +78,6 @@ def _kind(design: Design) -> str:
     channel = design.spec.channel
     name = _KINDS.get(channel.name, channel.name)
     return f"{name}, small values hidden" if getattr(channel, "show_above", None) is not None else name
-
-
-def _rate(design: Design) -> float:
-    return 1.0 if design.rate is None else float(design.rate)
 
 
 def _sampled(design: Design) -> str:

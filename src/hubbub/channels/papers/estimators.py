@@ -114,7 +114,7 @@ def on_a_grid(
     Sequence and shifts are given up to the count from which they stay the same; the shifts are at least as long.
     """
     top = min(sequence) if scale else max(sequence)
-    bottom = _bottom(unit, epsilon_a, scale)
+    bottom = math.ceil(1 / (unit * epsilon_a)) if scale else math.floor(epsilon_a / unit)
 
     def meaning(n: int) -> Loss:
         if scale:
@@ -150,11 +150,6 @@ def on_a_grid(
         merges=merges,
         settled=settled,
     )
-
-
-def _bottom(unit: Fraction, epsilon_a: Fraction, scale: bool) -> int:
-    """The n at and beyond which epsilon_tot is clamped to epsilon_A."""
-    return math.ceil(1 / (unit * epsilon_a)) if scale else math.floor(epsilon_a / unit)
 
 
 def smoothness(epsilon_a: Fraction, alpha: Fraction, delta_a: Fraction) -> Fraction:

@@ -130,7 +130,7 @@ def any_row(test: str, people: str, person: str) -> str:
 
 def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
-    groups = _groups(axes)
+    groups = ", ".join(f"g{i}" for i in range(len(axes)))
     rows = f"SELECT {person} AS who, {named(parts_of(axes, columns))}, {word} AS word FROM {people}"
     few = f"SELECT who, {groups}, min(word) AS word FROM ({rows}) WHERE who IS NOT NULL GROUP BY who, {groups}"
     coded, parameters = with_codes(axes, few, "who, word")
@@ -156,10 +156,6 @@ def parts_of(axes: Sequence[Countable], columns: Columns) -> list[str]:
 
 def named(parts: Sequence[str]) -> str:
     return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
-
-
-def _groups(axes: Sequence[Countable]) -> str:
-    return ", ".join(f"g{i}" for i in range(len(axes)))
 
 
 def _keys(axes: Sequence[Countable]) -> list[str]:

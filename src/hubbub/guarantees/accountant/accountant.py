@@ -207,9 +207,5 @@ def differential_exactly(accountant: Accountant, *premises: Derivation, at_delta
         theorem=theorem,
         premises=premises,
         numbers=texts(releases=len(premises), **numbers, epsilon_out=epsilon, delta_out=at_delta),
-        assumptions=(INDEPENDENT, FIXED, *((FRESH,) if _is_sampled(accountant) else ())),
+        assumptions=(INDEPENDENT, FIXED, *((FRESH,) if any(each.pair.rate < 1 for each in accountant.pairs) else ())),
     )
-
-
-def _is_sampled(accountant: Accountant) -> bool:
-    return any(each.pair.rate < 1 for each in accountant.pairs)

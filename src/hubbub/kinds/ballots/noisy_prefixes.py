@@ -51,7 +51,7 @@ def noisy_tree(
     """
     channel = level_channel(k, epsilon)
     visible: list[tuple[Path, int]] = []
-    parents = first_parents(official, k)
+    parents = [(name,) for name, total in official.rounds[0].totals if total >= k]
     for _ in range(2, depth + 1):
         children = [(*path, name) for path in parents for name in following(path, official.candidates)]
         drawn = channel.release([counts.get(child, 0) for child in children], source)
@@ -62,11 +62,6 @@ def noisy_tree(
         if not parents:
             break
     return visible
-
-
-def first_parents(official: Official, k: int) -> list[Path]:
-    """Level 1: the official first choices that are crowds."""
-    return [(name,) for name, total in official.rounds[0].totals if total >= k]
 
 
 def tree_intervals(

@@ -68,10 +68,6 @@ ROWS_OF_A_PERSON: Final = Theorem(
 BINS_OF_A_PERSON: Final = Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins")
 
 
-def _about_crowds(claim: Guarantee) -> bool:
-    return not isinstance(claim, DifferentialPrivacy)
-
-
 @lru_cache(maxsize=64)
 def promises(spec: Histogram) -> tuple[Derivation, ...]:
     """Every promise of the release, the channel's own first.
@@ -145,7 +141,7 @@ def of_people(step: Derivation) -> Derivation:
 
 
 def _own(spec: Histogram) -> Derivation:
-    crowds = _about_crowds(spec.channel.claim)
+    crowds = not isinstance(spec.channel.claim, DifferentialPrivacy)
     assumptions = (
         FOUND_PARTITION if spec.discovered else PARTITION,
         *(rule(axis) for axis in spec.axes),

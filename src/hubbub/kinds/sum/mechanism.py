@@ -144,7 +144,7 @@ class Sums:
         at = None
         if spec.drawn_cap:
             at = caps.drawn(spec, cells.above(caps.grid(spec.bottom, spec.top), shown), source)
-        sums = _noisy(spec, cells, at, source)
+        sums = _with_own_noise(spec, cells.layers(spec, at), at, source)
         rows = [
             Row(tuple(layer[i] for layer in sums), int(people[i]) if may_hide(spec) else None, at)
             if shown[i]
@@ -322,11 +322,6 @@ def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], ..
     if bounds.cap_per_bin is not None:
         totals = np.clip(totals, -bounds.cap_per_bin, bounds.cap_per_bin)
     return keys // spec.bins, keys % spec.bins, totals, first.astype(np.int64)
-
-
-def _noisy(spec: Sum, cells: Cells, cap: int | None, source: Source) -> list[list[int]]:
-    """The sum of every layer of every bin, with noise."""
-    return _with_own_noise(spec, cells.layers(spec, cap), cap, source)
 
 
 def _with_own_noise(spec: Sum, layers: list[list[int]], cap: int | None, source: Source) -> list[list[int]]:

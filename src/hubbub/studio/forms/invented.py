@@ -60,7 +60,7 @@ def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnTyp
 
     engine = open_source(table(options, schema, many, shape))
     spec, source = kind.ask(**options).bind(engine.columns()), SystemSource()
-    data = _first_period(spec, engine, source) if isinstance(spec, Period) else engine
+    data = Increments(counted(spec.series, engine, source).reshape(1, -1), ()) if isinstance(spec, Period) else engine
     result = spec.present(spec.measure(data, source))
     sheet = result.sheets()[0]
     drawn = result.drawing() if sheet.rows <= _DRAWN else None
@@ -75,11 +75,6 @@ def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnTyp
             if low is not None and high is not None and math.isfinite(float(low)) and math.isfinite(float(high)):
                 widths.append((float(high) - float(low)) / 2)
     return Tried(f"{median(widths):.3g}" if widths else "", many, rows, shows)
-
-
-def _first_period(spec: Period, engine: Engine, source: Source) -> Increments:
-    """What the first period of a series is drawn from."""
-    return Increments(counted(spec.series, engine, source).reshape(1, -1), ())
 
 
 def table(options: Mapping[str, Any], schema: Mapping[str, ColumnType], many: int, shape: str) -> pa.Table:
