@@ -10,6 +10,7 @@ from scipy import stats
 
 from hubbub.kinds.cube.margins import summed
 from hubbub.kinds.cube.request import cube
+from hubbub.kinds.cube.result import Tables
 from hubbub.kinds.cube.spec import Cube
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.engine import CountQuery, ExactCounts
@@ -37,6 +38,7 @@ def misses(spec: Cube, shorter: int) -> int:
     found = 0
     for i in range(RUNS):
         done = spec.present(spec.measure(Town(), ScriptedSource.from_label(f"interval {i}")))  # type: ignore[arg-type]
+        assert isinstance(done, Tables)
         tables = zip((done.cells, *done.margins), truth, strict=True)
         for each, true in tables:
             below, above = (true < each.low + shorter) & (each.low > 0), true > each.high - shorter

@@ -11,7 +11,7 @@ from hubbub.kinds.moments.mechanism import SquareSums, present
 from hubbub.kinds.moments.request import spread
 from hubbub.kinds.moments.spec import Deviation
 from hubbub.noise.source import ScriptedSource
-from hubbub.protocol.measurement import release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.tables.engine import ExactCounts
 
 RUNS = 300
@@ -35,7 +35,7 @@ def test_intervals_hold_at_least_as_often_as_they_say(words: dict[str, Any], peo
     exact, source = ExactCounts(steps.astype(np.int64), counts.astype(np.int64)), ScriptedSource.from_label("moments")
     mean, deviation, wrong = float(values.mean()), float(values.std()), 0
     for _ in range(RUNS):
-        (answer,) = present(spec, release(SquareSums(spec), exact, source)).answers
+        (answer,) = present(spec, Measurement(answers=release(SquareSums(spec), exact, source))).answers
         right = answer.spread.low <= deviation <= answer.spread.high and answer.mean.low <= mean <= answer.mean.high
         wrong += not right
     assert wrong <= 95
@@ -50,7 +50,7 @@ def test_the_error_is_that_of_the_theory(people: int, error: float) -> None:
         values = rng.integers(0, 101, people)
         steps, counts = np.unique(values, return_counts=True)
         exact = ExactCounts(steps.astype(np.int64), counts.astype(np.int64))
-        (answer,) = present(spec, release(SquareSums(spec), exact, source)).answers
+        (answer,) = present(spec, Measurement(answers=release(SquareSums(spec), exact, source))).answers
         assert answer.spread.value is not None
         squares.append((float(answer.spread.value) - float(values.std())) ** 2 / 100**2)
     assert (sum(squares) / len(squares)) ** 0.5 <= 1.1 * error

@@ -17,12 +17,11 @@ from hubbub.kinds.ballots.result import PathTable, Row
 from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, tally_paths
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.protocol.measurement import LABELS, Measurement, release
 from hubbub.serialization.arrow import integer_array, labelled
-from hubbub.voting.ballots import Ballots
 
 if TYPE_CHECKING:
-    from hubbub.kinds.ballots.spec import PublishedBallots
+    from hubbub.kinds.ballots.spec import BallotBox, PublishedBallots
 
 WAY, COUNT = "way", "count"  # columns of what is drawn
 _STOPS: Final = "stops"
@@ -69,24 +68,25 @@ def in_columns(mechanism: Ways, visible: Mapping[Path, int]) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=mechanism.schema)
 
 
-def measure(spec: PublishedBallots, ballots: Ballots, source: Source) -> Measurement:
+def measure(spec: PublishedBallots, data: BallotBox, source: Source) -> Measurement:
     """Guarantee: nothing is drawn unless the ballots give every official total."""
-    paths = tally_paths(ballots, spec.official)
+    paths = tally_paths(data.ballots, spec.official)
     check_recount(paths, spec.official)
     match spec.method:
         case "paths":
             exact = paths
         case "prefix":
-            exact = prefix_cells(ballots, spec.official, spec.k)
+            exact = prefix_cells(data.ballots, spec.official, spec.k)
         case _:
-            exact = counted_prefixes(ballots, spec.depth)
+            exact = counted_prefixes(data.ballots, spec.depth)
     return Measurement(ways=release(Ways(spec), exact, source))
 
 
-def present(spec: PublishedBallots, drawn: Drawn) -> PathTable:
+def present(spec: PublishedBallots, measurement: Measurement) -> PathTable:
     """The ways that are shown, in an order that follows from the official record, with their intervals."""
     from hubbub.kinds.ballots.load import check_possible
 
+    drawn = measurement["ways"]
     labels, counts = drawn.texts(WAY), drawn.integers(COUNT).tolist()
     visible = {_path(spec, label): count for label, count in zip(labels, counts, strict=True)}
     check_possible(spec, visible)

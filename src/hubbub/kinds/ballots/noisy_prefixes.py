@@ -51,7 +51,7 @@ def noisy_tree(
     """
     channel = level_channel(k, epsilon)
     visible: list[tuple[Path, int]] = []
-    parents = [(name,) for name, total in official.rounds[0].totals if total >= k]
+    parents: list[Path] = [(name,) for name, total in official.rounds[0].totals if total >= k]
     for _ in range(2, depth + 1):
         children = [(*path, name) for path in parents for name in following(path, official.candidates)]
         drawn = channel.release([counts.get(child, 0) for child in children], source)

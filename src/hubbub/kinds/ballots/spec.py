@@ -15,21 +15,16 @@ from typing import Any, ClassVar, Self
 
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.ballots import promises as ballots_promises
-from hubbub.kinds.ballots import text
 from hubbub.kinds.ballots.noisy_prefixes import level_channel
-from hubbub.kinds.ballots.result import PathTable
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import plain
-from hubbub.serialization.published_files import Files
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.official import Official, read_official
 
@@ -52,10 +47,11 @@ class BallotBox:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedBallots(Spec):
+class PublishedBallots(FolderSpec):
     """Ballots of an election, published beside its official record."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.ballots.request
+    folder: ClassVar[str] = __package__
     official: Official
     method: str = "paths"
     k: int = 30
@@ -120,10 +116,6 @@ class PublishedBallots(Spec):
     def bind(self, schema: Any) -> Self:
         return self
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return ballots_promises.promises(self)
-
     def composition(self) -> CompositionInfo:
         if self.method == "noisy":
             return CompositionInfo()
@@ -156,9 +148,6 @@ class PublishedBallots(Spec):
             fields.append("depth and epsilon: they are about a noisy tree")
         return tuple(fields)
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         return {
             "official": self.official.as_json(),
@@ -170,18 +159,3 @@ class PublishedBallots(Spec):
             "depth": self.depth,
             "epsilon": plain(self.epsilon),
         }
-
-    def measure(self, data: BallotBox, source: Source) -> Measurement:
-        from hubbub.kinds.ballots import mechanism
-
-        return mechanism.measure(self, data.ballots, source)
-
-    def present(self, measurement: Measurement) -> PathTable:
-        from hubbub.kinds.ballots import mechanism
-
-        return mechanism.present(self, measurement["ways"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.ballots.load import load
-
-        return load(self, files)

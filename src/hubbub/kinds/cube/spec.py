@@ -22,7 +22,7 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.cube import gaussian, margins, text
+from hubbub.kinds.cube import gaussian, margins
 from hubbub.kinds.cube.levels import best_split, reaches
 from hubbub.kinds.cube.margins import Margin
 from hubbub.kinds.cube.own_intervals import own_reaches
@@ -33,18 +33,17 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
+from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
-from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Declared, Discovered, declared_size, size
 from hubbub.tables.privacy_unit import within_bins
 from hubbub.tables.schema import Schema
 
 if TYPE_CHECKING:
-    from hubbub.kinds.cube.result import Tables
     from hubbub.tables.engine import Engine
 
 MOST_CELLS = 10**6
@@ -54,7 +53,7 @@ _BYTES_PER_BIN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cube(Spec):
+class Cube(FolderSpec):
     """Cells and margins of one table of people.
 
     Guarantee: without shares, the margins are sums of the published cells, so what is promised of the cells is promised
@@ -62,6 +61,7 @@ class Cube(Spec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.cube.request
+    folder: ClassVar[str] = __package__
     cells: Histogram
     margins: tuple[Margin, ...]
     consistent: bool = False
@@ -212,9 +212,6 @@ class Cube(Spec):
     def unverified_fields(self) -> tuple[str, ...]:
         return self.cells.unverified_fields()
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         return {
             "cells": histogram_wire.to_json(self.cells),
@@ -232,20 +229,8 @@ class Cube(Spec):
         return self.cells.size_hint() + _BYTES_PER_BIN * sum(self.sizes[1:])
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.cube import mechanism
-
         unlisted.check(data, self.axes, self.cells.unit.person, self.cells.unlisted)
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Tables:
-        from hubbub.kinds.cube import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.cube import load as cube_load
-
-        return cube_load.load(self, files)
+        return FolderSpec.measure(self, data, source)
 
 
 @lru_cache(maxsize=64)

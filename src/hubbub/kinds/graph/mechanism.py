@@ -19,7 +19,7 @@ from hubbub.graphs.statistics import Statistic
 from hubbub.kinds.graph.result import Answers, answers_of
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ def measure(spec: GraphSpec, links: Links, source: Source) -> Measurement:
     return Measurement(counts=release(NoisyCounts(spec), truth(graph, spec), source))
 
 
-def present(spec: GraphSpec, drawn: Drawn) -> Answers:
+def present(spec: GraphSpec, measurement: Measurement) -> Answers:
     """What is said about the counts that were drawn."""
+    drawn = measurement["counts"]
     which, counts = drawn.integers(STATISTIC), drawn.integers(COUNT)
     by_statistic = {of: counts[which == i].tolist() for i, of in enumerate(spec.counts)}
     return Answers(spec, answers_of(spec, by_statistic))

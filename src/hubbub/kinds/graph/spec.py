@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from hubbub.channels.protocol import LARGEST_RATE, SMALLEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, sampling, sensitivity
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
-from hubbub.kinds.graph import promises, text, wire
+from hubbub.kinds.graph import wire
 from hubbub.kinds.graph.noise_scale import Spread, enough, scale_for, spread
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import Kind
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.published_files import Files
-
-if TYPE_CHECKING:
-    from hubbub.kinds.network import Links
 
 _DIGITS: Final = 20
 _MOST_ROWS: Final = 1_000_000  # of a degree histogram
@@ -32,7 +25,7 @@ _BYTES_PER_ROW: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphSpec(Spec):
+class GraphSpec(FolderSpec):
     """Which counts of a graph are published, how private each is, and what is declared about the graph.
 
     `epsilon` is what each published count loses; the average degree and the number of edges are one count. With
@@ -44,6 +37,7 @@ class GraphSpec(Spec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.graph.request
+    folder: ClassVar[str] = __package__
     size: Size
     of: tuple[Statistic, ...]
     epsilon: Fraction
@@ -157,17 +151,10 @@ class GraphSpec(Spec):
         """A graph has no columns: everything is declared."""
         return self
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return promises.promises(self)
-
     def checks(self) -> Iterator[Check]:
         for of in self.counts:
             moved = f"one {self.people.unit} moves it by at most {self.sensitivity(of):,}"
             yield Check(f"the noise of {of.value}", self.suffices(of), f"is enough for epsilon: {moved}")
-
-    def describe(self) -> Description:
-        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
         return wire.to_json(self)
@@ -175,18 +162,3 @@ class GraphSpec(Spec):
     def size_hint(self) -> int:
         rows = self.size.max_degree if Statistic.DEGREE_COUNTS in self.of else 0
         return (1 << 20) + _BYTES_PER_ROW * rows
-
-    def measure(self, data: Links, source: Source) -> Measurement:
-        from hubbub.kinds.graph import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.graph import mechanism
-
-        return mechanism.present(self, measurement["counts"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.graph.load import load
-
-        return load(self, files)

@@ -20,17 +20,17 @@ from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.histogram import promises, sparse, text, wire
+from hubbub.kinds.histogram import promises, sparse, wire
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.capabilities import Deferred
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
+from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.privacy_unit import EACH_ROW, Collected, Unit
@@ -44,10 +44,11 @@ _BYTES_IN_PARQUET = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram(Spec):
+class Histogram(FolderSpec):
     """Counts by some columns, through a channel, for some unit, perhaps on a fresh secret sample."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.histogram.request
+    folder: ClassVar[str] = __package__
     axes: tuple[Axis, ...]
     channel: Channel
     unit: Unit = EACH_ROW
@@ -99,10 +100,6 @@ class Histogram(Spec):
             sparse.check_parts(axes, self.channel, self.parts)
         return replace(self, axes=axes)
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return promises.promises(self)
-
     def table_promises(self) -> tuple[Derivation, ...]:
         """Guarantee: every promise in it holds for adding or removing one person of the table (those to crowds of kept
         rows for the table of kept rows), whatever was declared about how the table was collected. The channel's own
@@ -145,9 +142,6 @@ class Histogram(Spec):
             fields.append("the lowest rate at which people were collected: no promise rests on it")
         return tuple(fields)
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         return wire.to_json(self)
 
@@ -161,20 +155,13 @@ class Histogram(Spec):
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.histogram import mechanism
-
         unlisted.check(data, self.axes, self.unit.person, self.unlisted)
-        return mechanism.measure(self, data, source)
+        return FolderSpec.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Result:
         from hubbub.kinds.histogram import mechanism
 
         return mechanism.present(self, measurement["cells"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.histogram import load as histogram_load
-
-        return histogram_load.load(self, files)
 
     # --- where the machines of a cluster write it -----------------------------------------------------------------
 

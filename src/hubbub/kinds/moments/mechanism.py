@@ -26,7 +26,7 @@ from hubbub.kinds.statistic.drawn_columns import (
 from hubbub.kinds.statistic.mechanism import in_label_order, question, sampled
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.tables.engine import OTHER_NUMBER, ExactCounts
 from hubbub.tables.protection import Crowd, Knowledge
 
@@ -50,8 +50,9 @@ def measure(spec: Moments, engine: Engine, source: Source) -> Measurement:
     return Measurement(answers=release(SquareSums(spec), exact, source))
 
 
-def present(spec: Moments, drawn: Drawn) -> Spreads:
+def present(spec: Moments, measurement: Measurement) -> Spreads:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
+    drawn = measurement["answers"]
     rows = rows_of(spec, drawn_columns(spec), drawn)
     every = [number for row in rows for number in row if number is not None]
     if every and not -LARGEST <= min(every) <= max(every) <= LARGEST:

@@ -8,29 +8,15 @@ of x and that of (2 x - W)^2, with noise of rates 0.64 epsilon/W and 0.64 epsilo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import ClassVar, Final
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.derivation import Derivation
-from hubbub.kinds.moments import promises as moments_promises
-from hubbub.kinds.moments import text
 from hubbub.kinds.statistic.spec import Statistic
-from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
-from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Description
-from hubbub.serialization.published_files import Files
-from hubbub.tables import unlisted
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 CROWD_SHARE: Final = Fraction(16, 25)
 """Somebody who stands in for another moves x/W by d and (2 x/W - 1)^2 by d' with d + d' <= 25/16: the largest there is,
@@ -41,6 +27,7 @@ from x/W = 3/8 to 1."""
 class Moments(Statistic):
     """The spread of a column, over the people of each bin, or over all, who have a value there."""
 
+    folder: ClassVar[str] = __package__
     of: Measure
 
     def __post_init__(self) -> None:
@@ -80,32 +67,6 @@ class Moments(Statistic):
         if isinstance(self.protection, Crowd):
             return CROWD_SHARE * loss / width, CROWD_SHARE * loss / width**2
         return (loss / width**2,) * 3
-
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return moments_promises.promises(self)
-
-    def checks(self) -> Iterator[Check]:
-        return moments_promises.checks(self)
-
-    def describe(self) -> Description:
-        return replace(text.describe(self), person=str(moments_promises.who(self)))
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.moments import mechanism
-
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.moments import mechanism
-
-        return mechanism.present(self, measurement["answers"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.moments import load as moments_load
-
-        return moments_load.load(self, files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

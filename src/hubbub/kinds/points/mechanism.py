@@ -14,7 +14,7 @@ from hubbub.kinds.points.result import PublishedPoints
 from hubbub.kinds.points.space import Positions
 from hubbub.noise.sampler import two_sided_geometric, two_sided_geometric_each
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
@@ -55,10 +55,11 @@ def measure(spec: NoisyPoints, engine: Engine, source: Source) -> Measurement:
     return Measurement(points=release(Moves(spec), counted, source))
 
 
-def present(spec: NoisyPoints, drawn: Drawn) -> PublishedPoints:
+def present(spec: NoisyPoints, measurement: Measurement) -> PublishedPoints:
     """The points that were drawn; those that left the box on its edge, if that is wanted; in their order. By how many
     steps they had left it is kept for each column, all points together: their mean before they were put back is nearer
     to that of the data."""
+    drawn = measurement["points"]
     drawn_at = [drawn.integers(name) for name in drawn.batch.schema.names]
     positions = drawn_at
     if spec.clamp:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
@@ -18,34 +18,29 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.points import promises as points_promises
-from hubbub.kinds.points import text, wire
+from hubbub.kinds.points import wire
 from hubbub.kinds.points.regions import Regions
 from hubbub.kinds.points.space import Areas, Space
 from hubbub.noise.sampler import SMALLEST_EPSILON
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, integer, to_text
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import Kind
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.published_files import Files
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
 from hubbub.tables.schema import Schema, column, resolved
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 _ROOM: Final = 1 << 26  # bytes: how many points there are is not known beforehand
 _LARGEST: Final = Fraction(50)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyPoints(Spec):
+class NoisyPoints(FolderSpec):
     """Points of people, those of small cells deleted, the others moved. With `clamp`, those that leave the box are put
     back on its edge afterwards; `within` is a distance for which it is said how often no point moved further."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.points.request
+    folder: ClassVar[str] = __package__
     space: Space
     crowd: int
     epsilon: Fraction
@@ -142,26 +137,8 @@ class NoisyPoints(Spec):
             fields.append("epsilon: where a cell is one position, points do not move")
         return tuple(fields)
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         return wire.to_json(self)
 
     def size_hint(self) -> int:
         return _ROOM
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.points import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.points import mechanism
-
-        return mechanism.present(self, measurement["points"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.points import load as points_load
-
-        return points_load.load(self, files)

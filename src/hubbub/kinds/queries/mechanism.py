@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from hubbub.errors import Refused
 from hubbub.kinds.queries.result import ROUND, Synopsis
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.query_classes import boosting, weights
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces
@@ -93,8 +93,12 @@ def measure(spec: Queries, engine: Engine, source: Source) -> Measurement:
     return Measurement(synopsis=release(Answering(spec), counted, source))
 
 
-def present(spec: Queries, drawn: Drawn) -> Synopsis:
-    """The synopsis; of a method of rounds, what follows from its choices and measurements."""
+def present(spec: Queries, measurement: Measurement) -> Synopsis:
+    """The synopsis; of a method of rounds, what follows from its choices and measurements.
+
+    Guarantee: what was loaded from published files answers as the release did.
+    """
+    drawn = measurement["synopsis"]
     if not in_rounds(spec):
         return Synopsis(spec, Numbers(drawn.integers(NUMBER)))
     assert not isinstance(spec.queries, Halfspaces)

@@ -12,23 +12,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_RATE
 from hubbub.errors import WrongUse
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.promises import person_holds
 from hubbub.kinds.queries import promises as queries_promises
 from hubbub.kinds.queries import replaced, text, wire
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse
@@ -40,14 +37,10 @@ from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.contribution import Moved
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.schema import Schema, column, resolved
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 MOST_CODES: Final = 2**62
 MOST_COLUMNS: Final = 64
@@ -146,7 +139,7 @@ def all_offers(request: QueryRequest) -> tuple[Offer, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Queries(Spec):
+class Queries(FolderSpec):
     """A synopsis that answers every query of a class.
 
     `loss` is what the method loses where it runs: on all people epsilon itself, on a sample what zero-knowledge
@@ -155,6 +148,7 @@ class Queries(Spec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.queries.request
+    folder: ClassVar[str] = __package__
     request: QueryRequest
     method: Method
     loss: Fraction
@@ -239,10 +233,6 @@ class Queries(Spec):
         times = self.method.rounds if isinstance(self.method, Boosting) else 1
         return times * (cells_of(shape) + beyond)
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the public description, or the call is refused."""
-        return queries_promises.promises(self)
-
     def composition(self) -> CompositionInfo:
         return CompositionInfo(noises=queries_promises.gaussian_noises(self))
 
@@ -290,9 +280,6 @@ class Queries(Spec):
             fields.append(f"the name of the column that says who is who, {self.unit.person}")
         return tuple(fields)
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def duration_note(self) -> str:
         return text.ahead(self)
 
@@ -301,19 +288,3 @@ class Queries(Spec):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * self.rows_published
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.queries import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        """Guarantee: what was loaded from published files answers as the release did."""
-        from hubbub.kinds.queries import mechanism
-
-        return mechanism.present(self, measurement["synopsis"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.queries import load as queries_load
-
-        return queries_load.load(self, files)

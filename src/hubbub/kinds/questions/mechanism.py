@@ -18,7 +18,7 @@ from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_people, drawn_rows, question, rows_in_bins
 from hubbub.kinds.statistic.result import drawn_columns
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.sampling.ranks import choose
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import OTHER_NUMBER, Engine, ExactCounts, Joint
@@ -72,8 +72,9 @@ def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
     return Measurement(answers=release(OneSample(spec), exact, source))
 
 
-def present(spec: Questions, drawn: Drawn) -> Replies:
+def present(spec: Questions, measurement: Measurement) -> Replies:
     """The answers to every question; a CheckFailed if such a release cannot draw these integers."""
+    drawn = measurement["answers"]
     if len(drawn) != sum(each.bins * len(drawn_columns(each)) for each in spec.statistics):
         raise CheckFailed("its rows are not as many as its bins")
     values = iter(drawn.integers(VALUE).tolist())

@@ -20,38 +20,30 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.accountant.gaussian import GaussianNoise
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.questions import promises as questions_promises
-from hubbub.kinds.questions import text
 from hubbub.kinds.questions.gaussian import joint_delta
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.sampling.one_sample import joint_epsilon
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored
-from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.protection import Knowledge, Route
 from hubbub.tables.schema import Schema
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 MOST: Final = 50  # questions
 MOST_NUMBERS: Final = 50_000_000  # a place for each question and a count, of every cell
@@ -93,10 +85,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questions(Spec):
+class Questions(FolderSpec):
     """Counts, shares, means and quantiles of one secret sample of `rows` of `of_people` people."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.questions.request
+    folder: ClassVar[str] = __package__
     asked: tuple[Asked, ...]
     epsilon: Fraction  # of zero-knowledge privacy, all questions together
     rows: int
@@ -208,10 +201,6 @@ class Questions(Spec):
             each.bind(schema)
         return self
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return questions_promises.promises(self)
-
     def composition(self) -> CompositionInfo:
         return CompositionInfo()
 
@@ -224,9 +213,6 @@ class Questions(Spec):
             fields.append(f"the name of the column that says who is who, {self.unit.person}")
         return tuple(fields)
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         fields = plain(self)
         assert isinstance(fields, dict)
@@ -234,21 +220,6 @@ class Questions(Spec):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * sum(each.bins for each in self.statistics)
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.questions import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.questions import mechanism
-
-        return mechanism.present(self, measurement["answers"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.questions import load as questions_load
-
-        return questions_load.load(self, files)
 
 
 def _known(statistic: Statistic) -> Knowledge:

@@ -15,7 +15,7 @@ from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, drawn_schema, in_co
 from hubbub.kinds.statistic.mechanism import question
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.tables.engine import Joint
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 
@@ -32,8 +32,9 @@ def measure(spec: Ratio, engine: Engine, source: Source) -> Measurement:
     return Measurement(answers=release(TwoSums(spec), exact, source))
 
 
-def present(spec: Ratio, drawn: Drawn) -> Ratios:
+def present(spec: Ratio, measurement: Measurement) -> Ratios:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
+    drawn = measurement["answers"]
     rows = [(dividend or 0, divisor or 0) for dividend, divisor in rows_of(spec, DRAWN, drawn)]
     if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
         raise CheckFailed(NO_NUMBERS)

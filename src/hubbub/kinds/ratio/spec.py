@@ -8,37 +8,24 @@ is told by neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import ClassVar, Self
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.derivation import Derivation
-from hubbub.kinds.ratio import promises as ratio_promises
-from hubbub.kinds.ratio import text
 from hubbub.kinds.statistic.spec import Statistic
-from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Description
-from hubbub.serialization.published_files import Files
-from hubbub.tables import unlisted
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Noise
 from hubbub.tables.schema import Schema
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio(Statistic):
     """The sum of a column divided by that of another, over the rows of each bin, or over all, that have both."""
 
+    folder: ClassVar[str] = __package__
     of: Measure
     per: Measure
 
@@ -85,29 +72,3 @@ class Ratio(Statistic):
     def bind(self, schema: Schema) -> Self:
         self.per.resolved(schema)
         return Statistic.bind(self, schema)
-
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return ratio_promises.promises(self)
-
-    def checks(self) -> Iterator[Check]:
-        return ratio_promises.checks(self)
-
-    def describe(self) -> Description:
-        return replace(text.describe(self), person=str(ratio_promises.who(self)))
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.ratio import mechanism
-
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.ratio import mechanism
-
-        return mechanism.present(self, measurement["answers"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.ratio import load as ratio_load
-
-        return ratio_load.load(self, files)

@@ -19,20 +19,17 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram
-from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import CompositionInfo, Description, Kind
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
-from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Axis, Discovered, rule
 from hubbub.tables.generalization import Unchanged
 from hubbub.tables.schema import ColumnType, Schema, check, column
 
 if TYPE_CHECKING:
-    from hubbub.kinds.records.result import Rows
-    from hubbub.tables.engine import Engine
+    pass
 
 
 KEY_COLUMNS: Final = Theorem(
@@ -41,7 +38,7 @@ KEY_COLUMNS: Final = Theorem(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Records(Spec):
+class Records(FolderSpec):
     """The records that at least k people share once a public function has made them coarser.
 
     Guarantee: (k, 0)-crowd-blending, and what a secret sample adds to that, since the rows are a function of the
@@ -50,6 +47,7 @@ class Records(Spec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.records.request
+    folder: ClassVar[str] = __package__
     cells: Histogram
     keep: tuple[str, ...] = ()  # columns that are published untouched, beside the promises
 
@@ -151,21 +149,6 @@ class Records(Spec):
     def to_json(self) -> dict[str, Plain]:
         fields = histogram_wire.to_json(self.cells)
         return {**fields, "keep": [*self.keep]} if self.keep else fields
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.records import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Rows:
-        from hubbub.kinds.records import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.records import load as records_load
-
-        return records_load.load(self, files)
 
 
 def _found(axis: Axis, holds: ColumnType) -> Axis:

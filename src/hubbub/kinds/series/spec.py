@@ -6,22 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.cube.margins import checked as check_margins
 from hubbub.kinds.histogram.wire import is_partition
-from hubbub.kinds.series import promises, text
+from hubbub.kinds.series import promises
 from hubbub.kinds.series.calendar import Calendar
 from hubbub.kinds.series.crowds import Crowds
-from hubbub.noise.source import Source
 from hubbub.protocol.capabilities import SeriesPart
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.choice import MOST_PERIODS
 from hubbub.query_classes.series.factor import Factor
@@ -34,9 +32,6 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
 from hubbub.tables.schema import ColumnType, Schema, column, resolved
-
-if TYPE_CHECKING:
-    from hubbub.kinds.series.mechanism import Increments
 
 HISTOGRAM, COUNT, CUBE, SUM = "histogram", "count", "cube", "sum"
 KINDS: Final = (HISTOGRAM, COUNT, CUBE, SUM)
@@ -219,13 +214,14 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Period(Spec):
+class Period(FolderSpec):
     """One period of a series: its files hold all periods up to this one.
 
     Guarantee: the promises are those of the whole series; a period adds none and takes none away.
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.series.request
+    folder: ClassVar[str] = __package__
     series: Series
     period: str
     missed: tuple[str, ...] = ()  # periods so far that were not published: nobody was counted in them
@@ -264,9 +260,6 @@ class Period(Spec):
     def unverified_fields(self) -> tuple[str, ...]:
         return ("how often an interval is right: no promise to people rests on it", "the name of the series")
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         fields = plain(self)
         assert isinstance(fields, dict)
@@ -274,16 +267,6 @@ class Period(Spec):
 
     def size_hint(self) -> int:
         return (1 << 20) + 2 * _BYTES * self.series.cells * (self.index + 1)
-
-    def measure(self, data: Increments, source: Source) -> Measurement:
-        from hubbub.kinds.series import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.series import mechanism
-
-        return mechanism.present(self, measurement)
 
     @property
     def part(self) -> SeriesPart:
@@ -299,11 +282,6 @@ class Period(Spec):
         from hubbub.kinds.series import load as series_load
 
         return series_load.drawn_digests(self, files)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.series import load as series_load
-
-        return series_load.load(self, files)
 
 
 def read(given: Any) -> Period:

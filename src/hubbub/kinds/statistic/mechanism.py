@@ -34,7 +34,7 @@ from hubbub.noise.binomial import binomial
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.sampling.ranks import choose
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
@@ -67,8 +67,9 @@ def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
     return Measurement(answers=release(Sums(spec), exact, source))
 
 
-def present(spec: Statistic, drawn: Drawn) -> Answers:
+def present(spec: Statistic, measurement: Measurement) -> Answers:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
+    drawn = measurement["answers"]
     answers = answers_of(spec, rows_of(spec, drawn_columns(spec), drawn))
     return replace(answers, found=found_keys(spec, drawn))
 

@@ -28,19 +28,16 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.kinds.histogram.wire import is_partition
-from hubbub.kinds.statistic import promises as statistic_promises
-from hubbub.kinds.statistic import text
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
+from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.spec import CompositionInfo, Description, Kind
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored
-from hubbub.serialization.published_files import Files
 from hubbub.tables import condition, unlisted
 from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.bounded_column import Measure
@@ -59,10 +56,11 @@ _BYTES_PER_BIN: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic(Spec):
+class Statistic(FolderSpec):
     """One number for each bin of a public partition, or one for everybody."""
 
     kind: ClassVar[Kind]  # set where the kinds are made, in hubbub.kinds.statistic.request
+    folder: ClassVar[str] = __package__
     axes: tuple[Axis, ...]
     where: Condition | None
     protection: Protection
@@ -265,10 +263,6 @@ class Statistic(Spec):
         check_found(known)
         return known
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return statistic_promises.promises(self)
-
     def composition(self) -> CompositionInfo:
         at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
         noises = () if self.gaussian is None else (self.gaussian,)
@@ -279,7 +273,7 @@ class Statistic(Spec):
         return tuple(step for step in self.promises() if step.people == self.people or self.survey is None)
 
     def checks(self) -> Iterator[Check]:
-        return statistic_promises.checks(self)
+        yield from self.module("promises").checks(self)
 
     def unverified_fields(self) -> tuple[str, ...]:
         fields = ["how often an interval is right: no promise to people rests on it"]
@@ -288,7 +282,7 @@ class Statistic(Spec):
         return tuple(fields)
 
     def describe(self) -> Description:
-        return replace(text.describe(self), person=str(statistic_promises.who(self)))
+        return replace(FolderSpec.describe(self), person=str(self.module("promises").who(self)))
 
     def to_json(self) -> dict[str, Plain]:
         fields = plain(self)
@@ -300,20 +294,8 @@ class Statistic(Spec):
         return (1 << 20) + _BYTES_PER_BIN * self.bins
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.statistic import mechanism
-
         unlisted.check(data, self.axes, self.unit.person, self.unlisted)
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.statistic import mechanism
-
-        return mechanism.present(self, measurement["answers"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.statistic import load as statistic_load
-
-        return statistic_load.load(self, files)
+        return FolderSpec.measure(self, data, source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,38 +20,25 @@ rates are such that nobody loses more than epsilon whatever the bins (:meth:`hub
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import ClassVar, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity
-from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.statistic.weights import check_weight
-from hubbub.kinds.sum import promises as sum_promises
-from hubbub.kinds.sum import text
 from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
-from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description
+from hubbub.protocol.spec import CompositionInfo
 from hubbub.serialization.exact_json import UNSAID
-from hubbub.serialization.published_files import Files
-from hubbub.tables import unlisted
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 _BYTES: Final = 300  # of a bin
 
@@ -60,6 +47,7 @@ _BYTES: Final = 300  # of a bin
 class Sum(Statistic):
     """The total of a column over the people of each bin, or over all, who have a value there."""
 
+    folder: ClassVar[str] = __package__
     of: Measure
     cap: Fraction | None = None  # the most that a person counts with; None: layers, or a cap that is drawn
     cap_per_bin: Fraction | None = None  # the most that a person with several rows counts with in one bin
@@ -277,37 +265,11 @@ class Sum(Statistic):
         """Weights and rows are in the totals already."""
         return self.unit.moved(self.bins or None)
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return sum_promises.promises(self)
-
     def composition(self) -> CompositionInfo:
         return CompositionInfo(noises=() if self.gaussian is None else (self.gaussian,))
 
-    def checks(self) -> Iterator[Check]:
-        return sum_promises.checks(self)
-
-    def describe(self) -> Description:
-        return replace(text.describe(self), person=str(sum_promises.who(self)))
-
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES * self.bins * (1 + len(self.layers))
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.sum import mechanism
-
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.sum import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.sum import load as sum_load
-
-        return sum_load.load(self, files)
 
 
 def _check_cap(spec: Sum) -> None:

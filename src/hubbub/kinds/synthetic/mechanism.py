@@ -47,6 +47,6 @@ def measure(spec: Synthetic, engine: Engine, source: Source) -> Measurement:
 
 def present(spec: Synthetic, measurement: Measurement) -> InventedRows:
     """Fit the model and expand the seed; both when they are looked at."""
-    tables = queries_mechanism.present(spec.tables, measurement["synopsis"])
+    tables = queries_mechanism.present(spec.tables, measurement)
     assert isinstance(tables, Synopsis)
     return InventedRows(spec, tables, measurement["seed"].integers(WORD))

@@ -8,42 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.queries import wire as queries_wire
 from hubbub.kinds.queries.spec import Queries
-from hubbub.kinds.synthetic import text
-from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
+from hubbub.protocol.folder import FolderSpec
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.junction_tree import MOST_ROWS
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
-from hubbub.serialization.published_files import Files
 from hubbub.tables.schema import Schema
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 _BYTES_PER_ROW = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Synthetic(Spec):
+class Synthetic(FolderSpec):
     """Tables with noise, and `size` invented rows; about as many as there are people where that is not said.
 
     Guarantee: that of the tables. Nothing else of the data is looked at.
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.synthetic.request
+    folder: ClassVar[str] = __package__
     tables: Queries
     size: int | None = None
 
@@ -77,29 +71,11 @@ class Synthetic(Spec):
             "the seed, if somebody drew until they liked the rows: no promise rests on it",
         )
 
-    def describe(self) -> Description:
-        return text.describe(self)
-
     def to_json(self) -> dict[str, Plain]:
         return {"tables": queries_wire.to_json(self.tables), "size": self.size}
 
     def size_hint(self) -> int:
         return 2 * self.tables.size_hint() + _BYTES_PER_ROW * (self.size or 100_000)
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.synthetic import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.synthetic import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.synthetic import load as synthetic_load
-
-        return synthetic_load.load(self, files)
 
 
 def read(given: Mapping[str, Any]) -> Synthetic:

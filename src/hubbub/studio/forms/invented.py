@@ -17,7 +17,7 @@ import pyarrow as pa
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.kinds.series.mechanism import Increments, counted
 from hubbub.kinds.series.spec import Period
-from hubbub.noise.source import Source, SystemSource
+from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import INFINITY, integer
 from hubbub.protocol.spec import Kind
 from hubbub.report.picture import picture
@@ -26,7 +26,6 @@ from hubbub.tables.bounded_column import Measure, measured
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.condition import Compare, Missing, OneOf
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.engine import Engine
 from hubbub.tables.schema import ColumnType
 
 MOST: Final = 20_000  # people who are invented

@@ -49,7 +49,9 @@ def official(ballots: Ballots, rule: Any = None) -> Official:
 
 def table(ballots: Ballots, record: Official, label: str = "ballots", **words: Any) -> PathTable:
     spec = publish(record, **words)
-    return spec.present(spec.measure(BallotBox(ballots), ScriptedSource.from_label(label)))
+    found = spec.present(spec.measure(BallotBox(ballots), ScriptedSource.from_label(label)))
+    assert isinstance(found, PathTable)
+    return found
 
 
 def shown(paths: dict[Ballot, int], k: int) -> dict[Ballot, int]:

@@ -23,7 +23,7 @@ from hubbub.kinds.graph.promises import EDGE, VERTEX, promises
 from hubbub.kinds.graph.result import Answer, falling
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source
-from hubbub.protocol.measurement import release
+from hubbub.protocol.measurement import Measurement, release
 
 MAX_DEGREE = 40  # nobody in the town has as many friends
 
@@ -36,7 +36,7 @@ def spec(*of: Statistic, epsilon: str = "1", samples: int | None = 500, size: Si
 
 
 def answers(graph: Graph, asked: GraphSpec, source: Source) -> tuple[Answer, ...]:
-    return present(asked, release(NoisyCounts(asked), truth(graph, asked), source)).answers
+    return present(asked, Measurement(counts=release(NoisyCounts(asked), truth(graph, asked), source))).answers
 
 
 def run(graph: Graph, asked: GraphSpec, label: str = "answers") -> tuple[Answer, ...]:

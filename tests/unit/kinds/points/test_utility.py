@@ -17,7 +17,7 @@ from hubbub.kinds.points.spec import NoisyPoints
 from hubbub.kinds.points.utility import each_within, farther, mean_within, missed, paper_missed, reach
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball, exp
-from hubbub.protocol.measurement import release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.tables.engine import ExactCounts
 
 RUNS, SIZE = 300, 1e-6
@@ -91,7 +91,7 @@ def test_the_mean_is_that_of_points_before_they_were_put_back_on_the_edge(last: 
     start, people = 999 if last else 0, 10_000
     exact = ExactCounts(np.array([start]), np.array([people]))
     drawn = release(Moves(spec), exact, ScriptedSource.from_label(f"edge {last}"))
-    shown = present(spec, drawn)
+    shown = present(spec, Measurement(points=drawn))
     truth = Fraction(2 * start + 1, 20)
     (bound,), (mean,) = mean_within(spec, people, RARE), shown.means()
     pulled = abs(Fraction(int(shown.positions[0].sum()), people) - start) / 10
