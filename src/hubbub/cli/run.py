@@ -11,6 +11,7 @@ from hubbub.cli import display, echo, examples, json_option, page, print_json, p
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
+    from hubbub.project.joint import Joint
     from hubbub.project.planning import Plan
 
 
@@ -65,8 +66,11 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
     new = [name for name, files in written.items() if files]
     console = page()
     console.print(verdict(f"Published: {len(new):,} of {len(written):,}; the others were out already.\n"))
+    together = {name for each in planned.releases if each.joint is not None for name in each.names}
     for name in new:
-        console.print(f"{name}: {display(written[name].get('report', written[name]['certificate']))}", soft_wrap=True)
+        files = written[name]
+        where = files["release"] if name in together else files.get("report", files["certificate"])
+        console.print(f"{name}: {display(where)}", soft_wrap=True)
     _print_totals(planned)
 
 
@@ -78,6 +82,7 @@ def _as_json(planned: Plan) -> dict[str, Any]:
         "releases": [
             {
                 "name": each.wanted.name,
+                **({} if each.joint is None else _of_joint(each.joint)),
                 "dataset": each.wanted.dataset,
                 "state": each.state.value,
                 "published": each.spec.describe().published,
@@ -90,11 +95,26 @@ def _as_json(planned: Plan) -> dict[str, Any]:
     }
 
 
+def _of_joint(joint: Joint) -> dict[str, Any]:
+    tables = zip(joint.members, joint.variances, strict=True)
+    return {
+        "tables": [
+            {"name": each.wanted.name, "root_mean_square": variance**0.5, "by_itself": each.variance**0.5}
+            for each, variance in tables
+        ],
+        "error_over_separate": joint.ratio,
+    }
+
+
 def _print(planned: Plan) -> None:
     """What a run would do, in a few lines."""
+    from hubbub.project.review import gain
+
     console = page()
     for each in planned.releases:
-        console.print(f"{each.wanted.name}: {each.state.value}.", soft_wrap=True)
+        where = "" if each.joint is None else f" together, in {each.wanted.name}"
+        more = "" if each.joint is None else f" {gain(each.joint)}"
+        console.print(f"{', '.join(each.names)}: {each.state.value}{where}.{more}", soft_wrap=True)
     _print_totals(planned)
 
 

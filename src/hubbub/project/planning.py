@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
 
 from hubbub import registry
 from hubbub.errors import Refused, WrongUse
@@ -18,31 +15,13 @@ from hubbub.ledger.dry_run import trials
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
 from hubbub.private_sql.asking import prepare
+from hubbub.project.joint_planning import joint_releases
 from hubbub.project.plan_file import Dataset, Publication, Wanted
+from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
-from hubbub.publication.signed_files import CERTIFICATE, published
-from hubbub.publication.staging import DRAFT, unfinished
+from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.tables.schema import unnamed_person
-
-
-class State(Enum):
-    """Where a release is."""
-
-    OUT = "published"
-    READY = "written, and to be brought out"
-    OPEN = "to be published"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A release with its spec, bound to the columns of its table, and where it is."""
-
-    wanted: Wanted
-    table: Table
-    spec: Spec
-    state: State
-    weak: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,16 +46,22 @@ def plan(publication: Publication) -> Plan:
     """
     ledger = Ledger(publication.ledger)
     releases, after = [], {}
+    order = {each.name: i for i, each in enumerate(publication.wanted)}
     for dataset in publication.datasets:
         mine = [each for each in publication.wanted if each.dataset == dataset.name]
         tables = {each.name: _opened(publication, dataset, each) for each in mine}
-        found = [_planned(publication, ledger, each, *tables[each.name]) for each in mine]
+        together = list(joint_releases(publication, ledger, dataset, mine, tables))
+        named = {name for each in together for name in each.names}
+        found = [
+            *together,
+            *(_planned(publication, ledger, each, *tables[each.name]) for each in mine if each.name not in named),
+        ]
+        found.sort(key=lambda each: order[each.names[0]])
         after[dataset.name] = _totals_after(ledger, dataset, found)
         releases += found
-    order = {each.name: i for i, each in enumerate(publication.wanted)}
     return Plan(
         publication=publication,
-        releases=tuple(sorted(releases, key=lambda each: order[each.wanted.name])),
+        releases=tuple(sorted(releases, key=lambda each: order[each.names[0]])),
         after=after,
     )
 
@@ -102,26 +87,13 @@ def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple
 def _planned(publication: Publication, ledger: Ledger, wanted: Wanted, people: Table, spec: Spec) -> Planned:
     weak = weaknesses(spec, unnamed_person(people.engine.columns()))
     folder = publication.folder(wanted)
-    state = State.READY if any((hidden / DRAFT).exists() for hidden in unfinished(folder)) else State.OPEN
+    state = State.READY if is_ready(folder) else State.OPEN
     if (folder / CERTIFICATE).exists():
-        body = _certificate(publication, ledger, wanted)
+        body = certificate_in(folder, ledger, wanted.dataset)
         if body.get("release") != spec.to_json() or body.get("reading") != dict(people.reading):
-            raise Refused(
-                f"{wanted.name} is published already, and what this file asks for now is another release; give that another "
-                "name, and it is planned as a new one"
-            )
+            raise Refused(ANOTHER.format(wanted.name))
         state = State.OUT
     return Planned(wanted=wanted, table=people, spec=spec, state=state, weak=weak)
-
-
-def _certificate(publication: Publication, ledger: Ledger, wanted: Wanted) -> dict[str, Any]:
-    folder = publication.folder(wanted)
-    if CERTIFICATE not in published(folder, ledger):
-        raise Refused(f"{folder} holds a release that this ledger did not publish; move it, or choose another folder")
-    found: dict[str, Any] = json.loads((folder / CERTIFICATE).read_bytes())
-    if found["ledger"]["dataset"] != wanted.dataset:
-        raise Refused(f"{wanted.name} is published of other people; give this release another name")
-    return found
 
 
 def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Totals | None:
@@ -143,8 +115,8 @@ def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Tot
     )
     last = tried[-1]
     if last.refusal is not None:
-        name = new[len(tried) - 1].wanted.name
-        raise Refused(f"{name} cannot follow the others: {last.refusal.marked}")
+        names = ", ".join(new[len(tried) - 1].names)
+        raise Refused(f"{names} cannot follow the others: {last.refusal.marked}")
     return last.after
 
 

@@ -7,13 +7,16 @@ by declaration, and what all of it comes to.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from hubbub.certificate.explanation import in_numbers, meaning
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
-from hubbub.project.planning import Plan, Planned, losses
+from hubbub.project.joint import Joint
+from hubbub.project.planned import Planned
+from hubbub.project.planning import Plan, losses
 
 STATE: Final = "State"
 """The term of the line that says how far a release is."""
@@ -48,7 +51,8 @@ def _lines(plan: Plan) -> Iterator[Line]:
 def _release(planned: Planned) -> Iterator[Line]:
     spec, wanted = planned.spec, planned.wanted
     about, promises = spec.describe(), requested_first(spec.promises())
-    yield Line(2, f"{wanted.name}: {wanted.report.get('title') or about.title}")
+    title = about.title if planned.joint is None else f"{len(planned.names)} tables, planned together"
+    yield Line(2, f"{wanted.name}: {wanted.report.get('title') or title}")
     yield Line(0, STATE, f"{planned.state.value}.")
     yield Line(0, "Question", f"{about.published}.")
     yield Line(0, "About", f"the people of {wanted.dataset}; {about.person}.")
@@ -57,12 +61,41 @@ def _release(planned: Planned) -> Iterator[Line]:
     )
     for step in promises[1:]:
         yield Line(0, "Also holds", f"{in_numbers(step)}.")
+    if planned.joint is not None:
+        yield from _tables(planned.joint, wanted.name, wanted.form)
     if (error := expected_error(spec)) is not None:
         yield Line(0, "How exact", f"a number of {EXAMPLE_PEOPLE:,} people is off by about {error:,.3g}.")
     for column, rule in about.public:
         yield Line(0, "Public by declaration", f"{column}: {rule}.")
     for weakness in planned.weak:
         yield Line(0, "Weak", f"{weakness}.")
+
+
+def _tables(joint: Joint, folder: str, form: str) -> Iterator[Line]:
+    """Where each table is, how exact it is, and what is gained over separate releases."""
+    ending = "csv" if form == "xlsx" else form
+    for each, variance in zip(joint.members, joint.variances, strict=True):
+        title = each.wanted.report.get("title")
+        yield Line(
+            0,
+            f"Table {each.wanted.name}",
+            f"{f'{title}; ' if title else ''}in {folder}/{each.wanted.name}.{ending}. A number is off by about "
+            f"{math.sqrt(variance):,.3g} (root mean square); in a release of its own, by {math.sqrt(each.variance):,.3g}.",
+        )
+    yield Line(
+        0,
+        "Together",
+        f"{gain(joint)} No table is less exact than by itself. Whoever is in no declared bin of a column is under null or "
+        "other there.",
+    )
+
+
+def gain(joint: Joint) -> str:
+    """By how much a joint release is better, in one sentence."""
+    return (
+        f"The mean squared error is {100 * (1 - joint.ratio):.0f} % less than that of {len(joint.members)} releases with the "
+        "same promise in all, the mean over tables by their parts of it."
+    )
 
 
 def markdown(lines: tuple[Line, ...]) -> str:

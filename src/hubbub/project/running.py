@@ -11,7 +11,8 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.trust import key_of
 from hubbub.project.approval import APPROVAL, check_approval
 from hubbub.project.plan_file import FILE, Publication, read_plan
-from hubbub.project.planning import Plan, Planned, State, plan
+from hubbub.project.planned import Planned, State
+from hubbub.project.planning import Plan, plan
 from hubbub.project.review import markdown, sheet
 from hubbub.protocol.weakness import check_confirmed
 from hubbub.publication.files import check_format
@@ -40,11 +41,18 @@ def run(
     if publication.approval is not None and planned.open:
         check_approval(markdown(sheet(planned)), publication.file.parent / APPROVAL, key_of(publication.approval))
     _set_policies(publication)
-    written = {}
+    written = dict[str, dict[str, str]]()
     for each in planned.releases:
-        report(each.wanted.name)
-        written[each.wanted.name] = _one(publication, each)
+        report(", ".join(each.names))
+        files = _one(publication, each)
+        written |= {name: files if each.joint is None else _of_table(files, name) for name in each.names}
     return written
+
+
+def _of_table(files: dict[str, str], name: str) -> dict[str, str]:
+    """The files of one table of a joint release: its own numbers, and what it shares with the others."""
+    shared = {what: path for what, path in files.items() if what in ("certificate", "report", "dictionary")}
+    return {"release": files[name], **shared} if name in files else {}
 
 
 def _set_policies(publication: Publication) -> None:

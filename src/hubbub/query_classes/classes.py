@@ -10,6 +10,8 @@ many of them one cell lies at most (`depth`).
 ::
 
     marginals:2      every cell of every table by two columns
+    tables:a=1+2*3,b=3   every cell of the table a, by the first two columns, and of b, by the third; by itself a would have
+                     three parts of what may be lost, and b one
     conjunctions:3   every condition of the form a = x and b = y and c = z, on one, two or three columns
     intervals        every run of consecutive bins of one column
     boxes            every run of bins of each of several columns, all at once
@@ -18,6 +20,8 @@ many of them one cell lies at most (`depth`).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -40,7 +44,23 @@ Numbers: TypeAlias = NDArray[Any]
 Spans: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 MOST_TABLES: Final = 100_000
-NAMES: Final = ("marginals:W", "conjunctions:W", "intervals", "boxes", "halfspaces")
+NAMES: Final = ("marginals:W", "conjunctions:W", "tables:NAME=I+J,..", "intervals", "boxes", "halfspaces")
+MOST_NAMED: Final = 200
+"""Tables that are listed by their names."""
+OURS: Final = (
+    "release",
+    "answers",
+    "consistent",
+    "rounds",
+    "report",
+    "certificate",
+    "datapackage",
+    "withdrawn",
+    "replaced",
+)
+"""Names of files of ours, which no table has."""
+TABLE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+MOST_SHARE: Final = 10**6
 
 
 @dataclass(frozen=True)
@@ -175,6 +195,11 @@ class ColumnCells:
         fixed += [i for i in ones if i not in fixed][: max(0, least - len(fixed))]
         return tuple(sorted(fixed)) if least <= len(fixed) <= self.ways else None
 
+    def around(self, columns: Sequence[int]) -> tuple[int, ...] | None:
+        """A table of the class that has all of these columns: with others of the fewest bins; None if there is none."""
+        rest = sorted((i for i in range(len(self.shape)) if i not in columns), key=lambda i: self.shape[i])
+        return None if len(columns) > self.ways else tuple(sorted([*columns, *rest[: self.ways - len(columns)]]))
+
     def index_of(self, query: Box) -> int:
         columns = self._columns(query)
         assert columns is not None
@@ -221,6 +246,81 @@ class ColumnCells:
             indices = np.ravel_multi_index([bins[i] for i in each], [self.shape[i] for i in each])
             np.add.at(found, start + indices, counts)
         return found
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """A table by some columns. By itself it would have `share` parts of what may be lost."""
+
+    name: str
+    columns: tuple[int, ...]
+    share: int = 1
+
+    @property
+    def text(self) -> str:
+        """As it is written, columns counted from 1."""
+        return f"{self.name}={'+'.join(str(i + 1) for i in self.columns)}*{self.share}"
+
+
+@dataclass(frozen=True)
+class NamedTables(ColumnCells):
+    """Cells of some tables, each with a name: not all tables by so many columns, but those that somebody asked for."""
+
+    tables: tuple[NamedTable, ...] = ()
+
+    def __post_init__(self) -> None:
+        names, sets = [each.name for each in self.tables], [each.columns for each in self.tables]
+        if not 1 <= len(sets) <= MOST_NAMED or len(set(names)) < len(names) or len(set(sets)) < len(sets):
+            raise WrongUse(f"tables are from 1 to {MOST_NAMED}, each with a name and columns of its own; write them so")
+        if not all(map(is_table_name, names)):
+            raise WrongUse(
+                f"a table has a name of small letters, digits and hyphens that is none of {', '.join(OURS)}; give it another"
+            )
+        if not all(
+            each and list(each) == sorted(set(each)) and each[0] >= 0 and each[-1] < len(self.shape) for each in sets
+        ):
+            raise WrongUse(
+                f"the columns of a table are numbers from 1 to {len(self.shape)}, in their order, like 1+3; write them so"
+            )
+        if not all(1 <= each.share <= MOST_SHARE for each in self.tables):
+            raise WrongUse(f"the part of a table is a whole number from 1 to {MOST_SHARE:,}; write it so")
+
+    @property
+    def name(self) -> str:
+        return f"tables:{','.join(each.text for each in self.tables)}"
+
+    @cached_property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(each.columns for each in self.tables)
+
+    def around(self, columns: Sequence[int]) -> tuple[int, ...] | None:
+        wider = [each for each in self.sets if set(columns) <= set(each)]
+        return min(wider, key=lambda each: prod(self.shape[i] for i in each), default=None)
+
+    def _columns(self, box: Box) -> tuple[int, ...] | None:
+        ones = {i for i, (start, stop) in enumerate(box) if stop - start == 1}
+        if any(stop - start not in (1, size) for (start, stop), size in zip(box, self.shape, strict=True)):
+            return None
+        fixed = {i for i in ones if self.shape[i] > 1}
+        return next((each for each in self.sets if fixed <= set(each) <= ones), None)
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a file of this name may have a table."""
+    return TABLE_NAME.fullmatch(name) is not None and name not in OURS
+
+
+def _named_tables(text: str, shape: Shape) -> NamedTables:
+    found = []
+    for part in text.split(","):
+        match = re.fullmatch(r"([^=*+]+)=([0-9]{1,3}(?:\+[0-9]{1,3})*)(?:\*([0-9]{1,7}))?", part.strip())
+        if match is None:
+            raise WrongUse(
+                f"a table is written NAME=I+J, its columns by their places, like ages=1+2, not {part[:40]!r}"
+            )
+        columns = tuple(int(each) - 1 for each in match[2].split("+"))
+        found.append(NamedTable(match[1].strip(), columns, int(match[3] or 1)))
+    return NamedTables(shape, max(len(each.columns) for each in found), tables=tuple(found))
 
 
 @dataclass(frozen=True)
@@ -343,6 +443,8 @@ def parse(text: str, shape: Shape) -> Class:
     name, colon, number = text.strip().partition(":")
     if name in ("marginals", "conjunctions") and number.isascii() and number.isdigit() and len(number) < 4:
         return ColumnCells(shape, int(number), at_most=name == "conjunctions")
+    if name == "tables" and colon:
+        return _named_tables(number, shape)
     if not colon:
         match name:
             case "intervals":

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import rational, to_text
-from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, Query
+from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, NamedTables, Query
 from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, planned
 from hubbub.query_classes.marginals.residual import Reconstruction, Residuals
 from hubbub.query_classes.marginals.tables import Columns, Tables
@@ -34,7 +34,11 @@ def tables_of(
     queries: ColumnCells, replaced: bool = False, outside: bool = True, rows: int = 1, squares: int = 1
 ) -> Tables:
     """The tables of a class. In the mean every cell of marginals counts alike, and of conjunctions every table, with the
-    grand total, so that the small ones are good as well."""
+    grand total, so that the small ones are good as well. Of named tables a cell counts by the cube of its table's share:
+    with such weights these shares are the best ones of separate tables."""
+    if isinstance(queries, NamedTables):
+        cubes = tuple(each.share**3 for each in queries.tables)
+        return Tables(queries.shape, queries.sets, cubes, replaced, outside, rows, squares)
     sizes = range(queries.ways + 1) if queries.at_most else (queries.ways,)
     workload = tuple(each for size in sizes for each in combinations(range(len(queries.shape)), size))
     plain = Tables(queries.shape, workload, (1,) * len(workload), replaced, outside, rows, squares)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Box, Boxes, Class, ColumnCells, Halfspaces, Query, Shape, cells_of
+from hubbub.query_classes.classes import Box, Boxes, Class, ColumnCells, Halfspaces, NamedTables, Query, Shape, cells_of
 from hubbub.sampling.sanitize import Blank
 
 MOST_CELLS: Final = 10**7
@@ -175,8 +175,8 @@ class HasIntervals(Protocol):
 
 
 def mean_square(method: object, setting: Setting) -> float | None:
-    """The mean of the variances of all answers, or of tables the largest, as the setting says; None where it is not known
-    beforehand, and of intervals where the number of people is public."""
+    """The mean of the variances of all answers (of named tables, by the cubes of their shares), or of tables the largest,
+    as the setting says; None where it is not known beforehand, and of intervals where the number of people is public."""
     if isinstance(setting.queries, Boxes) and len(setting.shape) == 1 and setting.rows is None:
         return method.interval_mean_square(setting) if isinstance(method, HasIntervals) else None
     found = method.table_variances(setting) if isinstance(method, HasVariances) else {}
@@ -184,6 +184,9 @@ def mean_square(method: object, setting: Setting) -> float | None:
         return None
     if setting.least == "largest":
         return max(found.values())
+    if isinstance(setting.queries, NamedTables):
+        cubes = {each.columns: each.share**3 for each in setting.queries.tables}
+        return sum(cubes[each] * variance for each, variance in found.items()) / sum(cubes.values())
     cells = {each: prod(setting.shape[i] for i in each) for each in found}
     return sum(cells[each] * variance for each, variance in found.items()) / sum(cells.values())
 

@@ -1,6 +1,6 @@
 """Many marginals without a delta: noise on every table for its share of epsilon, then least squares by residuals.
 
-Shares ~ N_A^(1/3) have the least mean square over cells, before the fit
+Shares ~ N_A^(1/3) (of tables with names, their own) have the least mean square over cells, before the fit
 (:mod:`hubbub.query_classes.marginals.geometric`).
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, Query, Shape
+from hubbub.query_classes.classes import Box, Class, ColumnCells, Halfspace, NamedTables, Query, Shape
 from hubbub.query_classes.marginals.geometric import Fitted, GeometricTables
 from hubbub.query_classes.marginals.tables import Tables
 from hubbub.query_classes.setting import Cells, Drawn, Setting, TableAnswers, table_of, too_wide, unlisted
@@ -40,6 +40,11 @@ class SplitTables:
         """The noise of every table."""
         assert isinstance(setting.queries, ColumnCells)
         return _noise(setting.queries, setting.half_way)
+
+    def drawn_tables(self, queries: Class) -> ColumnCells:
+        """The tables that get noise: those that are asked for."""
+        assert isinstance(queries, ColumnCells)
+        return queries
 
     def why_not(self, setting: Setting) -> str:
         if not isinstance(setting.queries, ColumnCells):
@@ -85,7 +90,7 @@ class SplitTables:
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: exact counts with exact noise of the rates that :meth:`spends` adds up."""
         assert isinstance(setting.queries, ColumnCells)
-        queries = setting.queries
+        queries = self.drawn_tables(setting.queries)
         truth = queries.of_listed(cells.codes, cells.counts)
         parts = [
             truth[start:stop] + two_sided_geometric(rate, stop - start, source)
@@ -115,7 +120,10 @@ def _bins(query: Box, columns: tuple[int, ...]) -> tuple[int, ...]:
 @lru_cache(maxsize=64)
 def _noise(queries: ColumnCells, loss: Fraction) -> GeometricTables:
     tables = _tables(queries.shape, queries.sets)
-    roots = [round(_FINE * tables.cells(each) ** (1 / 3)) for each in queries.sets]
+    if isinstance(queries, NamedTables):
+        roots = [each.share for each in queries.tables]
+    else:
+        roots = [round(_FINE * tables.cells(each) ** (1 / 3)) for each in queries.sets]
     rates = tuple(loss * Fraction(root, sum(roots)) for root in roots)
     return GeometricTables(tables, rates, tuple(rate**2 for rate in rates))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import trust
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.approval import approve, check_approval
-from hubbub.project.plan_file import read_plan
-from hubbub.project.planning import State, plan
+from hubbub.project.plan_file import cube_root, read_plan
+from hubbub.project.planned import State
+from hubbub.project.planning import plan
 from hubbub.project.review import markdown, page, sheet
 
 FIELDS = [
@@ -43,7 +45,7 @@ name = "pay"
 kind = "mean"
 of = "salary"
 by = ["unit"]
-importance = 2
+importance = 8
 """
 
 
@@ -94,9 +96,24 @@ def test_what_a_file_wants_is_published_once(tmp_path: Path) -> None:
 def test_the_budget_is_shared_by_importance(tmp_path: Path) -> None:
     wanted = {each.name: each.words["epsilon"] for each in read_plan(put(tmp_path)).wanted}
     assert wanted == {"units": "1", "pay": "2"}
-    text = TOML.replace("epsilon = 3", 'epsilon = "0.1"').replace("importance = 2", "importance = 6")
+    text = TOML.replace("epsilon = 3", 'epsilon = "0.1"').replace("importance = 8", "importance = 216")
     shares = [each.words["epsilon"] for each in read_plan(put(tmp_path, text)).wanted]
     assert shares == ["0.0142857142857", "0.0857142857142"]  # rounded down
+
+
+def test_shares_by_the_cube_roots_of_importance_have_the_least_weighted_error() -> None:
+    """Exact over a grid: with 1 : 8 no split of epsilon into hundredths has a smaller sum of importance/epsilon^2."""
+    roots = [cube_root(Fraction(1)), cube_root(Fraction(8)), cube_root(Fraction(27, 64))]
+    assert roots == [1, 2, Fraction(3, 4)]
+    assert 0 <= Fraction(2) - cube_root(Fraction(2)) ** 3 < Fraction(1, 10**17)
+
+    def error(first: Fraction) -> Fraction:
+        return 1 / first**2 + 8 / (1 - first) ** 2
+
+    best = error(Fraction(1, 3))
+    assert best == 27
+    assert all(error(Fraction(n, 100)) > best for n in range(1, 100))
+    assert error(Fraction(1, 9)) > best  # by importance itself
 
 
 def test_a_dry_run_spends_nothing_and_has_a_sheet_to_sign(tmp_path: Path) -> None:
@@ -209,7 +226,7 @@ SQL = 'sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) unit, AVG(s
 
 def test_a_release_may_be_a_query(tmp_path: Path) -> None:
     pytest.importorskip("sqlglot")
-    asked = TOML.replace('kind = "mean"\nof = "salary"\nby = ["unit"]\nimportance = 2', SQL)
+    asked = TOML.replace('kind = "mean"\nof = "salary"\nby = ["unit"]\nimportance = 8', SQL)
     assert asked != TOML
     assert states(put(tmp_path, asked)) == [State.OPEN, State.OPEN]
 

@@ -44,9 +44,12 @@ def test_the_best_is_first_and_all_are_named() -> None:
         "residual",
         "split-tables",
         "square-root",
+        "joint-tables",
     }
     for each in found:
-        assert (each.method is None) == (each.name in ("boosting", "residual", "split-tables", "square-root"))
+        assert (each.method is None) == (
+            each.name in ("boosting", "residual", "split-tables", "square-root", "joint-tables")
+        )
         assert each.method is None or restored(parameters(each.method)) == each.method
     said = {each.name: each.why_not for each in found}
     assert said["boosting"] == "what is proved about it says nothing about 1,000 people"

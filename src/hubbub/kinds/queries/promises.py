@@ -43,6 +43,7 @@ from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.classes import cells_of
 from hubbub.query_classes.flat import Flat
+from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.marginals.plan import SLACK
 from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.residual import Residual
@@ -65,6 +66,7 @@ PLANNER: Final = "Xiao, He, Zhang, Kifer, An optimal and scalable matrix mechani
 THEOREMS: Final = {
     "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
     "split-tables": Theorem("queries.split-tables", "noise on every table for its share, and least squares", DMNS),
+    "joint-tables": Theorem("queries.joint-tables", "noise on some tables for their shares, and least squares", DMNS),
     "histogram": Theorem("queries.histogram", "noise on every cell", DMNS),
     "tree": Theorem("queries.tree", "noise on every run of a tree, over its levels", DMNS),
     "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),
@@ -90,6 +92,8 @@ def noise_rates(spec: Queries) -> tuple[Fraction, ...]:
     method, setting = spec.method, spec.setting
     if isinstance(method, Tree):
         return tuple(dict.fromkeys(method.rates(setting)))
+    if isinstance(method, JointTables):
+        return tuple(dict.fromkeys(method.noise(setting).rates))
     return (method.rate(setting),) if isinstance(method, Flat | PerQuery | Weights | Boosting) else ()
 
 
@@ -158,7 +162,7 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
     given = {
         name: value
         for name, value in parameters(spec.method).items()
-        if name not in ("name", "delta", "variances", "weights", "shares")
+        if name not in ("name", "delta", "variances", "weights", "shares", "measured", "parts")
     }
     if isinstance(spec.method, Residual):
         plan = spec.method.plan(spec.setting)

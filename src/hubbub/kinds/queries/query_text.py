@@ -50,7 +50,7 @@ def queries_of(parts: Words, axes: Sequence[Declared], queries: Class) -> tuple[
     box = box_of(parts, axes)
     if queries.has(box):
         return (box,)
-    if isinstance(queries, ColumnCells) and (found := _cells_of(box, [size(axis) for axis in axes], queries.ways)):
+    if isinstance(queries, ColumnCells) and (found := _cells_of(box, [size(axis) for axis in axes], queries)):
         return found
     raise WrongUse(f"this is no query of {queries.name}, and the synopsis answers only those; ask one of them")
 
@@ -60,12 +60,11 @@ def box_of(parts: Words, axes: Sequence[Declared]) -> Box:
     return tuple(_span(axis, parts[axis.column]) if axis.column in parts else (0, size(axis)) for axis in axes)
 
 
-def _cells_of(box: Box, sizes: Sequence[int], ways: int) -> tuple[Box, ...]:
-    """The cells of a table by so many columns that make up a box; none if it is about more columns, or of too many."""
+def _cells_of(box: Box, sizes: Sequence[int], queries: ColumnCells) -> tuple[Box, ...]:
+    """The cells of one table that make up a box; none if no table has its columns, or they are too many."""
     some = [i for i, (span, many) in enumerate(zip(box, sizes, strict=True)) if span != (0, many)]
-    rest = sorted((i for i in range(len(box)) if i not in some), key=lambda i: sizes[i])
-    used = sorted([*some, *rest[: ways - len(some)]])
-    if not some or len(some) > ways or prod(box[i][1] - box[i][0] for i in used) > _MOST_CELLS:
+    used = queries.around(some) if some else None
+    if used is None or prod(box[i][1] - box[i][0] for i in used) > _MOST_CELLS:
         return ()
     runs = [[(j, j + 1) for j in range(*span)] if i in used else [span] for i, span in enumerate(box)]
     return tuple(product(*runs))

@@ -25,14 +25,14 @@ from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.residual import OBJECTIVES, Residual
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.sampling.sanitize import Blank
-from hubbub.tables.bins import Declared, Discovered, Values, parse
+from hubbub.tables.bins import Axis, Declared, Discovered, Values, parse
 from hubbub.tables.privacy_unit import Unit, of_options, within_bins
 
 _DIGITS: Final = 9
 
 
 def queries(
-    columns: Sequence[str],
+    columns: Sequence[str | Axis],
     of: str,
     *,
     epsilon: Exact | None = None,
@@ -107,12 +107,12 @@ def _class(of: str, axes: tuple[Declared, ...]) -> str:
     return probe.name
 
 
-def _axes(columns: Sequence[str]) -> tuple[Declared, ...]:
+def _axes(columns: Sequence[str | Axis]) -> tuple[Declared, ...]:
     if isinstance(columns, str) or not columns:
         raise WrongUse("say the columns and their bins, as a list even for one; like `columns=['age:0..100:10']`")
     axes: list[Declared] = []
     for spec in columns:
-        axis = parse(spec)
+        axis = spec if isinstance(spec, Axis) else parse(spec)
         if isinstance(axis, Discovered):
             raise WrongUse(
                 f"the domain must be declared, and {axis.column[:40]} has no bins; write them, like "
@@ -209,7 +209,7 @@ OPTIONS: Final = (
     Option(
         "class",
         "CLASS",
-        "marginals:W, conjunctions:W, intervals, boxes or halfspaces.",
+        "marginals:W, conjunctions:W, tables:NAME=I+J,.., intervals, boxes or halfspaces.",
         takes="str",
         missing="say which queries are to be answered: add `class=marginals:2`, intervals, boxes or others",
     ),
@@ -245,7 +245,8 @@ KIND: Final = Kind(
     help="""Answer a whole class of questions at once, every one within a proved bound.
 
 SPEC declares the bins of a column, as for a histogram: sex=F,M or age:0..100:10. CLASS is marginals:2 (every cell of
-every table by two columns), conjunctions:3 (every condition on up to three columns), intervals (of one column), boxes
+every table by two columns), tables:ages=1+2,towns=3 (every cell of these tables, columns by their places, each also in a
+file of its name), conjunctions:3 (every condition on up to three columns), intervals (of one column), boxes
 (a run of bins of each column) or halfspaces. The method is the one with the least error for that class and domain,
 chosen before the data is looked at: of tables the least root mean square, else the smallest proved bound. Its bound, and
 those of the others, are in the JSON.

@@ -34,7 +34,7 @@ from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
-from hubbub.query_classes.classes import ColumnCells, Halfspaces, Query, cells_of
+from hubbub.query_classes.classes import ColumnCells, Halfspaces, NamedTables, Query, cells_of
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.growth import log_growth
 from hubbub.query_classes.marginals.residual import positions
@@ -71,6 +71,7 @@ NUMBER: Final = {
     "boosting": "rows",
     "residual": "difference",
     "split-tables": "count",
+    "joint-tables": "count",
     "square-root": "weighted",
 }
 """What the numbers of each method are called in its file."""
@@ -224,12 +225,25 @@ class Synopsis(Result):
         ):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
+        if isinstance(queries, NamedTables) and isinstance(method, Residual | SplitTables):
+            found += [self._table_sheet(queries, i) for i in range(len(queries.tables))]
         if self.spec.consistent:
             found.append(consistency.sheet(self))
         if isinstance(method, Weights | Boosting):
             rounds = self.rounds()
             found.append(Sheet("rounds", rounds.schema, lambda: iter((rounds,)), rounds.num_rows))
         return tuple(found)
+
+    def _table_sheet(self, queries: NamedTables, which: int) -> Sheet:
+        """One table by its own columns alone, in a file of its name."""
+        table, names = queries.tables[which], [name for name, _ in self._keys()]
+        schema = pa.schema([*((names[i], _LABELS) for i in table.columns), *self._ends()])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            whole = next(islice(self._answers(), which, None))
+            yield whole.select(schema.names)
+
+        return Sheet(table.name, schema, batches, queries.starts[which + 1] - queries.starts[which])
 
     def _tolerance(self) -> dict[str, Fraction]:
         """Weights are sums of floats."""
@@ -290,8 +304,8 @@ class Synopsis(Result):
                 ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
                 return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
             case SplitTables():
-                assert not isinstance(spec.queries, Halfspaces)
-                return [*keys_of(np.arange(start, stop), spec.request.axes, spec.queries), integer_array(some)]
+                drawn = spec.method.drawn_tables(spec.queries)
+                return [*keys_of(np.arange(start, stop), spec.request.axes, drawn), integer_array(some)]
             case Residual():
                 assert isinstance(spec.queries, ColumnCells)
                 bins = zip(spec.request.axes, positions(of_setting(spec.setting)), strict=True)

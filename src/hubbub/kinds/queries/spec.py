@@ -222,7 +222,9 @@ class Queries(FolderSpec):
     def rows_published(self) -> int:
         """How many numbers the method publishes."""
         shape = self.queries.shape
-        if isinstance(self.method, PerQuery | SplitTables):
+        if isinstance(self.method, SplitTables):
+            return self.method.drawn_tables(self.queries).number
+        if isinstance(self.method, PerQuery):
             assert not isinstance(self.queries, Halfspaces)
             return self.queries.number
         if isinstance(self.method, Tree):

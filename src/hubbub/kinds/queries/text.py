@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from hubbub.kinds.histogram.estimands import Estimand
 from hubbub.kinds.histogram.text import everybody, listed, public_bins
@@ -12,7 +12,8 @@ from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
-from hubbub.query_classes.classes import ColumnCells, Halfspaces, cells_of
+from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, NamedTables, cells_of
+from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import mean_square
 from hubbub.query_classes.small_databases import SmallDatabase
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 DESCRIPTIONS: Final = {
     "marginals": "every cell of every table by {ways} of the columns",
+    "tables": "every cell of {ways}",
     "conjunctions": "every condition on at most {ways} of the columns, each with one of its values",
     "intervals": "every run of bins",
     "boxes": "every run of bins of each column, all at once",
@@ -72,7 +74,7 @@ def counted(spec: Queries) -> dict[str, str]:
 
 def _title(spec: Queries, columns: str) -> str:
     name, _, ways = spec.request.of.partition(":")
-    what = "People"
+    what, many = "People", len(spec.queries.sets) if isinstance(spec.queries, NamedTables) else 0
     if spec.unit.counts_rows:
         kept = spec.unit.describe_kept_rows(cells_of(spec.queries.shape))
         what = f"{kept[0].upper()}{kept[1:]},"
@@ -81,6 +83,8 @@ def _title(spec: Queries, columns: str) -> str:
             return f"{what} by {'each' if ways == '1' else f'every {_WAYS.get(ways, ways)}'} of {columns}"
         case "marginals":
             return f"{what} by {columns}"
+        case "tables":
+            return f"{what} by {columns}, in {many} tables" if many > 1 else f"{what} by {columns}"
         case "intervals":
             return f"{what} by every range of {columns}"
         case _:
@@ -111,7 +115,14 @@ def _remarks(spec: Queries) -> tuple[str, ...]:
 
 def _class(spec: Queries) -> str:
     name, _, ways = spec.request.of.partition(":")
-    return DESCRIPTIONS[name].format(ways=ways)
+    return DESCRIPTIONS[name].format(ways=_tables(spec) if isinstance(spec.queries, NamedTables) else ways)
+
+
+def _tables(spec: Queries) -> str:
+    """The named tables, each with its columns."""
+    assert isinstance(spec.queries, NamedTables)
+    names = [axis.column for axis in spec.request.axes]
+    return "; ".join(f"{each.name} (by {listed([names[i] for i in each.columns])})" for each in spec.queries.tables)
 
 
 def how(spec: Queries) -> str:
@@ -132,6 +143,11 @@ def how(spec: Queries) -> str:
         case SquareRoot():
             return (
                 "Gaussian noise on the square-root factor of the running totals; an interval is the difference of two"
+            )
+        case JointTables(measured=measured):
+            return (
+                f"whole noise on every cell of {len(measured)} table{'s' if len(measured) > 1 else ''}, chosen with all that are "
+                "wanted in view; all answers are fitted to these and agree in all sums"
             )
         case SplitTables():
             return "whole noise on every cell of every table; all answers are fitted to these and agree in all sums"
@@ -200,7 +216,7 @@ def sentences(spec: Queries) -> tuple[str, ...]:
         )
     if spec.unit.counts_rows:
         sentences.append(f"The numbers are about {whom(spec)}, and no others.")
-    if isinstance(spec.method, Residual) and isinstance(queries, ColumnCells) and not queries.at_most:
+    if isinstance(spec.method, Residual) and _of_one_width(queries):
         total = spec.method.plan(spec.setting).reach((), spec.setting.doubt)
         columns = "one column" if queries.ways == 1 else f"{queries.ways} columns"
         sentences.append(
@@ -213,6 +229,10 @@ def sentences(spec: Queries) -> tuple[str, ...]:
             f"most {queries.dimension}. Epsilon goes with K = {request.rows:,}: so many random people may be known."
         )
     return tuple(sentences)
+
+
+def _of_one_width(queries: Class) -> TypeGuard[ColumnCells]:
+    return isinstance(queries, ColumnCells) and not queries.at_most and not isinstance(queries, NamedTables)
 
 
 def _things(spec: Queries, number: int) -> str:
