@@ -25,6 +25,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "quantile": ("of", "by"),
     "sum": ("of", "by"),
     "ratio": ("of", "per", "by"),
+    "summary": ("number", "by"),
     "variance": ("of", "by"),
     "std": ("of", "by"),
     "graph": ("of",),

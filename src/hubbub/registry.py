@@ -24,6 +24,7 @@ _WHERE: Final[dict[str, str]] = {
     "quantile": "hubbub.kinds.statistic.request:QUANTILE",
     "sum": "hubbub.kinds.sum.request",
     "ratio": "hubbub.kinds.ratio.request",
+    "summary": "hubbub.kinds.summary.request",
     "variance": "hubbub.kinds.moments.request:VARIANCE",
     "std": "hubbub.kinds.moments.request:STD",
     "questions": "hubbub.kinds.questions.request",

@@ -279,6 +279,17 @@ CASES = {
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "ratio": Case("ratio", {**AGE, "per": "id:0..50:1", "by": TOWN, "epsilon": "1"}),
     "ratio, several rows": Case("ratio", {**AGE, "per": "id:0..50:1", "rows_per_person": "2", "epsilon": "4"}),
+    "summary": Case(
+        "summary", {"number": ("people", "mean age:0..90:5", "sum age:0..90:5"), "by": TOWN, "epsilon": "2"}
+    ),
+    "summary, several rows": Case(
+        "summary",
+        {"number": ("visits = rows", "people", "mean age:0..90:5"), "by": TOWN, "distinct": "2", "epsilon": "2"},
+    ),
+    "summary, gaussian": Case(
+        "summary",
+        {"number": ("rows 3", "sum age:0..90:5"), "by": TOWN, "distinct": "2", **GAUSSIAN, "noise": "gaussian"},
+    ),
     "fraction, calibrated": Case(
         "fraction",
         {"by": TOWN, "where": "age >= 44", "calibrate": {"Bath": 30, "York": 5, "other": "7.5"}, "epsilon": "1"},

@@ -7,6 +7,7 @@ declaration, and stands in the certificate. What is typed goes before it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -22,6 +23,9 @@ _BINNED: Final = ("by", "columns")
 
 _MEASURED: Final = ("of", "per", "weight")
 """Options that name a column by its range."""
+
+_NUMBER: Final = re.compile(r"(\s*(?:\w+\s*=\s*)?(?:sum|mean)\s+)(.+)", re.DOTALL)
+"""A NUMBER of a summary that is of a column."""
 
 _COLLECTED: Final = ("collected", "collected_between", "exempt")
 _ALONE: Final = ("sample", "rows_per_person", "rows_per_bin")
@@ -116,6 +120,8 @@ class Dictionary:
         for name in _MEASURED:
             if name in takes and isinstance(found.get(name), str):
                 found[name] = self.range(found[name], schema)
+        if "number" in takes and isinstance(found.get("number"), list | tuple):
+            found["number"] = [self._numbered(each, schema) for each in found["number"]]
         if isinstance(found.get("spec"), Mapping):
             found["spec"] = {
                 **found["spec"],
@@ -134,6 +140,11 @@ class Dictionary:
         if isinstance(found.get("of"), str):
             found["of"] = self.range(found["of"], schema)
         return found
+
+    def _numbered(self, given: Any, schema: Schema) -> Any:
+        """A NUMBER of a summary, with the range of a column that it only names."""
+        found = _NUMBER.fullmatch(given) if isinstance(given, str) else None
+        return given if found is None else f"{found[1]}{self.range(found[2], schema)}"
 
     def _binned(self, given: Any, schema: Schema) -> Any:
         """Each column that stands alone, with its bins."""

@@ -221,6 +221,19 @@ class RatioOptions(Confirmed, RowOptions, total=False):
     unlisted: Exact | None
 
 
+class SummaryOptions(Confirmed, NoiseOptions, total=False):
+    """The options of ``hubbub release summary``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
+
+
 class VarianceOptions(NumberOptions, SampleOptions, total=False):
     """The options of ``hubbub release variance``, but for what the method takes first."""
 

@@ -20,6 +20,7 @@ from hubbub.kinds.ratio.request import KIND as RATIO
 from hubbub.kinds.records.request import KIND as RECORDS
 from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN, QUANTILE
 from hubbub.kinds.sum.request import KIND as SUM
+from hubbub.kinds.summary.request import KIND as SUMMARY
 from hubbub.kinds.synthetic.request import KIND as SYNTHETIC
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import documented
@@ -211,6 +212,14 @@ class Table:
         Guarantee: as :meth:`histogram`.
         """
         return self._release(RATIO, of=of, per=per, by=by, **chosen)
+
+    @documented(SUMMARY.help, SUMMARY.options)
+    def summary(self, number: Sequence[str], by: Sequence[str] = (), **chosen: Unpack[o.SummaryOptions]) -> Release:
+        """Publish several numbers of the same bins as one table, like ``["people", "rows 5", "mean cost:0..50000:1"]``.
+
+        Guarantee: as :meth:`histogram`.
+        """
+        return self._release(SUMMARY, number=number, by=by, **chosen)
 
     @documented(VARIANCE.help, VARIANCE.options)
     def variance(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.VarianceOptions]) -> Release:

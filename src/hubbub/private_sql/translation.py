@@ -2,8 +2,9 @@
 
 Options have the meaning that BigQuery gives them. ``COUNT(*)`` counts rows, of a person at most the upper bound in each
 of at most ``max_groups_contributed`` groups (1 if nothing is said); ``COUNT(DISTINCT unit)`` counts people; ``SUM`` adds up
-what each person has in a group, cut to the bounds; ``AVG`` averages what each person has in a group. What does not map to
-a kind of release is refused with the nearest thing that does, and nothing is asked twice: a query is one release.
+what each person has in a group, cut to the bounds; ``AVG`` averages what each person has in a group on average. Several
+of them are one table (:mod:`hubbub.private_sql.mixture`). What does not map to a kind of release is refused with the
+nearest thing that does, and nothing is asked twice: a query is one release.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ from typing import Any, Final
 from hubbub.dictionary.dictionary import Dictionary
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
-from hubbub.private_sql.clause import STEP, PrivateQuery, aggregate, parser, read_query
+from hubbub.private_sql.clause import PrivateQuery, aggregate, parser, read_query
+from hubbub.private_sql.mixture import is_summary, summary_words
+from hubbub.private_sql.query import ALL_ROWS, GROUP, ROW, Aggregate, Query, of_people, quoted, range_of
 from hubbub.private_sql.where import column_name, condition, value
 from hubbub.tables.privacy_unit import TAKEN
 
-_GROUP, _ROW = "contribution_bounds_per_group", "contribution_bounds_per_row"
-_ALL_ROWS: Final = "1000000"  # a cap alone is what bounds a person
-_FINE: Final = 100  # steps that a range has at least, where no step is said
 _SPREADS: Final = {"VAR_POP": "variance", "STDDEV_POP": "std"}
 _UNITS: Final = ("DAY", "MONTH", "QUARTER", "YEAR")
 
@@ -38,42 +38,6 @@ class SqlRequest:
     opening: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Aggregate:
-    name: str  # COUNT, SUM, ...
-    arguments: list[Any]
-    distinct: bool
-    bounds: Mapping[str, tuple[str, ...]]
-    alias: str
-    part: Fraction | None = None  # of APPROX_QUANTILES, which one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Query:
-    """A query whose parts are known."""
-
-    private: PrivateQuery
-    aggregates: list[_Aggregate]
-    by: list[str]
-    where: str | None
-    person: str | None
-    declared: Dictionary
-
-    def option(self, *names: str) -> str | None:
-        return next((self.private.options[name] for name in names if name in self.private.options), None)
-
-    def flag(self, name: str) -> bool:
-        text = self.private.options.get(name, "false").lower()
-        if text not in ("true", "false"):
-            raise WrongUse(f"{name} is TRUE or FALSE; write it so")
-        return text == "true"
-
-    @property
-    def people_once(self) -> bool:
-        """Whether a person counts by one row, as it is said."""
-        return self.flag("rows_are_people") or self.flag("one_row_per_person") or self.declared.rows_are_people
-
-
 def translate(text: object, declared: Dictionary) -> SqlRequest:
     """The release that a query asks for, or one sentence; `declared` is what the dictionary of its table says."""
     private = read_query(text)
@@ -85,7 +49,7 @@ def translate(text: object, declared: Dictionary) -> SqlRequest:
     person = private.options.get("privacy_unit_column", on)
     if on is not None and person != on:
         raise WrongUse("tables are joined by the privacy unit column, which says who a row is about; join them by it")
-    query = _Query(
+    query = Query(
         private=private,
         aggregates=aggregates,
         by=list(by.values()),
@@ -94,11 +58,24 @@ def translate(text: object, declared: Dictionary) -> SqlRequest:
         declared=declared,
     )
     _check_options(query)
-    kind, words = _several(query) if len(aggregates) > 1 else _one(query, aggregates[0])
+    kind, words = _words(query)
     opening: dict[str, Any] = {"person": person, "rows_are_people": query.flag("rows_are_people")}
     if on is not None:
         opening |= {"person": None, "on": on}
     return SqlRequest(kind=kind, words=words, tables=tables, opening=opening)
+
+
+def _words(query: Query) -> tuple[str, dict[str, Any]]:
+    """The kind of the release, and the words that ask for it."""
+    if is_summary(query):
+        return "summary", summary_words(query) | _shared(query, "summary") | _of_rows(query)
+    return _several(query) if len(query.aggregates) > 1 else _one(query, query.aggregates[0])
+
+
+def _of_rows(query: Query) -> dict[str, Any]:
+    """The groups, and which rows count."""
+    found = {"by": query.by or None, "where": query.where}
+    return {name: given for name, given in found.items() if given is not None}
 
 
 def _select(private: PrivateQuery) -> Any:
@@ -217,27 +194,23 @@ def _bins(node: Any) -> str:
     """A group as a SPEC."""
     exp = parser().exp
     if isinstance(node, exp.Column):
-        return _quoted(column_name(node))
+        return quoted(column_name(node))
     if isinstance(node, exp.WidthBucket):
         low, high, many = (value(node.args[name]) for name in ("min_value", "max_value", "num_buckets"))
         first, last, buckets = rational(low, "LOW"), rational(high, "HIGH"), rational(many, "the number of buckets")
         if buckets < 1 or first >= last:
             raise WrongUse("WIDTH_BUCKET has a column, LOW, HIGH above it, and how many; correct it")
         step = (last - first) / buckets
-        return f"{_quoted(column_name(node.this))}:{to_text(first)}..{to_text(last)}:{to_text(step)}"
+        return f"{quoted(column_name(node.this))}:{to_text(first)}..{to_text(last)}:{to_text(step)}"
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and str(node.args["unit"].name).upper() in _UNITS:
-        return f"{_quoted(column_name(node.this))}:{str(node.args['unit'].name).lower()}"
+        return f"{quoted(column_name(node.this))}:{str(node.args['unit'].name).lower()}"
     raise WrongUse(
         "a group is a column, WIDTH_BUCKET(column, LOW, HIGH, many) or DATE_TRUNC(column, MONTH); declare other bins in "
         "the data dictionary"
     )
 
 
-def _quoted(name: str) -> str:
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else '"' + name.replace('"', '""') + '"'
-
-
-def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> list[_Aggregate]:
+def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> list[Aggregate]:
     exp, found = parser().exp, []
     for each in select.expressions:
         node = each.this if isinstance(each, exp.Alias) else each
@@ -255,7 +228,7 @@ def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> li
         arguments = list(node.expressions)
         distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
         found.append(
-            _Aggregate(
+            Aggregate(
                 name=known[0],
                 arguments=list(arguments[0].expressions) if distinct else arguments,
                 distinct=distinct,
@@ -289,7 +262,7 @@ def _unknown(node: Any) -> str:
     )
 
 
-def _check_options(query: _Query) -> None:
+def _check_options(query: Query) -> None:
     given = query.private.options
     if "max_groups_contributed" in given and "max_rows_contributed" in given:
         raise WrongUse(
@@ -308,23 +281,18 @@ def _check_options(query: _Query) -> None:
 # --- one aggregate ------------------------------------------------------------------------------------------------
 
 
-def _one(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
+def _one(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
     if query.private.promise == "DIFFERENTIAL_PRIVACY" and query.option("people", "rows") is not None:
         raise WrongUse(
             "people and rows are for several aggregates of one sample; take them out, or ask for ZERO_KNOWLEDGE"
         )
     kind, words = _kind(query, what)
-    words |= _shared(query, kind)
-    if query.by:
-        words["by"] = query.by
-    if query.where is not None:
-        if kind == "histogram":
-            raise WrongUse("OUTLIER_PRIVACY is for all people by groups; take WHERE out, or ask for another promise")
-        words["where"] = query.where
-    return kind, words
+    if query.where is not None and kind == "histogram":
+        raise WrongUse("OUTLIER_PRIVACY is for all people by groups; take WHERE out, or ask for another promise")
+    return kind, words | _shared(query, kind) | _of_rows(query)
 
 
-def _shared(query: _Query, kind: str) -> dict[str, Any]:
+def _shared(query: Query, kind: str) -> dict[str, Any]:
     """The promise, and how often intervals are right."""
     found: dict[str, Any] = {}
     options, promise = query.private.options, query.private.promise
@@ -355,7 +323,7 @@ def _some(options: Mapping[str, str], *names: str) -> dict[str, str]:
     return {name: options[name] for name in names if name in options}
 
 
-def _kind(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
+def _kind(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
     """The kind of a release and what is its own."""
     if what.distinct and what.name != "COUNT":
         raise WrongUse(f"{what.name}(DISTINCT ...) has no meaning for a release; take DISTINCT out")
@@ -364,19 +332,19 @@ def _kind(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
     if what.name == "SUM":
         return "sum", _sum(query, what)
     if what.name == "AVG":
-        return "mean", {"of": _range(query, what, _GROUP), **_own_average(query)}
+        return "mean", {"of": range_of(query, what, GROUP), **_own_average(query)}
     if what.name == "AVG_ROWS":
-        return "mean", {"of": _range(query, what, _ROW), **_rows(query, what)}
+        return "mean", {"of": range_of(query, what, ROW), **_rows(query, what)}
     if what.name.startswith(("VAR", "STD")):
         if what.name not in _SPREADS:
             raise WrongUse(
                 f"{what.name} divides by one fewer than there are; a release does not, so ask for VAR_POP or STDDEV_POP"
             )
-        return _SPREADS[what.name], {"of": _range(query, what, _GROUP), **_own_average(query)}
-    return "quantile", {"of": _range(query, what, _ROW), "q": _quantile(what), **_own_average(query)}
+        return _SPREADS[what.name], {"of": range_of(query, what, GROUP), **_own_average(query)}
+    return "quantile", {"of": range_of(query, what, ROW), "q": _quantile(what), **_own_average(query)}
 
 
-def _own_average(query: _Query) -> dict[str, Any]:
+def _own_average(query: Query) -> dict[str, Any]:
     """AVG takes each person's own average in a group: that of their row, where they have one."""
     several = query.option("max_groups_contributed", "max_rows_contributed", "groups_per_person", "rows_per_person")
     if (several is not None and rational(several, "a bound") != 1) or query.option("rows_per_group") is not None:
@@ -387,21 +355,8 @@ def _own_average(query: _Query) -> dict[str, Any]:
     return {}
 
 
-def _count(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
-    exp = parser().exp
-    if len(what.arguments) != 1:
-        raise WrongUse("COUNT has * or DISTINCT and the privacy unit between its parentheses; write it so")
-    over = what.arguments[0]
-    if what.distinct:
-        if not isinstance(over, exp.Column) or str(over.name) != query.person:
-            raise WrongUse(
-                "COUNT(DISTINCT ...) counts people, by the privacy unit column; for how many values a column has, no kind "
-                "of release is built"
-            )
-        return _people(query)
-    if not isinstance(over, exp.Star) and not (isinstance(over, exp.Literal) and not over.is_string):
-        raise WrongUse("COUNT of a column is COUNT(*) with WHERE column IS NOT NULL; write it so")
-    if query.people_once:
+def _count(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
+    if of_people(query, what):
         return _people(query)
     if query.private.promise != "DIFFERENTIAL_PRIVACY":
         raise WrongUse(
@@ -415,7 +370,7 @@ def _count(query: _Query, what: _Aggregate) -> tuple[str, dict[str, Any]]:
     return "count", words | ({"rows_called": called} if plain else {})
 
 
-def _people(query: _Query) -> tuple[str, dict[str, Any]]:
+def _people(query: Query) -> tuple[str, dict[str, Any]]:
     """People, each counted once: in all, by a condition that any of their rows meets, or in some groups."""
     private = query.private.promise == "DIFFERENTIAL_PRIVACY"
     groups = query.option("max_groups_contributed", "groups_per_person") or "1"
@@ -431,13 +386,13 @@ def _people(query: _Query) -> tuple[str, dict[str, Any]]:
     return "count", {"any_row": True} | ({"distinct": groups} if query.by else {})
 
 
-def _rows(query: _Query, what: _Aggregate) -> dict[str, Any]:
+def _rows(query: Query, what: Aggregate) -> dict[str, Any]:
     """What one person contributes at most, where rows count."""
     groups = query.option("max_groups_contributed", "groups_per_person")
     rows = query.option("max_rows_contributed", "rows_per_person")
     per_group = query.option("rows_per_group")
-    if per_group is None and what.name == "COUNT" and _GROUP in what.bounds:
-        low, per_group = what.bounds[_GROUP]
+    if per_group is None and what.name == "COUNT" and GROUP in what.bounds:
+        low, per_group = what.bounds[GROUP]
         if rational(low, "LOW") != 0:
             raise WrongUse(
                 "of a person from none to some rows count in a group; write contribution_bounds_per_group => (0, 5)"
@@ -453,67 +408,37 @@ def _rows(query: _Query, what: _Aggregate) -> dict[str, Any]:
     return {name: given for name, given in found.items() if given is not None}
 
 
-def _sum(query: _Query, what: _Aggregate) -> dict[str, Any]:
+def _sum(query: Query, what: Aggregate) -> dict[str, Any]:
     """What a person has in a group is cut to the bounds; with a bound on rows, each row is."""
     rows = query.option("max_rows_contributed", "rows_per_person")
     if query.people_once:
-        found = _range(query, what, _GROUP)
-        return {"of": found} | ({"cap": what.bounds[_GROUP][1]} if _GROUP in what.bounds else {})
+        found, ends = (
+            range_of(query, what, GROUP),
+            [abs(rational(each, "a bound")) for each in what.bounds.get(GROUP, ())],
+        )
+        return {"of": found} | ({"cap": to_text(max(ends))} if ends else {})
     if rows is not None:
-        if _ROW not in what.bounds:
+        if ROW not in what.bounds:
             raise WrongUse("with a bound on rows, SUM has contribution_bounds_per_row => (LOW, HIGH); add it")
-        low, high = (rational(each, "a bound") for each in what.bounds[_ROW])
+        low, high = (rational(each, "a bound") for each in what.bounds[ROW])
         cap = to_text(max(abs(low), abs(high)) * rational(rows, "rows"))
         groups = query.option("groups_per_person")
         more = {"distinct": groups} if groups is not None and query.by else {}
-        return {"of": _range(query, what, _ROW), "rows_per_person": rows, "cap": cap, **more}
-    if _GROUP not in what.bounds:
+        return {"of": range_of(query, what, ROW), "rows_per_person": rows, "cap": cap, **more}
+    if GROUP not in what.bounds:
         raise WrongUse("SUM has contribution_bounds_per_group => (0, HIGH), the most that a person counts with; add it")
-    least, most = what.bounds[_GROUP]
+    least, most = what.bounds[GROUP]
     if rational(least, "LOW") != 0:
         raise WrongUse(
             "of people with several rows sums from 0 are cut; write (0, HIGH), or bound rows with max_rows_contributed"
         )
-    words = {"of": _range(query, what, _GROUP), "rows_per_person": _ALL_ROWS}
+    words = {"of": range_of(query, what, GROUP), "rows_per_person": ALL_ROWS}
     if not query.by:
         return words | {"cap": most}
     return words | {"cap_per_bin": most, "distinct": query.option("max_groups_contributed", "groups_per_person") or "1"}
 
 
-def _range(query: _Query, what: _Aggregate, bounds: str) -> str:
-    """What is measured, with its range and step: as said in the query, or by the data dictionary."""
-    if not what.arguments:
-        raise WrongUse(f"{what.name} has a column between its parentheses; write it so")
-    column = column_name(what.arguments[0])
-    given = what.bounds.get(bounds) or (what.bounds.get(_GROUP) if query.people_once else None)
-    field = query.declared.field(column)
-    if given is None:
-        if len(what.bounds) - (STEP in what.bounds):
-            raise WrongUse(f"{what.name} has {bounds} => (LOW, HIGH); write it so")
-        if field is None or field.range is None:
-            raise WrongUse(
-                f"{what.name} has {bounds} => (LOW, HIGH), as nothing about it may be found in the data; add it"
-            )
-        return _quoted(column)
-    low, high = (rational(each, "a bound") for each in given)
-    step = rational(what.bounds[STEP][0], STEP) if STEP in what.bounds else _step(low, high, field)
-    return f"{_quoted(column)}:{to_text(low)}..{to_text(high)}:{to_text(step)}"
-
-
-def _step(low: Fraction, high: Fraction, field: Any) -> Fraction:
-    """The step that the dictionary declares, or 1 where that is fine enough."""
-    if field is not None and field.range is not None:
-        found = rational(field.range.rpartition(":")[2], STEP)
-        if high > low and ((high - low) / found).denominator == 1:
-            return found
-    if high - low >= _FINE and (high - low).denominator == 1:
-        return Fraction(1)
-    raise WrongUse(
-        "values count in steps, and for such bounds a step has to be said; add step => 0.1 beside the bounds"
-    )
-
-
-def _quantile(what: _Aggregate) -> str:
+def _quantile(what: Aggregate) -> str:
     if len(what.arguments) != 2:
         raise WrongUse(
             f"{what.name} has a column and a number between its parentheses; write PERCENTILE_CONT(column, 0.5)"
@@ -543,7 +468,7 @@ _SEVERAL: Final = {
 }
 
 
-def _several(query: _Query) -> tuple[str, dict[str, Any]]:
+def _several(query: Query) -> tuple[str, dict[str, Any]]:
     """Several numbers of the same people, as one release that spends once: questions on one sample, or on everybody."""
     promise, options = query.private.promise, query.private.options
     if promise not in ("DIFFERENTIAL_PRIVACY", "ZERO_KNOWLEDGE"):

@@ -82,6 +82,15 @@ SAME = [
         {"of": "salary:0..40000:100,money", "per": "age:0..90:1", "epsilon": 1},
     ),
     (
+        "summary",
+        {"number": ["people", "pay = mean salary", "sum age", "mean age:0..50:1"], "by": ["sex"], "epsilon": 1},
+        {
+            "number": ["people", "pay = mean salary:0..40000:100,money", "sum age:0..90:1", "mean age:0..50:1"],
+            "by": ["sex=F,M"],
+            "epsilon": 1,
+        },
+    ),
+    (
         "queries",
         {"columns": ["sex", "age"], "class": "marginals:2", "epsilon": 1},
         {"columns": ["sex=F,M", "age:0..91:13,null"], "class": "marginals:2", "epsilon": 1},

@@ -23,6 +23,7 @@ from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.records.request import records
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum.request import total
+from hubbub.kinds.summary.request import summary
 from hubbub.kinds.synthetic.request import synthetic
 from hubbub.kinds.table import Table
 from website.options import METHODS, PLACE, text
@@ -39,6 +40,7 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "quantile": statistic,
     "sum": total,
     "ratio": ratio,
+    "summary": summary,
     "synthetic": synthetic,
     "variance": spread,
     "std": spread,

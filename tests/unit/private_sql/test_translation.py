@@ -1,4 +1,4 @@
-"""Sixty queries: forty have the spec of the words that a command takes, and twenty are refused with one sentence."""
+"""Ninety queries: fifty have the spec of the words that a command takes, and forty are refused with one sentence."""
 
 from __future__ import annotations
 
@@ -63,6 +63,11 @@ def dp(rest: str, more: str = "") -> str:
 
 
 ONE = {"epsilon": "1", "delta": "1e-6"}
+CLINIC = dp(
+    "ward, COUNT(*) AS visits, COUNT(DISTINCT patient) AS patients, AVG(cost, contribution_bounds_per_group => (0, 50000)) "
+    "FROM visits WHERE year = 2026 GROUP BY ward",
+    ", max_groups_contributed = 3",
+)
 PURE = {"epsilon": "1"}
 MAPPED: list[tuple[str, str, dict[str, Any]]] = [
     (dp("COUNT(DISTINCT patient) FROM visits"), "count", ONE | {"one_row_per_person": True}),
@@ -80,12 +85,22 @@ MAPPED: list[tuple[str, str, dict[str, Any]]] = [
     (dp("ward, COUNT(*) FROM visits GROUP BY ward", ", max_rows_contributed = 4"), "count", ONE | {"by": [WARD], "rows_per_person": 4}),
     (dp("ward, COUNT(1) AS hospital_stays FROM visits GROUP BY ward", ", rows_per_person = 4, groups_per_person = 2, rows_per_group = 3"), "count", ONE | {"by": [WARD], "rows_per_person": 4, "distinct": 2, "rows_per_bin": 3, "rows_called": "hospital stays"}),
     (dp("ward, COUNT(*) FROM visits GROUP BY ward", ", one_row_per_person = TRUE"), "histogram", ONE | {"by": [WARD], "one_row_per_person": True}),
-    (dp("SUM(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "sum", ONE | {"of": "cost:0..50000:1", "cap": 50000, "rows_per_person": 1000000}),
-    (dp("ward, SUM(cost, contribution_bounds_per_group => (0, 50000), step => 10) FROM visits GROUP BY ward", ", max_groups_contributed = 2"), "sum", ONE | {"by": [WARD], "of": "cost:0..50000:10", "cap_per_bin": 50000, "distinct": 2, "rows_per_person": 1000000}),
+    (dp("SUM(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "summary", ONE | {"number": ["sum cost:0..50000:1"], "rows_per_person": 1000000}),
+    (dp("ward, SUM(cost, contribution_bounds_per_group => (0, 50000), step => 10) FROM visits GROUP BY ward", ", max_groups_contributed = 2"), "summary", ONE | {"by": [WARD], "number": ["sum cost:0..50000:10"], "distinct": 2, "rows_per_person": 1000000}),
     (dp("SUM(cost, contribution_bounds_per_row => (-100, 500)) FROM visits", ", max_rows_contributed = 3"), "sum", ONE | {"of": "cost:-100..500:1", "cap": 1500, "rows_per_person": 3}),
     (dp("SUM(age) FROM visits", ", one_row_per_person = TRUE"), "sum", ONE | {"of": "age:0..120:1", "one_row_per_person": True}),
-    (dp("AVG(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "mean", ONE | {"of": "cost:0..50000:1"}),
-    (dp("ward, AVG(age) FROM visits GROUP BY ward"), "mean", ONE | {"of": "age:0..120:1", "by": [WARD]}),
+    (dp("SUM(cost, contribution_bounds_per_group => (-100, 50), step => 1) FROM visits", ", one_row_per_person = TRUE"), "sum", ONE | {"of": "cost:-100..50:1", "cap": 100, "one_row_per_person": True}),
+    (dp("SUM(cost, contribution_bounds_per_group => (-100, 500)) FROM visits"), "summary", ONE | {"number": ["sum cost:-100..500:1"], "rows_per_person": 1000000}),
+    (dp("AVG(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "summary", ONE | {"number": ["mean cost:0..50000:1"], "rows_per_person": 1000000}),
+    (dp("AVG(age) FROM visits", ", one_row_per_person = TRUE"), "mean", ONE | {"of": "age:0..120:1", "one_row_per_person": True}),
+    (dp("ward, AVG(age) FROM visits GROUP BY ward", ", max_groups_contributed = 3"), "summary", ONE | {"number": ["mean age:0..120:1"], "by": [WARD], "distinct": 3}),
+    (dp("COUNT(*) FROM visits"), "summary", ONE | {"number": ["rows"], "rows_per_person": 1000000}),
+    (CLINIC, "summary", ONE | {"number": ["visits = rows", "patients = people", "mean cost:0..50000:1"], "by": [WARD], "distinct": 3, "where": "year = 2026"}),
+    (dp("COUNT(*, contribution_bounds_per_group => (0, 5)) AS visits, COUNT(DISTINCT patient) AS patients, SUM(cost, contribution_bounds_per_group => (0, 900)) AS cost, AVG(cost, contribution_bounds_per_group => (0, 500)) AS typical FROM visits"), "summary", ONE | {"number": ["visits = rows 5", "patients = people", "cost = sum cost:0..900:1", "typical = mean cost:0..500:1"], "rows_per_person": 1000000}),
+    (dp("ward, COUNT(DISTINCT patient), AVG(age) FROM visits GROUP BY ward"), "summary", ONE | {"number": ["people", "mean age:0..120:1"], "by": [WARD], "distinct": 1}),
+    (dp("ward, COUNT(*) AS n, COUNT(DISTINCT patient) FROM visits GROUP BY ward", ", max_rows_contributed = 3"), "summary", ONE | {"number": ["n = rows 3", "people"], "by": [WARD], "rows_per_person": 3}),
+    (dp("ward, COUNT(*), AVG(age) AS Mean_Age FROM visits GROUP BY ward", ", rows_per_person = 6, groups_per_person = 2, rows_per_group = 4, noise = 'gaussian', coverage = 0.9"), "summary", ONE | {"number": ["rows 4", "mean_age = mean age:0..120:1"], "by": [WARD], "rows_per_person": 6, "distinct": 2, "rows_per_bin": 4, "noise": "gaussian", "coverage": "0.9"}),
+    (dp("ward, COUNT(*), COUNT(DISTINCT patient), SUM(age) FROM visits GROUP BY ward", ", one_row_per_person = TRUE"), "summary", ONE | {"number": ["people", "sum age:0..120:1"], "by": [WARD], "one_row_per_person": True}),
     (dp("ward, AVG(cost, contribution_bounds_per_group => (0, 1), step => 0.01) FROM visits GROUP BY ward", ", one_row_per_person = true"), "mean", ONE | {"of": "cost:0..1:0.01", "by": [WARD], "one_row_per_person": True}),
     (dp("AVG_ROWS(cost, contribution_bounds_per_row => (0, 500)) FROM visits", ", rows_per_person = 5"), "mean", ONE | {"of": "cost:0..500:1", "rows_per_person": 5}),
     (dp("ward, AVG_ROWS(age) FROM visits GROUP BY ward", ", groups_per_person = 2, rows_per_group = 2"), "mean", ONE | {"of": "age:0..120:1", "by": [WARD], "distinct": 2, "rows_per_bin": 2}),
@@ -122,7 +137,17 @@ REFUSED: list[tuple[str, str]] = [
     ("SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) COUNT(*) FROM visits", "after SELECT WITH comes one of DIFFERENTIAL_PRIVACY"),
     ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, kappa = 3) COUNT(*) FROM visits", "not 'kappa'; leave it out"),
     (dp("COUNT(*) FROM visits", ", max_groups_contributed = 2, max_rows_contributed = 3"), "exclude each other"),
-    (dp("COUNT(*) FROM visits"), "say how many rows of a person count"),
+    (dp("COUNT(*, contribution_bounds_per_group => (2, 5)), AVG(age) FROM visits"), "from none to some rows"),
+    (dp("COUNT(*), AVG(cost) FROM visits"), "as nothing about it may be found in the data"),
+    (dp("SUM(cost), COUNT(*) FROM visits"), "SUM has contribution_bounds_per_group"),
+    (dp("SUM(age, contribution_bounds_per_group => (0, 900)), SUM(age, contribution_bounds_per_group => (0, 800)) FROM visits"), "a name of its own, with AS"),
+    (dp("COUNT(*), AVG(age) FROM visits", ", max_rows_contributed = 3"), "is cut by groups"),
+    (dp("COUNT(*), VAR_POP(age) FROM visits"), "COUNT, SUM and AVG are one release together"),
+    (dp("COUNT(*), PERCENTILE_CONT(age, 0.5) FROM visits"), "ask for spreads, quantiles and averages of rows apart"),
+    (dp("COUNT(*), COUNT(DISTINCT ward) FROM visits"), "no kind of release is built"),
+    (dp("COUNT(*), AVG(DISTINCT age) FROM visits"), "take DISTINCT out"),
+    (dp("COUNT(*), AVG(age) FROM visits", ", one_row_per_person = TRUE, max_groups_contributed = 2"), "people with one row are in one group"),
+    ("SELECT WITH CROWD_BLENDING OPTIONS (crowd = 20, privacy_unit_column = patient) COUNT(DISTINCT patient), AVG(age) FROM visits", "several aggregates are one release WITH"),
     (dp("* FROM visits"), "SELECT * would publish rows"),
     (dp("ward, COUNT(DISTINCT patient) FROM visits"), "is in no group"),
     (dp("MAX(cost) FROM visits"), "the largest or smallest value is one person's"),
@@ -134,9 +159,8 @@ REFUSED: list[tuple[str, str]] = [
     (dp("COUNT(DISTINCT patient) FROM visits WHERE age > (SELECT MAX(age) FROM visits)"), "a value is a number, a text"),
     (dp("COUNT(DISTINCT patient) FROM visits WHERE ward LIKE '%x%'"), "and nothing else; make another column"),
     (dp("AVG(cost) FROM visits"), "as nothing about it may be found in the data"),
-    (dp("AVG(age) FROM visits", ", max_groups_contributed = 3"), "ask for AVG_ROWS"),
+    (dp("VAR_POP(age) FROM visits", ", max_groups_contributed = 3"), "ask for AVG_ROWS"),
     (dp("STDDEV(age) FROM visits"), "ask for VAR_POP or STDDEV_POP"),
-    (dp("COUNT(DISTINCT patient), AVG(age) FROM visits"), "add people = 40000 to OPTIONS"),
     (dp("COUNT(*) AS n, COUNT(DISTINCT patient) FROM visits", ", people = 40, max_rows_contributed = 3"), "bounds are on their groups"),
     (dp("SUM(cost, contribution_bounds_per_group => (0, 9)) FROM visits"), "a step has to be said"),
     (dp("SUM(cost) / COUNT(*) FROM visits"), "each by itself"),
@@ -207,11 +231,14 @@ SIGNS = [
 
 
 def test_nonsense_gets_one_sentence_and_never_a_traceback(declared: Dictionary) -> None:
-    whole = dp("ward, COUNT(*, contribution_bounds_per_group => (0, 5)) AS n FROM visits WHERE age > 3 GROUP BY ward")
-    words = whole.split(" ")
-    broken = [
-        " ".join([*words[:i], sign, *words[i + j % 2 :]]) for i in range(len(words)) for j, sign in enumerate(SIGNS)
-    ]
+    one = dp("ward, COUNT(*, contribution_bounds_per_group => (0, 5)) AS n FROM visits WHERE age > 3 GROUP BY ward")
+    broken = []
+    for words in (one.split(" "), CLINIC.split(" ")):
+        broken += [
+            " ".join([*words[:i], sign, *words[i + j % 2 :]])
+            for i in range(0, len(words), 3)
+            for j, sign in enumerate(SIGNS)
+        ]
     understood = 0
     for query in [*NONSENSE, "(" * 3000, *broken]:
         told = ""
@@ -243,6 +270,20 @@ def test_a_query_is_one_release_that_is_entered_once(tmp_path: Path) -> None:
     spelled = ONE | {"rows_per_person": 3, "rows_called": "visits", "where": "ward = 'it''s; --'"}
     assert found.spec.to_json() == registry.kind("count").ask(person="patient", **spelled).to_json()
     assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent) == 1
+
+
+def test_rows_people_and_averages_of_a_query_are_one_table_that_is_entered_once(tmp_path: Path) -> None:
+    rows = visits().append_column("year", pa.array([2026] * 900))
+    query = CLINIC.replace("50000", "500")
+    (tmp_path / "datapackage.json").write_text(json.dumps(PACKAGE))
+    found = hubbub.sql(
+        query, rows, dataset="clinic", ledger=tmp_path / "ledger.db", dictionary=tmp_path / "datapackage.json"
+    )
+    assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent) == 1
+    table = found.to_arrow()
+    numbers = ["visits", "patients", "mean_cost"]
+    assert table.column("ward").to_pylist() == ["A", "B", "C"]
+    assert set(table.column_names) >= {*numbers, *(f"{each}_{end}" for each in numbers for end in ("low", "high"))}
 
 
 def test_two_tables_are_joined_by_the_privacy_unit(tmp_path: Path) -> None:

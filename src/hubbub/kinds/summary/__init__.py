@@ -1,0 +1,1 @@
+"""Several numbers of the same bins in one release."""

@@ -1,0 +1,212 @@
+"""Several numbers of the same bins as a value: everything about them that is public.
+
+People, rows, totals and averages of the bins of one table, as a query asks for them side by side. Each number has an
+equal part of epsilon, and what is left of a person in a bin is a vector of small numbers: 1, at most c rows, a total
+within its range, the steps x and W - x of an average. Of people with several rows all of them count, in at most B bins.
+
+::
+
+    geometric   the number i of a bin has noise of the rate (epsilon/k)/(B w_i), w_i being how far one person moves it
+    Gaussian    each is counted in widths w_i, of which one person moves k in each of B bins
+    rows        without a cap a fifth of their part chooses one, by how many people have so many rows in a bin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Self
+
+from hubbub.errors import WrongUse
+from hubbub.guarantees.accountant.gaussian import Sensitivity
+from hubbub.guarantees.derivation import Derivation
+from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sum.cap import grid
+from hubbub.kinds.summary import promises as summary_promises
+from hubbub.kinds.summary import text
+from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read, drawn_columns, interval_columns
+from hubbub.noise.source import Source
+from hubbub.noise.wide import WIDEST
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import Description
+from hubbub.serialization.published_files import Files
+from hubbub.tables import unlisted
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.key_columns import STATUS
+from hubbub.tables.protection import Noise
+from hubbub.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+MOST_NUMBERS: Final = 20
+_FOR_CAP: Final = Fraction(1, 5)  # of the part of rows, for a cap that is drawn
+_BYTES: Final = 200  # of a number of a bin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Statistic):
+    """Several numbers of each bin, or of everybody."""
+
+    numbers: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+        Statistic.__post_init__(self)
+        if not isinstance(self.protection, Noise):
+            raise WrongUse("several numbers of a bin are covered by plain noise only; use `epsilon=E`")
+        if self.discovered:
+            raise WrongUse("the bins of a summary are declared; list them, like ward=A,B,other")
+        if self.any_row or self.unit.expected_rows or self.subtotals:
+            raise WrongUse("a summary is of all rows that count; leave out `any_row`, `expected_rows` and `totals`")
+        if self.gaussian is None and min(self.rate(each, self.most_rows) for each in self.numbers) < WIDEST:
+            raise WrongUse("noise wider than 10^12 steps is not drawn; declare a coarser step, or raise epsilon")
+
+    # --- what is public -------------------------------------------------------------------------------------------
+
+    @property
+    def most_bins(self) -> int:
+        """B: in how many bins a person is at most."""
+        return 1 if self.unit.bounds is None else self.unit.bounds.people(self.bins).l1
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows of a person count in a bin, before caps."""
+        bounds = self.unit.bounds
+        if bounds is None:
+            return 1
+        return min(each for each in (bounds.rows_per_person, bounds.rows_per_bin) if each is not None)
+
+    def width(self, number: Number, cap: int | None = None) -> int:
+        """How far one person moves it in one bin, in steps; of rows up to a cap, if one was drawn.
+
+        Guarantee: the largest there is: 1 of people, the cap of rows, the larger end of a total, and of an average the
+        steps W that x and W - x are together.
+        """
+        match number:
+            case RowCount():
+                return min(self.most_rows, *(each for each in (number.cap, cap) if each is not None))
+            case Total():
+                return max(1, *map(abs, number.ends))
+            case Average(of=of):
+                return of.steps
+            case _:
+                return 1
+
+    def moved_by_one(self, number: Number, cap: int | None = None) -> int:
+        """How far one person moves it in all bins together, in steps.
+
+        Guarantee: never below what is possible: a person is in at most B bins, and of rows has no more than are kept.
+        """
+        whole = self.most_bins * self.width(number, cap)
+        most = self.unit.rows_per_person
+        return whole if most is None or not isinstance(number, RowCount) else min(whole, most)
+
+    @property
+    def part(self) -> Fraction:
+        """What each number may lose of epsilon."""
+        return self.noise_loss / len(self.numbers)
+
+    def for_cap(self, number: Number) -> Fraction:
+        """What the choice of a cap may lose of the part of a number."""
+        return self.part * _FOR_CAP if isinstance(number, RowCount) and number.cap is None else Fraction(0)
+
+    def rate(self, number: Number, cap: int | None = None) -> Fraction:
+        """Of the geometric noise of it."""
+        return (self.part - self.for_cap(number)) / self.moved_by_one(number, cap)
+
+    def variance(self, number: Number) -> Fraction:
+        """The s2 of the Gaussian noise of it: that of one width, times its square.
+
+        Guarantee: somebody who moves number i of a bin by x_i is told from nobody by a normal pair of the squared
+        distance sum of x_i^2/(s2 w_i^2 - k2), at most the sum of (x_i/w_i)^2/(s2 - k2), as no width is below 1: Lemma C
+        for noise s2 on what `sensitivity` says.
+        """
+        assert self.gaussian is not None
+        return self.gaussian.s2 * self.width(number) ** 2
+
+    @property
+    def cap_points(self) -> tuple[int, ...]:
+        """The caps on rows that may be drawn."""
+        return grid(0, self.most_rows)
+
+    @property
+    def sensitivity(self) -> Sensitivity | None:
+        """In widths: whoever is in a bin moves each of its numbers by at most one, and an average's two by one together.
+
+        Guarantee: the largest there is where rows are not bounded in all; |x|^2 <= |x| below 1, so that squares add up
+        to no more. None where a cap is drawn, which is no noise.
+        """
+        if any(self.for_cap(each) for each in self.numbers):
+            return None
+        every = self.most_bins * len(self.numbers)
+        integers = sum(len(drawn_columns(each)) for each in self.numbers)
+        signed = any(isinstance(each, Total) and each.of.low < 0 for each in self.numbers)
+        return Sensitivity(l1=every, l2_squared=every, moved=self.most_bins * integers, signed=signed)
+
+    @property
+    def unit_loss(self) -> Fraction | None:
+        """Of one person, with all rows that count; None where the noise is Gaussian."""
+        if not isinstance(self.protection, Noise) or self.protection.variance is not None:
+            return None
+        return self.protection.epsilon
+
+    @property
+    def sum_rate(self) -> Fraction | None:
+        """None: each number has a rate of its own."""
+        return None
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """How the cells of the columns that are measured are read, each way once."""
+        return tuple(dict.fromkeys(as_read(each.of) for each in self.numbers if isinstance(each, Total | Average)))
+
+    def bind(self, schema: Schema) -> Self:
+        for measure in self.measures:
+            measure.resolved(schema)
+        return Statistic.bind(self, schema)
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return summary_promises.promises(self)
+
+    def checks(self) -> Iterator[Check]:
+        return summary_promises.checks(self)
+
+    def describe(self) -> Description:
+        return replace(text.describe(self), person=str(summary_promises.who(self)))
+
+    def size_hint(self) -> int:
+        return (1 << 20) + _BYTES * self.bins * len(self.numbers)
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.summary import mechanism
+
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.summary import mechanism
+
+        return mechanism.present(self, measurement["answers"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.summary import load as summary_load
+
+        return summary_load.load(self, files)
+
+
+def _check_numbers(spec: Summary) -> None:
+    numbers = spec.numbers
+    if not 1 <= len(numbers) <= MOST_NUMBERS:
+        raise WrongUse(f"a summary has from 1 to {MOST_NUMBERS} numbers; say them, like `number=['people', 'rows 5']`")
+    columns = [name for each in numbers for name in (*drawn_columns(each), *interval_columns(each))] + [STATUS]
+    if len(set(columns)) < len(columns):
+        raise WrongUse("two numbers of a summary are called alike; give them names, as in 'visits = rows 5'")
+    if any(isinstance(each, RowCount) for each in numbers) and not spec.unit.counts_rows:
+        raise WrongUse(
+            "rows are counted of people who have several; say in how many bins with `distinct=B`, or ask for people"
+        )
