@@ -14,8 +14,8 @@ from hubbub.kinds.summary.numbers import (
     RowCount,
     Total,
     drawn_columns,
-    spelled,
     interval_columns,
+    spelled,
 )
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable, short
