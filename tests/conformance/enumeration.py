@@ -206,8 +206,7 @@ def _subsets(k: int, n: int) -> Options:
 
 
 def _points(runs: Sequence[Any]) -> Options:
-    weights = [(run.first + i, exp(-run.exponent)) for run in runs for i in range(run.points)]
-    return _shares(weights)
+    return sorted(quantile.law(runs).items(), key=lambda each: -float(each[1].mid()))
 
 
 def _choice(losses: Sequence[int], rate: Fraction) -> Options:

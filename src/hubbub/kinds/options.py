@@ -196,6 +196,7 @@ class QuantileOptions(NumberOptions, RowOptions, SampleOptions, total=False):
     """The options of ``hubbub release quantile``, but for what the method takes first."""
 
     q: Exact
+    interval_share: Exact
 
 
 class SumOptions(NumberOptions, RowOptions, NoiseOptions, total=False):

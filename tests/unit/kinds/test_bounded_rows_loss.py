@@ -9,7 +9,6 @@ nothing with the engines, which tests/conformance/test_bounded_rows.py compares 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -28,8 +27,8 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.questions.request import questions
 from hubbub.kinds.ratio.request import ratio
-from hubbub.kinds.statistic.intervals import targets
-from hubbub.kinds.statistic.quantile import weights
+from hubbub.kinds.statistic.intervals import aims
+from hubbub.kinds.statistic.quantile import law, weights, window_weights
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.spec import Sum
@@ -221,26 +220,20 @@ def by_value(kept: Sequence[Row]) -> Vector:
 
 
 def points_law(spec: Statistic) -> Callable[[Law], NDArray[np.float64]]:
-    """Of the three points that are drawn for a quantile, from the law of how many rows have each value."""
-    known: dict[Vector, NDArray[np.float64]] = {}
+    """Of the value of a quantile and of the offset of its interval, from the law of how many rows have each value."""
+    wanted, known = aims(spec), dict[Vector, NDArray[np.float64]]()
+    assert wanted.window is not None
+    window = wanted.window
 
-    def points(table: Vector) -> NDArray[np.float64]:
-        if table not in known:
-            known[table] = reduce(np.multiply.outer, [_law(spec, table, at) for at in range(3)])
-        return known[table]
+    def points(rows: Vector) -> NDArray[np.float64]:
+        if rows not in known:
+            table = [(x, n) for x, n in enumerate(rows) if n]
+            values = law(weights(table, 1, wanted.value, wanted.value_loss))
+            around = [law(window_weights(table, 1, window, value, wanted.window_loss)) for value in range(2)]
+            known[rows] = np.array([[float((values[v] * around[v][k]).mid()) for k in range(2)] for v in range(2)])
+        return known[rows]
 
-    return lambda law: sum((p * points(table) for table, p in law.items()), np.zeros(()))
-
-
-def _law(spec: Statistic, table: Vector, at: int) -> NDArray[np.float64]:
-    aim, loss = targets(spec)[at]
-    mass = np.zeros(4)
-    for run in weights([(x, n) for x, n in enumerate(table) if n], 1, aim, loss):
-        for point in range(run.first, run.first + run.points):
-            mass[point + 1] += math.exp(-float(run.exponent))
-    some = mass[mass > 0]
-    law: NDArray[np.float64] = some / some.sum()
-    return law
+    return lambda chances: sum((p * points(rows) for rows, p in chances.items()), np.zeros(()))
 
 
 @pytest.mark.parametrize("bounds", [{"rows_per_person": 2}, {"rows_per_bin": 1}, {"rows_per_person": 2, "distinct": 1}])
@@ -423,7 +416,7 @@ def test_rows_of_people_who_are_drawn_tell_no_more_than_these_people(
     persons = list({tuple(sorted(each.items())): each for each in every}.values())
     axes = len(nothing)
     size = 3 * max(max(vector) for law in persons for vector in law) + 1
-    shape = (size,) * axes if kind != "quantile" else (2, 4, 4)
+    shape = (size,) * axes if kind != "quantile" else (2, 2)
 
     known: dict[tuple[int, ...], NDArray[np.float64]] = {}
     everybody = [*persons, {nothing: 1.0}]

@@ -1,7 +1,7 @@
 """Estimates and intervals of a statistic, computed from its published integers alone.
 
 A release works its answers out here, and so does whoever checks one: from the same integers come the same answers.
-Of a quantile the value and both ends are drawn, as points of the declared range.
+Of a quantile the value is drawn, and how far its interval reaches on both sides, as points of the declared range.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from hubbub.kinds.statistic.intervals import (
     reach,
     widened,
 )
+from hubbub.kinds.statistic.quantile import around, offsets
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
@@ -203,17 +204,17 @@ def _mean(spec: Statistic, published: tuple[int, ...], part: int, total: int, en
 
 
 def _of_points(spec: Statistic, measure: Measure, row: Row) -> Answer:
-    """A value and the two ends of its interval, drawn as points 0..W; -1 and W + 1 are beyond the ends."""
+    """A value and the two ends of its interval around it, as points 0..W."""
     crowd = spec.protection if isinstance(spec.protection, Crowd) else None
     published = row[:-3]
     if crowd is not None and not any(value is not None for value in row):
         return Answer(published, None, None, measure.low, measure.high, HIDDEN)
     if crowd is not None and _known(*published) < crowd.k:
         raise ValueError("so small a crowd is hidden")
-    points = list(map(_known, row[-3:]))
-    if not all(-1 <= point <= measure.steps + 1 for point in points):
-        raise ValueError("a point is beyond the range")
-    value, *ends = (min(max(point, 0), measure.steps) for point in points)
-    low, high = (measure.value(end) for end in sorted(ends))
+    value, *ends = map(_known, row[-3:])
+    reaches = offsets(measure.steps) if spec.interval_share else (measure.steps,)
+    if not 0 <= value <= measure.steps or tuple(ends) not in [around(value, k, measure.steps) for k in reaches]:
+        raise ValueError("a point is beyond the range, or its interval is none that is drawn")
+    low, high = (measure.value(end) for end in ends)
     estimate = measure.value(value)
-    return Answer(published, estimate, min(max(estimate, low), high), *measure.unrounded(low, high), SHOWN)
+    return Answer(published, estimate, estimate, *measure.unrounded(low, high), SHOWN)

@@ -19,6 +19,7 @@ how many people a bin has in all is not public). A single share of all people ha
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 from flint import arb
 
 from hubbub.kinds.statistic import tails
-from hubbub.kinds.statistic.quantile import Target, rank_error, shares
+from hubbub.kinds.statistic.quantile import Target, Window, margin, offsets, shares
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import reach_of_equals
 from hubbub.tables.protection import Crowd, Knowledge
@@ -137,29 +138,42 @@ def widened(ends: Ends, by: Fraction) -> Ends:
     return max(ends[0] - by, Fraction(0)), min(ends[1] + by, Fraction(1))
 
 
-def targets(spec: Statistic, people: int | None = None) -> tuple[tuple[Target, Fraction], ...]:
-    """What is drawn for a quantile: the value, and both ends of its interval, each with what it may lose.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aims:
+    """What is drawn for a quantile: the value, and the offset of its interval if there is one; each with what it may lose."""
 
-    Guarantee: of a bin of c people let r be the target of an end and t its rank error. The low end has L <= r + t, and
-    the high one U >= r - t, but for a quarter (or, unsampled, a half) of 1 - coverage each. r + t and r - t are q c; of
-    a sample, q c less or more sqrt(c ln(1/b)/2), or a line above that where c is not public: by Hoeffding's inequality
-    whoever lies below the q-quantile of all is then not too many, or too few, in the sample. Where several rows of a
-    person count, c is how many rows those have who were drawn, and the sample is of people.
+    value: Target
+    value_loss: Fraction
+    window: Window | None
+    window_loss: Fraction
+
+
+def aims(spec: Statistic, people: int | None = None) -> Aims:
+    """What is drawn for a quantile of a bin.
+
+    Guarantee: of a bin of c people an interval holds every q-quantile if fewer than q c lie below its low end, and more
+    at its high one or below; it does but for 1 - coverage, by :func:`hubbub.kinds.statistic.quantile.margin`. Of a sample
+    that has half of it, and instead of q c stand q c less and more sqrt(c ln(1/b)/2), or a line above that where c is
+    not public: by Hoeffding's inequality whoever lies below the q-quantile of all is then not too many, or too few, in
+    the sample, but for a quarter each. Where several rows of a person count, c is how many rows those have who were
+    drawn, and the sample is of people.
     """
     loss, ranked = spec.unit_loss, spec.ranked
     assert loss is not None
     assert ranked is not None
     measure, q = ranked
-    middle, end = shares(loss)
     replacing, miss = isinstance(spec.protection, Crowd), 1 - spec.coverage
-    one = miss / 4 if spec.sampled else miss / 2
-    found = [(Target(slope=q, offset=Fraction(0), ends=False, replacing=replacing), middle)]
-    for sign in (-1, 1):
-        slope, away = _line(spec, one, people) if spec.sampled else (Fraction(0), Fraction(0))
-        aim = Target(slope=q + sign * slope, offset=Fraction(0), ends=True, replacing=replacing)
-        off = rank_error(aim, end, measure.steps + 3, one) + away
-        found.append((Target(slope=aim.slope, offset=sign * off, ends=True, replacing=replacing), end))
-    return tuple(found)
+    middle, rest = shares(loss, spec.interval_share)
+    value = Target(slope=q, offset=Fraction(0), replacing=replacing)
+    if not rest:
+        return Aims(value=value, value_loss=middle, window=None, window_loss=rest)
+    slope, away = _line(spec, miss / 4, people) if spec.sampled else (Fraction(0), Fraction(0))
+    low, high = (Target(slope=q + sign * slope, offset=sign * away, replacing=replacing) for sign in (-1, 1))
+    choices = offsets(measure.steps)
+    moved = Window(low=low, high=high, aim=Fraction(0), offsets=choices).moved
+    aim = margin(moved, rest, len(choices), miss / 2 if spec.sampled else miss)
+    window = Window(low=low, high=high, aim=aim, offsets=choices)
+    return Aims(value=value, value_loss=middle, window=window, window_loss=rest)
 
 
 def _line(spec: Statistic, miss: Fraction, people: int | None) -> Ends:

@@ -25,8 +25,8 @@ from hubbub.kinds.statistic.drawn_columns import (
     visible_columns,
 )
 from hubbub.kinds.statistic.estimates import estimated_answers
-from hubbub.kinds.statistic.intervals import targets
-from hubbub.kinds.statistic.quantile import draw, weights
+from hubbub.kinds.statistic.intervals import Aims, aims
+from hubbub.kinds.statistic.quantile import Table, around, draw, weights, window_weights
 from hubbub.kinds.statistic.result import Answers, drawn_columns
 from hubbub.kinds.statistic.spec import Quantile, Share, Statistic
 from hubbub.kinds.statistic.weighted import weighted_counts
@@ -417,7 +417,15 @@ def _points(spec: Quantile, tables: list[list[tuple[int, int]]], source: Source)
         if crowd is not None and people < crowd.k:
             rows.append((None,) * len(drawn_columns(spec)))
             continue
-        aims = targets(spec, None if crowd is None else people)
-        points = [draw(weights(table, spec.of.steps, aim, loss), source) for aim, loss in aims]
-        rows.append((*(() if crowd is None else (people,)), *points))
+        known = None if crowd is None else people
+        rows.append((*(() if crowd is None else (people,)), *_value(table, spec.of.steps, aims(spec, known), source)))
     return rows
+
+
+def _value(table: Table, steps: int, wanted: Aims, source: Source) -> tuple[int, int, int]:
+    """The value and both ends of its interval; without one, of the whole range."""
+    value = draw(weights(table, steps, wanted.value, wanted.value_loss), source)
+    if wanted.window is None:
+        return value, 0, steps
+    at = draw(window_weights(table, steps, wanted.window, value, wanted.window_loss), source)
+    return value, *around(value, wanted.window.offsets[at], steps)

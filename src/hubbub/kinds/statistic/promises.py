@@ -15,7 +15,8 @@ Crowds are of kept rows, and before the choice nobody need be like a person with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -49,10 +50,10 @@ from hubbub.kinds.histogram.promises import (
     with_found_bins,
 )
 from hubbub.kinds.statistic.calibration import PUBLIC_TOTALS
-from hubbub.kinds.statistic.intervals import targets
-from hubbub.kinds.statistic.quantile import Target, shares, weights
+from hubbub.kinds.statistic.intervals import Aims, aims
+from hubbub.kinds.statistic.quantile import law, shares, weights, window_weights
 from hubbub.kinds.statistic.weights import weight_rule
-from hubbub.numeric.exact import Infinite, ball, exp, precision, rounded, to_text, upper
+from hubbub.numeric.exact import Infinite, ball, precision, rounded, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
 
 BOTH_SUMS: Final = Theorem("statistic.both-sums", "noise on two sums that one person moves together by W", DMNS)
-RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", "McSherry, Talwar, FOCS 2007")
+RANKS: Final = Theorem("statistic.ranks", "permute-and-flip on ranks", f"McKenna, Sheldon, NeurIPS 2020; {HERE}")
 WEIGHTS: Final = Theorem("statistic.weights", "a person who counts like as many people as the weight has steps", DMNS)
 CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
 PROFILES: Final = Theorem("statistic.profile-crowds", "crowds of people with equally many rows in each bin", HERE)
@@ -226,8 +227,8 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
     """Differential privacy of the mechanism, for one person added or removed, or replaced.
 
     Guarantee: a person is in one bin at most, whichever of their rows is kept. There a count moves by 1 (Geometric). A
-    and B move together by W, and noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, every weight
-    and their sum by a factor e^(epsilon/2), and the epsilons of the three points add up. Replacing one is removing and
+    and B move together by W, and noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, the chance of
+    each point by a factor e^epsilon, and the epsilons of the value and its interval add up. Replacing one is removing and
     adding, which at most doubles it; where everybody has it or not and nothing else is told, replacing moves the count
     by 1.
     """
@@ -238,7 +239,7 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
     elif spec.measured is None or (spec.has_single_unknown and spec.steps == 1 and neighbours is Neighbours.REPLACE):
         theorem, numbers = SHIFT, (*numbers, *texts(rate=inner))
     elif spec.ranked is not None:
-        theorem, numbers = RANKS, (*numbers, *_ranked(spec.ranked, inner))
+        theorem, numbers = RANKS, (*numbers, *_ranked(spec, inner))
     else:
         theorem, numbers = BOTH_SUMS, (*numbers, *texts(steps=spec.steps, rate=inner / spec.steps))
     return stated(
@@ -250,9 +251,10 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
     )
 
 
-def _ranked(ranked: tuple[Measure, Fraction], epsilon: Fraction) -> tuple[tuple[str, str], ...]:
-    (measure, q), (middle, end) = ranked, shares(epsilon)
-    return texts(q=q, steps=measure.steps, value=middle, low=end, high=end)
+def _ranked(spec: Statistic, epsilon: Fraction) -> tuple[tuple[str, str], ...]:
+    assert spec.ranked is not None
+    (measure, q), (middle, around) = spec.ranked, shares(epsilon, spec.interval_share)
+    return texts(q=q, steps=measure.steps, value=middle, interval=around)
 
 
 # --- crowds -------------------------------------------------------------------------------------------------------
@@ -290,7 +292,7 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
     hidden = Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))
     numbers = texts(k=crowd.k, epsilon=crowd.epsilon)
     if spec.ranked is not None:
-        numbers = (*numbers, *_ranked(spec.ranked, crowd.epsilon))
+        numbers = (*numbers, *_ranked(spec, crowd.epsilon))
     else:
         numbers = (*numbers, *texts(steps=spec.steps, rate=crowd.epsilon / spec.steps))
     own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.unit.crowds)
@@ -335,9 +337,7 @@ def _crowds_of_bins(spec: Statistic, crowd: Crowd) -> Derivation:
         own = spec.channel.card.statement
     else:
         numbers, own = texts(k=crowd.k, epsilon=loss), CROWDS
-        numbers += (
-            _ranked(spec.ranked, loss) if spec.ranked is not None else texts(steps=spec.steps, rate=loss / spec.steps)
-        )
+        numbers += _ranked(spec, loss) if spec.ranked is not None else texts(steps=spec.steps, rate=loss / spec.steps)
     rows = People(whose=Whose.KEPT_ROWS, person=spec.unit.person)
     claim = CrowdBlending(k=crowd.k, epsilon=Fraction(0) if loss is None else loss)
     return stated(claim, theorem=own, numbers=numbers, assumptions=granted(spec), people=rows)
@@ -471,7 +471,7 @@ def mechanism_holds(spec: Statistic) -> Iterator[Check]:
     """What one person more or less, or replaced, changes, whoever was drawn."""
     loss = spec.noise_loss
     if spec.ranked is not None:
-        yield _ranks_hold(targets(spec, 2), loss)
+        yield _ranks_hold(aims(spec, 2), loss)
     elif not (isinstance(spec.protection, Knowledge) and spec.measured is None):
         yield _sums_hold(spec, loss)
 
@@ -527,31 +527,37 @@ def _sample_question(knowledge: Knowledge) -> str:
     return f"what {knowledge.rows:,} of {knowledge.people:,} random people could tell"
 
 
-def _ranks_hold(aims: Sequence[tuple[Target, Fraction]], loss: Fraction) -> Check:
-    """The exponential mechanism on all tables of up to three people over the points 0, 1, 2."""
-    replacing, worst = aims[0][0].replacing, arb(0)
+def _ranks_hold(wanted: Aims, loss: Fraction) -> Check:
+    """Value and interval, drawn from all tables of up to three people over the points 0, 1, 2."""
+    replacing, worst = wanted.value.replacing, arb(0)
     with precision():
         for size in range(3):
             for table in combinations_with_replacement(range(3), size):
                 more = [(*table, step) for step in range(3)]
                 pairs = [(one, other) for one in more for other in (more if replacing else [table])]
                 for one, other in pairs:
-                    apart = [_apart(one, other, aim, share) for aim, share in aims]
-                    worst = worst.max(sum(apart, arb(0)))
+                    worst = worst.max(_apart(one, other, wanted))
         right = bool(worst <= ball(loss) + ball(Fraction(1, 10**30)))
     found = f"lose {short(upper(worst), 9)} at most on every table of at most three people over three points"
     return Check("the ranks", right, found)
 
 
-def _apart(one: tuple[int, ...], other: tuple[int, ...], aim: Target, share: Fraction) -> arb:
-    """The largest |ln| of a ratio between the laws of one point."""
-    laws = []
-    for table in (one, other):
-        runs = weights([(step, table.count(step)) for step in range(3) if step in table], 2, aim, share)
-        masses = [exp(-run.exponent) for run in runs for _ in range(run.points)]
-        total_mass = sum(masses, arb(0))
-        laws.append([mass / total_mass for mass in masses])
-    worst = arb(0)
-    for mass, beside in zip(*laws, strict=True):
-        worst = worst.max(abs((mass / beside).log()))
+def _apart(one: tuple[int, ...], other: tuple[int, ...], wanted: Aims) -> arb:
+    """The largest |ln| of a ratio between the laws of a value and an offset."""
+    laws, worst = [_joint(table, wanted) for table in (one, other)], arb(0)
+    for outcome, mass in laws[0].items():
+        worst = worst.max(abs((mass / laws[1][outcome]).log()))
     return worst
+
+
+def _joint(people: tuple[int, ...], wanted: Aims) -> dict[tuple[int, int], arb]:
+    """The law of a value of 0, 1, 2 and of the offset of its interval."""
+    table = [(step, people.count(step)) for step in range(3) if step in people]
+    found: dict[tuple[int, int], arb] = {}
+    for value, chance in law(weights(table, 2, wanted.value, wanted.value_loss)).items():
+        around = {0: arb(1)}
+        if wanted.window is not None:
+            window = replace(wanted.window, offsets=(0, 1, 2))
+            around = law(window_weights(table, 2, window, value, wanted.window_loss))
+        found |= {(value, offset): chance * mass for offset, mass in around.items()}
+    return found

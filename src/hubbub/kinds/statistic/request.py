@@ -60,6 +60,7 @@ def statistic(
     calibrated: bool = False,
     totals: bool = False,
     calibrate: object = None,
+    interval_share: Exact = "0.1",
     unit: Unit | None = None,
 ) -> Statistic:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
@@ -84,7 +85,8 @@ def statistic(
             mean = Mean(of=measured(of), calibrate=totals_of(calibrate, axes), **common, **weights)
             return with_noise(mean, noise, delta)
         case _:
-            return Quantile(of=measured(of), q=rational(q, "q"), **common)
+            part = rational(interval_share, "interval-share")
+            return Quantile(of=measured(of), q=rational(q, "q"), interval=part, **common)
 
 
 def common_fields(
@@ -196,6 +198,14 @@ BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several c
 OF: Final = Option("of", "RANGE", "What is measured, COLUMN:LOW..HIGH:STEP: pay:0..9000:10.", takes="str")
 WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
 _Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
+_INTERVAL: Final = Option(
+    "interval_share",
+    "S",
+    "The share of epsilon for the interval of the quantile; 0: all for the value, and no interval.",
+    default="0.1",
+    group=HOW,
+    advanced=True,
+)
 ONE_ROW: Final = Option(
     "one_row_per_person",
     None,
@@ -373,6 +383,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (OF, _Q, BY, WHERE, ONE_ROW, DISTINCT, *ROWS),
+    (OF, _Q, _INTERVAL, BY, WHERE, ONE_ROW, DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )

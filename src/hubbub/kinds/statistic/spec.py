@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 MOST_BINS: Final = 100_000
 MOST_RANKED: Final = 100_000  # steps of a quantile
+INTERVAL_SHARE: Final = Fraction(1, 10)
+"""Of epsilon, for the interval of a quantile. The value is what people read: its chance to be a wrong step falls
+exponentially with its part, the width of the interval only inversely with the rest."""
 _BYTES_PER_BIN: Final = 300
 
 
@@ -177,6 +180,11 @@ class Statistic(FolderSpec):
     def ranked(self) -> tuple[Measure, Fraction] | None:
         """Of a quantile, among which steps it is found, and which it is."""
         return None
+
+    @property
+    def interval_share(self) -> Fraction:
+        """Of a quantile, the share of epsilon that its interval may lose."""
+        return Fraction(0)
 
     def value(self, share: Fraction) -> Fraction:
         """What a part of the range 0..1 stands for, in the unit of the numbers."""
@@ -407,16 +415,23 @@ class Mean(Calibrated):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantile(Statistic):
-    """The value below which a share q of the people lies, of each bin or of all who have a value."""
+    """The value below which a share q of the people lies, of each bin or of all who have a value; a share of epsilon is for
+    the interval around it."""
 
     of: Measure
     q: Fraction
+    interval: Fraction = INTERVAL_SHARE
 
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
         _needs_epsilon(self.protection)
         if not 0 < self.q < 1:
             raise WrongUse("a quantile lies between 0 and 1, like 0.5 for the median; choose `q` so")
+        if not 0 <= self.interval < 1:
+            raise WrongUse(
+                "`interval_share` is the share of epsilon for the interval of a quantile, at least 0 and below 1; choose "
+                "one like 0.1, or 0 for the value alone"
+            )
         if self.of.steps > MOST_RANKED:
             raise WrongUse(f"a quantile is found among at most {MOST_RANKED:,} steps; declare a coarser step")
 
@@ -427,6 +442,10 @@ class Quantile(Statistic):
     @property
     def ranked(self) -> tuple[Measure, Fraction] | None:
         return self.of, self.q
+
+    @property
+    def interval_share(self) -> Fraction:
+        return self.interval
 
 
 def _sensitivity(spec: Statistic) -> Sensitivity | None:

@@ -428,10 +428,12 @@ def split(spec: Statistic) -> str:
                 f"one person moves together by that; they tell the mean and how many {many(spec)} there are"
             )
         case _:
-            middle, end = shares(loss)
+            middle, around = shares(loss, spec.interval_share)
+            if not around:
+                return f"all of epsilon = {short(loss, 6)} is spent on the value, and nothing on an interval around it"
             return (
-                f"of epsilon = {short(loss, 6)}, {short(middle, 6)} is spent on the value and {short(end, 6)} on each "
-                "end of its interval"
+                f"of epsilon = {short(loss, 6)}, {short(middle, 6)} is spent on the value and {short(around, 6)} on its "
+                "interval"
             )
 
 

@@ -3,8 +3,8 @@
 The error of a capped sum is about the noise, sqrt(2)/loss caps, and what is cut off, so it is least where about
 sqrt(2)/loss people lie above the cap. A private choice errs by (2/loss') ln(points/0.02) ranks but for a chance of 1 in
 50, so that many people are aimed at if they are more. A point y of the grid is drawn with a weight of
-exp(-(loss'/2) |#{people with y or more} - aim|): one person moves every distance by at most 1, and so each weight and
-their sum by at most a factor e^(loss'/2).
+exp(-(loss'/2) |#{people with y or more} - aim|), by permute-and-flip (:mod:`hubbub.kinds.statistic.quantile`): one person
+moves every distance by at most 1, and so the chance of each point by at most a factor e^loss'.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class Sum(Statistic):
 
     @property
     def drawn_cap(self) -> bool:
-        """Whether the cap is chosen by the exponential mechanism."""
+        """Whether the cap is chosen by permute-and-flip."""
         return self.cap_share is not None
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from fractions import Fraction
 from math import exp
 from pathlib import Path
@@ -13,18 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from scipy import stats
 
 from hubbub.cli.main import commands
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kinds.questions import text as questions_text
 from hubbub.kinds.questions.request import questions
 from hubbub.kinds.statistic.intervals import drawn, of_sums, reach
-from hubbub.kinds.statistic.quantile import Target, draw, weights
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import schema
 from hubbub.ledger.ledger import Ledger
-from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.release import Release
 from hubbub.report import report
 from hubbub.tables.bounded_column import measured
@@ -73,7 +69,7 @@ def test_with_hardly_any_noise_the_numbers_are_the_true_ones() -> None:
     assert [bath["value"], york["people"], wells["value"], wells["people"]] == ["24500", 190, None, None]
     (median,) = answers(table.quantile("pay:0..49000:1000", **HARDLY))
     assert median["value"] in ("24000", "25000")
-    assert (median["low"], median["high"]) == pytest.approx((24500, 24500), abs=1500)
+    assert (median["low"], median["high"]) == pytest.approx((24500, 24500), abs=2000)
     by = answers(table.count(BY, where="pay >= 0", **HARDLY))
     assert [(each["key"]["town"], each["estimate"]) for each in by] == [("Bath", 400), ("York", 190), ("Wells", 10)]
 
@@ -274,35 +270,6 @@ def test_no_message_has_a_cell_of_the_data(where: str) -> None:
 
 
 # --- parts --------------------------------------------------------------------------------------------------------
-
-
-def test_a_quantile_of_people_who_are_all_alike_is_their_value() -> None:
-    """The distance to the ranks below alone would make every point equally likely."""
-    aim = Target(slope=Fraction(1, 2), offset=Fraction(0), ends=False, replacing=True)
-    runs = weights([(7, 1000)], 20, aim, Fraction(1))
-    assert [(run.first, run.points, run.exponent) for run in runs] == [(0, 7, 250), (7, 1, 0), (8, 13, 250)]
-    assert draw(runs, ScriptedSource.from_label("alike")) == 7
-
-
-def test_runs_tile_the_points_and_those_beyond_the_ends() -> None:
-    aim = Target(slope=Fraction(1, 4), offset=Fraction(-3), ends=True, replacing=False)
-    runs = weights([(0, 4), (5, 8), (6, 1)], 9, aim, Fraction(1))
-    assert [point for run in runs for point in range(run.first, run.first + run.points)] == list(range(-1, 11))
-    rank, rate = Fraction(13, 4) - 3, Fraction(2, 3)  # s = 3/4
-    assert [run.exponent / rate for run in runs] == [rank, 0, 4 - rank, 4 - rank, 12 - rank, 13 - rank, 13 - rank]
-
-
-def test_points_are_drawn_by_their_weights() -> None:
-    """Size 1e-6 by chi-square on 3,000 draws of three points; twice the rate is rejected."""
-    aim = Target(slope=Fraction(1, 2), offset=Fraction(0), ends=False, replacing=True)
-    runs = weights([(0, 2), (1, 1), (2, 1)], 2, aim, Fraction(1))
-    source, draws = ScriptedSource.from_label("points"), 3000
-    found = Counter(draw(runs, source) for _ in range(draws))
-    for rate, is_true in ((1, True), (2, False)):
-        weighed = [run.points * exp(-rate * float(run.exponent)) for run in runs]
-        expected = [draws * each / sum(weighed) for each in weighed]
-        p = float(stats.chisquare([found[at] for at in range(3)], expected).pvalue)
-        assert (p > 1e-6) is is_true, (found, expected)
 
 
 def test_noise_reaches_as_far_as_its_exact_tail() -> None:

@@ -1,0 +1,74 @@
+"""Coins that fall heads with chance e^-x, x a rational: how many of n do, exactly.
+
+A coin falls heads when U < e^-x, U uniform on [0, 1). The first word of U decides nearly always: it is further from e^-x
+in floating point than a millionth part, which is some 10^9 times what an exponential is rounded by. Where it is not, a
+certified table of the one boundary e^-x decides. Of very many alike coins first those are counted that pass one of
+chance 2^-j >= e^-x, and each of these passes with e^-x 2^j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from hubbub.noise.binomial import binomial
+from hubbub.noise.source import Source, Words
+from hubbub.noise.table import CertifiedTable
+from hubbub.numeric.exact import exp
+
+Integers = NDArray[np.int64]
+
+_ALIKE: Final = 1 << 12  # more alike coins than this are counted, and not thrown one by one
+_HALVINGS: Final = Fraction(14_426, 10_000)  # below 1/ln 2: so many halvings are no less than e^-1
+_MOST_HALVINGS: Final = 128
+_WORD: Final = 2.0**64
+_SPARE: Final = 2.0**-20  # far more than floating point is off by
+
+
+def heads(coins: Sequence[int], exponents: Sequence[Fraction], source: Source) -> Integers:
+    """Of each number of coins with a chance of e^-exponent, exponent >= 0, how many fall heads.
+
+    Guarantee: independent, and each exactly Binomial(coins, e^-exponent), if the words of the source are uniform and
+    independent. A coin with exponent 0 draws no word.
+    """
+    found = np.array(coins, dtype=np.int64)
+    thrown = [i for i, exponent in enumerate(exponents) if exponent > 0]
+    for i in thrown:
+        if coins[i] > _ALIKE:
+            found[i] = _of_many(coins[i], exponents[i], source)
+    few = np.array([i for i in thrown if coins[i] <= _ALIKE], dtype=np.int64)
+    if few.size:
+        found[few] = _of_few(found[few], [exponents[i] for i in few.tolist()], source)
+    return found
+
+
+def _of_few(coins: Integers, exponents: Sequence[Fraction], source: Source) -> Integers:
+    """A word for each coin."""
+    which = np.repeat(np.arange(coins.size), coins)
+    words = source.words(which.size)
+    limit = np.exp(-np.array([float(each) for each in exponents]))[which] * _WORD
+    surely, possibly = words < limit * (1 - _SPARE) - 2, words < limit * (1 + _SPARE) + 2
+    found = np.bincount(which[surely], minlength=coins.size)
+    for at in np.flatnonzero(possibly & ~surely).tolist():
+        found[which[at]] += _passed(exponents[which[at]], 0, words[at : at + 1], source)
+    return found
+
+
+def _of_many(coins: int, exponent: Fraction, source: Source) -> int:
+    halvings = min(int(exponent * _HALVINGS), _MOST_HALVINGS)
+    near = int(binomial(np.array([coins]), Fraction(1, 1 << halvings), source)[0])
+    return _passed(exponent, halvings, source.words(near), source)
+
+
+def _passed(exponent: Fraction, halvings: int, words: Words, source: Source) -> int:
+    """How many of the U that begin with these words are below e^-exponent 2^halvings, which is at most 1."""
+
+    def boundary() -> list[arb]:
+        return [exp(-exponent) * (1 << halvings)]
+
+    return int(np.count_nonzero(CertifiedTable(boundary).sample_from(words, source) == 0))
