@@ -46,7 +46,7 @@ from itertools import accumulate
 
 from flint import arb, arb_poly
 
-from hubbub.noise.coins import heads
+from hubbub.noise.bernoulli import heads
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import below
 from hubbub.numeric.exact import PRECISION, ball, exp, log, precision, rounded

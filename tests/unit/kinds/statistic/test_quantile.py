@@ -26,7 +26,7 @@ from hubbub.kinds.statistic.quantile import (
     window_weights,
 )
 from hubbub.kinds.statistic.request import statistic
-from hubbub.noise.coins import heads
+from hubbub.noise.bernoulli import heads
 from hubbub.noise.source import ScriptedSource
 
 HALF = Fraction(1, 2)

@@ -1,4 +1,4 @@
-"""Coins that fall heads with chance e^-x, x a rational: how many of n do, exactly.
+"""Coins that fall heads with chance e^-x, x a rational: how many of n do, exactly (Bernoulli trials).
 
 A coin falls heads when U < e^-x, U uniform on [0, 1). The first word of U decides nearly always: it is further from e^-x
 in floating point than a millionth part, which is some 10^9 times what an exponential is rounded by. Where it is not, a
@@ -30,38 +30,38 @@ _WORD: Final = 2.0**64
 _SPARE: Final = 2.0**-20  # far more than floating point is off by
 
 
-def heads(coins: Sequence[int], exponents: Sequence[Fraction], source: Source) -> Integers:
-    """Of each number of coins with a chance of e^-exponent, exponent >= 0, how many fall heads.
+def heads(trials: Sequence[int], exponents: Sequence[Fraction], source: Source) -> Integers:
+    """Of each number of trials with a chance of e^-exponent, exponent >= 0, how many succeed.
 
-    Guarantee: independent, and each exactly Binomial(coins, e^-exponent), if the words of the source are uniform and
+    Guarantee: independent, and each exactly Binomial(trials, e^-exponent), if the words of the source are uniform and
     independent. A coin with exponent 0 draws no word.
     """
-    found = np.array(coins, dtype=np.int64)
+    found = np.array(trials, dtype=np.int64)
     thrown = [i for i, exponent in enumerate(exponents) if exponent > 0]
     for i in thrown:
-        if coins[i] > _ALIKE:
-            found[i] = _of_many(coins[i], exponents[i], source)
-    few = np.array([i for i in thrown if coins[i] <= _ALIKE], dtype=np.int64)
+        if trials[i] > _ALIKE:
+            found[i] = _of_many(trials[i], exponents[i], source)
+    few = np.array([i for i in thrown if trials[i] <= _ALIKE], dtype=np.int64)
     if few.size:
         found[few] = _of_few(found[few], [exponents[i] for i in few.tolist()], source)
     return found
 
 
-def _of_few(coins: Integers, exponents: Sequence[Fraction], source: Source) -> Integers:
+def _of_few(trials: Integers, exponents: Sequence[Fraction], source: Source) -> Integers:
     """A word for each coin."""
-    which = np.repeat(np.arange(coins.size), coins)
+    which = np.repeat(np.arange(trials.size), trials)
     words = source.words(which.size)
     limit = np.exp(-np.array([float(each) for each in exponents]))[which] * _WORD
     surely, possibly = words < limit * (1 - _SPARE) - 2, words < limit * (1 + _SPARE) + 2
-    found = np.bincount(which[surely], minlength=coins.size)
+    found = np.bincount(which[surely], minlength=trials.size)
     for at in np.flatnonzero(possibly & ~surely).tolist():
         found[which[at]] += _passed(exponents[which[at]], 0, words[at : at + 1], source)
     return found
 
 
-def _of_many(coins: int, exponent: Fraction, source: Source) -> int:
+def _of_many(trials: int, exponent: Fraction, source: Source) -> int:
     halvings = min(int(exponent * _HALVINGS), _MOST_HALVINGS)
-    near = int(binomial(np.array([coins]), Fraction(1, 1 << halvings), source)[0])
+    near = int(binomial(np.array([trials]), Fraction(1, 1 << halvings), source)[0])
     return _passed(exponent, halvings, source.words(near), source)
 
 
