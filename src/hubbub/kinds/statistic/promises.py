@@ -396,8 +396,8 @@ def of_sample(spec: Statistic, knowledge: Knowledge, inner: Derivation) -> tuple
 def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     """Zero-knowledge privacy by noise on the exact count.
 
-    Guarantee: Theorem A3 in whole numbers, refused if the scale is too small for the epsilon; and, one person replaced
-    moving the count by 1, a loss of one over the scale.
+    Guarantee: Theorem A3 in whole numbers, or its stepped simulator, refused if the scale is too small for the epsilon;
+    and, one person replaced moving the count by 1, a loss of one over the scale.
     """
     k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
     if not exact_count.enough(k, n, 1 / rate, knowledge.epsilon):
@@ -504,7 +504,7 @@ def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:
         yield Check(
             _sample_question(knowledge),
             fits,
-            f"hides in noise of rate {to_text(rate)}, by both inequalities of Theorem A3",
+            f"hides in noise of rate {to_text(rate)}, by Theorem A3 or a stepped simulator, for every table",
         )
         return
     yield sample_holds(spec, knowledge)

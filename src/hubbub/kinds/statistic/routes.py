@@ -3,7 +3,7 @@
 K people in secret and noise on what they tell (Theorem A1'), or the exact number and noise that hides what K random
 people would not tell (Theorem A3). Which is better depends on K, N, epsilon and the coverage alone: each way is asked
 how long its interval is at worst, and the shorter one is taken. For small epsilon that is the sample, whose error is
-hardly more than that of K people without any noise; from about 1 on the exact count. With K = N they are the same.
+hardly more than that of K people without any noise; from about 0.9 on the exact count. With K = N they are the same.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Final
 
 from hubbub.kinds.statistic.intervals import reach
 from hubbub.noise.sampler import SMALLEST_EPSILON
@@ -18,6 +19,8 @@ from hubbub.numeric.exact import rounded
 from hubbub.sampling import exact_count, sampled_share
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.tables.protection import Knowledge, Route
+
+_WORTH_A_SEARCH: Final = Fraction(2, 5)  # below, the sample errs less with either noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +47,18 @@ def by_exact_count(rows: int, people: int, epsilon: Fraction, miss: Fraction) ->
     """Everybody, with more noise; None where that is too wide to be drawn.
 
     Guarantee: with noise of this rate on the exact count the release is epsilon-zero-knowledge private with respect to
-    RS(K) (Theorem A3, in whole numbers).
+    RS(K) (Theorem A3 in whole numbers, or its stepped simulator).
     """
-    rate = rounded(1 / exact_count.scale_for(rows, people, epsilon), up=False)  # a decimal, and so is what is promised
+    scale = exact_count.scale_for if epsilon >= _WORTH_A_SEARCH else exact_count.closed_scale
+    rate = rounded(1 / scale(rows, people, epsilon), up=False)  # a decimal, and so is what is promised
     if rate < SMALLEST_EPSILON:
         return None
-    return Way(rate=rate, error=Fraction(min(reach(rate, miss), people)))
+    return Way(rate=rate, error=error_of_exact(rate, people, miss))
+
+
+def error_of_exact(rate: Fraction, people: int, miss: Fraction) -> Fraction:
+    """How far the exact count with noise of this rate errs at worst, in people."""
+    return Fraction(min(reach(rate, miss), people))
 
 
 def better(rows: int, people: int, epsilon: Fraction, miss: Fraction) -> Knowledge:

@@ -389,14 +389,14 @@ def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
 
 def errors(spec: Statistic, knowledge: Knowledge) -> tuple[Fraction, Fraction | None]:
     """How far this way, and the other one, may err at the coverage, in people; None if the other cannot be drawn."""
-    from hubbub.kinds.statistic.routes import by_exact_count, by_sample
+    from hubbub.kinds.statistic.routes import by_exact_count, by_sample, error_of_exact
 
     k, n, miss = knowledge.rows, knowledge.people, 1 - spec.coverage
-    sample, exact = by_sample(k, n, knowledge.epsilon, miss), by_exact_count(k, n, knowledge.epsilon, miss)
-    if knowledge.route is Route.SAMPLE:
-        return sample.error, None if exact is None else exact.error
-    assert exact is not None
-    return exact.error, sample.error
+    sample = by_sample(k, n, knowledge.epsilon, miss)
+    if knowledge.route is Route.EXACT:  # at the rate that was drawn with, which may be an earlier, larger one
+        return error_of_exact(knowledge.rate, n, miss), sample.error
+    exact = by_exact_count(k, n, knowledge.epsilon, miss)
+    return sample.error, None if exact is None else exact.error
 
 
 def _percent(share: Fraction) -> str:

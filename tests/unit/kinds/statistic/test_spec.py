@@ -133,7 +133,7 @@ def test_half_a_step_is_added_and_nothing_beyond_the_range() -> None:
 def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
     pq.write_table(PEOPLE, tmp_path / "people.parquet")
     words = ["release", "fraction", str(tmp_path / "people.parquet"), "--person", "id"]
-    known = ["--where", "age >= 65 and pay > 5", "--zero-knowledge", "1", "--rows", "200", "--people", str(N)]
+    known = ["--where", "age >= 65 and pay > 5", "--zero-knowledge", "0.5", "--rows", "200", "--people", str(N)]
     out = ["--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(commands, [*words, *known, *out], catch_exceptions=False)
     told = json.loads(done.stdout)
