@@ -248,8 +248,8 @@ class _Check:
         if self.a * float(at[-1] - at[0] + 2 * (self.noise.edge + last - first + 4)) > _FARTHEST:
             return False
         sums = _Sums(at, self.noise, first)
-        looked = self._looked_at(base, first, last)
-        index = sums.index(looked)
+        outcomes = self._breakpoints(base, first, last)
+        index = sums.index(outcomes)
         if beyond * math.exp(self.a * (last - first)) > _ROOM / 10:
             return False
         beyond *= math.exp(self.noise.step + self.a * (last - first))
@@ -258,21 +258,21 @@ class _Check:
         for i, ones in enumerate((first, last)):
             lower = sums.values(spread([pair[i] for pair in less]), index) * (1 - _ROOM)
             upper = sums.values(spread([pair[i] for pair in more]), index) * (1 + _ROOM)
-            near = np.minimum(abs(looked - ones), abs(looked - ones - 1))
-            far = np.maximum(abs(looked - ones), abs(looked - ones - 1))
+            near = np.minimum(abs(outcomes - ones), abs(outcomes - ones - 1))
+            far = np.maximum(abs(outcomes - ones), abs(outcomes - ones - 1))
             if not bool(np.all(lower * np.exp(self.a * near) >= self.low * (1 + _ROOM))):
                 return False
             if not bool(np.all(upper * np.exp(self.a * far) + beyond <= self.high * slack * (1 - _ROOM))):
                 return False
             values.append((lower, upper))
-        return last <= first + 1 or self._between(first, last, looked, values, beyond)
+        return last <= first + 1 or self._between(first, last, outcomes, values, beyond)
 
     def _between(
-        self, first: int, last: int, looked: Whole, values: list[tuple[Floats, Floats]], beyond: float
+        self, first: int, last: int, outcomes: Whole, values: list[tuple[Floats, Floats]], beyond: float
     ) -> bool:
         """x between K0 and K1: in each cell of x, K is x or x - 1."""
-        chosen = (looked > first) & (looked <= last)
-        x = looked[chosen]
+        chosen = (outcomes > first) & (outcomes <= last)
+        x = outcomes[chosen]
         (low_0, up_0), (low_1, up_1) = ((lower[chosen], upper[chosen]) for lower, upper in values)
         wide = np.exp(-self.a * (x[1:] - x[:-1]))
         left, right = low_0[:-1] * wide, low_1[1:] * wide
@@ -284,7 +284,7 @@ class _Check:
         top = np.maximum(up_0[1:], up_1[:-1]) / wide + beyond
         return bool(np.all(top <= self.high * farthest * (1 - _ROOM)))
 
-    def _looked_at(self, base: Whole, first: int, last: int) -> Whole:
+    def _breakpoints(self, base: Whole, first: int, last: int) -> Whole:
         c = self.noise.edge
         offsets = (-c - 1, -c, -c + 1, -c + 2, 0, 1, c - 1, c, c + 1, c + 2)
         found = [base + offset for offset in offsets]
