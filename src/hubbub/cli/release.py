@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from hubbub.serialization.canonical import Plain
 
 _FIRST: Final = 12  # rows shown on the terminal
+_LOOKED_THROUGH: Final = 10_000  # rows of a release, for the note that follows
+_ALL_EMPTY: Final = (
+    "Every bin may be empty. If that surprises you, the values may be spelled otherwise in the table: hubbub check with "
+    "the same --by compares them. Next time add --unlisted 0.05: it refuses, before anything is spent, when more than 5 % "
+    "of the people are in no bin."
+)
 _FEW_GIVEN_UP: Final = 3  # releases that are named one by one
 _FIRST_RELEASE: Final = (
     "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
@@ -414,6 +420,8 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     console.print(f"A person: {display(words.person)}.")
     for note in reading_rules(done.reading):
         console.print(f"Taken for granted: {display(note)}.")
+    if _may_all_be_empty(done):
+        console.print(_ALL_EMPTY)
     console.print()
     for step in promises if explained else requested(promises):
         read = meaning(step.conclusion, step.people)
@@ -439,6 +447,15 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     if written and not explained:
         command = f"hubbub explain {shlex.quote(written['certificate'])}"
         console.print(f"More about these numbers: the report, or {command}", soft_wrap=True)
+
+
+def _may_all_be_empty(done: Release) -> bool:
+    """Whether no published interval of a count is above 0: seen in what is published, so that nothing else is told."""
+    sheet = done.result.sheets()[0]
+    if not 0 < sheet.rows <= _LOOKED_THROUGH or "low" not in sheet.schema.names:
+        return False
+    lows = [low for batch in sheet.batches() for low in batch.column("low").to_pylist()]
+    return all(isinstance(low, int) and low <= 0 for low in lows)
 
 
 def _delta_allowed(step: Derivation) -> str:

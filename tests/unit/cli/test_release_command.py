@@ -49,6 +49,15 @@ def test_crowds_are_published_and_the_rest_is_absent(town: Path, tmp_path: Path)
     assert "Mayor" not in Path(told["report"]).read_text()
 
 
+@pytest.mark.parametrize(("bins", "noted"), [("fire,police", True), ("Fire,police", False)])
+def test_bins_that_may_all_be_empty_are_noted_from_what_is_published(
+    bins: str, noted: bool, town: Path, tmp_path: Path
+) -> None:
+    done = run(str(town), "--by", f"department={bins}", "--crowd", "20", "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert ("Every bin may be empty." in done.output) == noted
+
+
 HEAVY = ("pandas", "pyarrow.compute", "scipy")
 
 
