@@ -7,6 +7,8 @@ when it is first used.
 
     open, open_graph, save
                      a table of people or a network; a release of it, written with its certificate and report
+    withdraw, correct
+                     a signed notice beside a release that stands no more, or that another stands in its place
     reopen           a published synopsis, to ask it for answers
     sample_and_sanitize
                      a differentially private mechanism of your own, run on a secret sample
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from hubbub.private_sql.asking import sql as sql
     from hubbub.project.running import publish_all as publish_all
     from hubbub.protocol.release import Release as Release
+    from hubbub.publication.revocation import correct as correct
+    from hubbub.publication.revocation import withdraw as withdraw
     from hubbub.release import save as save
     from hubbub.verification import Certificate as Certificate
     from hubbub.verification.api import explain as explain
@@ -64,6 +68,7 @@ _WHERE = {
     "Table": "hubbub.kinds.table",
     "WrongUse": "hubbub.errors",
     "channel": "hubbub.channels.catalogue",
+    "correct": "hubbub.publication.revocation",
     "decide": "hubbub.channels.profile",
     "explain": "hubbub.verification.api",
     "interval": "hubbub.channels.estimate",
@@ -76,6 +81,7 @@ _WHERE = {
     "save": "hubbub.release",
     "sql": "hubbub.private_sql.asking",
     "verify": "hubbub.verification.api",
+    "withdraw": "hubbub.publication.revocation",
 }
 _MODULES = ("account", "ledger", "plan", "vote")
 
@@ -91,6 +97,7 @@ __all__ = [
     "__version__",
     "account",
     "channel",
+    "correct",
     "decide",
     "explain",
     "interval",
@@ -106,6 +113,7 @@ __all__ = [
     "sql",
     "verify",
     "vote",
+    "withdraw",
 ]
 
 

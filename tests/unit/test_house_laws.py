@@ -640,10 +640,8 @@ def test_import_hubbub_loads_nothing_optional() -> None:
 
 
 def test_the_public_surface_is_this_list() -> None:
-    words = "account channel decide explain interval ledger open open_graph plan profile publish_all reopen save sql "
-    words += (
-        "sample_and_sanitize verify vote Certificate CheckFailed HubbubError Network Refused Release Table WrongUse"
-    )
+    words = "account channel correct decide explain interval ledger open open_graph plan profile publish_all reopen save sql "
+    words += "sample_and_sanitize verify vote withdraw Certificate CheckFailed HubbubError Network Refused Release Table WrongUse"
     assert sorted(hubbub.__all__) == sorted(["__version__", *words.split()])
     assert [name for name in hubbub.__all__ if not hasattr(hubbub, name)] == []
     assert dir(hubbub) == sorted(hubbub.__all__)

@@ -208,31 +208,6 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
     print_answer(facts, text, as_json=as_json)
 
 
-@ledger.command(
-    "withdraw",
-    epilog=examples(
-        'hubbub ledger withdraw hubbub-demo --reason "It was a draft" --ledger hubbub-demo/ledger/ledger.db'
-    ),
-)
-@click.argument("folder")
-@click.option("--reason", metavar="WORDS", required=True, help="Why, in one line that readers are shown.")
-@click.option("--ledger", "book", metavar="FILE", help="Another ledger than your own.")
-@json_option
-def withdraw(folder: str, reason: str, book: str | None, as_json: bool) -> None:
-    """Take a release back: write a signed notice, withdrawn.json, beside its certificate.
-
-    hubbub verify then fails and says so, wherever the notice lies beside the certificate; publish it with the release.
-    Nothing is deleted, and what was spent stays spent: numbers that were out cannot be made unseen.
-    """
-    from pathlib import Path
-
-    from hubbub.ledger.ledger import Ledger
-    from hubbub.publication import withdrawal
-
-    notice = withdrawal.withdraw(Path(folder), reason, Ledger(book))
-    print_answer({"withdrawn": str(notice)}, f"Withdrawn: {notice}. What was spent stays spent.", as_json=as_json)
-
-
 @ledger.command("finish", epilog=examples("hubbub ledger finish hubbub-demo"))
 @click.argument("folder")
 @json_option

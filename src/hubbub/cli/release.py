@@ -21,6 +21,7 @@ from hubbub.cli import (
     json_option,
     options,
     page,
+    print_answer,
     print_json,
     print_text,
     verdict,
@@ -116,17 +117,61 @@ class Kinds(Commands):
         from hubbub import registry
         from hubbub.protocol.spec import BALLOTS
 
-        return [name for name in registry.names() if registry.kind(name).data != BALLOTS]
+        return [*(name for name in registry.names() if registry.kind(name).data != BALLOTS), *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from hubbub import registry
 
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
         return command(registry.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
 @click.group("release", cls=Kinds, epilog=examples(_FIRST_RELEASE))
 def release() -> None:
     """Publish statistics about people: of a table, or of a social network (hubbub graph release)."""
+
+
+@release.command(
+    "withdraw",
+    epilog=examples(
+        'hubbub release withdraw hubbub-demo --reason "It was a draft" --ledger hubbub-demo/ledger/ledger.db'
+    ),
+)
+@click.argument("folder")
+@click.option("--reason", metavar="WORDS", required=True, help="Why, in one line that readers are shown.")
+@click.option("--ledger", "book", metavar="FILE", help="Another ledger than your own.")
+@json_option
+def withdraw(folder: str, reason: str, book: str | None, as_json: bool) -> None:
+    """Take a release back: write a signed notice, withdrawn.json, beside its certificate.
+
+    hubbub verify then fails and says so, wherever the notice lies beside the certificate; publish it with the release.
+    Nothing is deleted, and what was spent stays spent: numbers that were out cannot be made unseen.
+    """
+    from hubbub.publication import revocation
+
+    notice = revocation.withdraw(folder, reason, ledger=book)
+    print_answer({"withdrawn": str(notice)}, f"Withdrawn: {notice}. What was spent stays spent.", as_json=as_json)
+
+
+@release.command("correct")
+@click.argument("folder")
+@click.option("--by", metavar="DIR", required=True, help="The folder of the corrected release.")
+@click.option("--reason", metavar="WORDS", required=True, help="Why, in one line that readers are shown.")
+@click.option("--ledger", "book", metavar="FILE", help="Another ledger than your own.")
+@json_option
+def correct(folder: str, by: str, reason: str, book: str | None, as_json: bool) -> None:
+    """Say that a release is replaced by a corrected one, with a signed notice in both folders.
+
+    Publish the corrected release first, like any other: it costs what it costs. Then hubbub verify fails for the old one,
+    where replaced.json lies beside its certificate, and names the new one; of the new one it says what it replaces
+    (replaces.json). Nothing is deleted, and what was spent stays spent.
+    """
+    from hubbub.publication import revocation
+
+    notice = revocation.correct(folder, by, reason, ledger=book)
+    said = f"Replaced: {notice}. What was spent stays spent, for both."
+    print_answer({"replaced": str(notice)}, said, as_json=as_json)
 
 
 def command(kind: Kind, name: str | None = None) -> click.Command:

@@ -83,7 +83,8 @@ class Joint:
 
 def member(wanted: Wanted, table: Table, spec: Spec) -> Member | None:
     """The release as a table that may come together with others; None if it may not."""
-    if not isinstance(spec, Histogram) or wanted.sql is not None or not is_table_name(wanted.name):
+    own = wanted.sql is not None or wanted.series is not None or wanted.corrects is not None
+    if own or not isinstance(spec, Histogram) or not is_table_name(wanted.name):
         return None
     axes = tuple(axis for axis in spec.axes if not isinstance(axis, Discovered))
     plain = spec.sample is None and spec.collected is None and spec.parts is None and not spec.unit.chooses

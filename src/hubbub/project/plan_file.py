@@ -21,6 +21,7 @@
     title = "What they earn"
     importance = 8                           # of its squared error: eight times the weight, and twice the epsilon
 
+A series and a correction have words of their own (:mod:`hubbub.project.series_planning`, ``corrects`` and ``reason``).
 Numbers are read as they are written. What has no meaning is refused, and nothing is spent.
 """
 
@@ -45,10 +46,26 @@ FILE: Final = "hubbub.toml"
 _LARGEST: Final = 1 << 20  # bytes
 _TOP: Final = ("ledger", "out", "approval", "joint", "datasets", "release")
 _REPORT: Final = ("title", "subtitle", "date", "link", "language", "notes", "labels")
-_OWN: Final = ("name", "dataset", "kind", "sql", "importance", "format", "accept_weak", "joint", *_REPORT)
+_SERIES: Final = ("series", "period", "skip")
+_CALENDAR: Final = ("periods", "first", "every", "recur", "date", "way", "panel")
+_CORRECTION: Final = ("corrects", "reason")
+_OWN: Final = (
+    "name",
+    "dataset",
+    "kind",
+    "sql",
+    "importance",
+    "format",
+    "accept_weak",
+    "joint",
+    *_SERIES,
+    *_CORRECTION,
+    *_REPORT,
+)
 _SHARED: Final = ("epsilon", "delta")
 _PROMISES: Final = ("epsilon", "crowd", "zero_knowledge", "outlier", "channel", "spec")
 _DIGITS: Final = 12
+_A_SERIES: Final = "series = { periods = 12, first = '2026-01' }"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 
 
@@ -76,6 +93,11 @@ class Wanted:
     accept_weak: bool = False
     importance: Fraction = Fraction(1)
     joint: bool = True  # whether it may come together with other tables
+    series: dict[str, Any] | None = None  # the calendar of a series, and who recurs
+    period: str | None = None  # of a series: up to which it is published
+    skip: bool = False  # whether periods may be missed for good
+    corrects: str | None = None  # the folder of a release that this one replaces
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +228,46 @@ def _wanted(given: Any, path: Path, datasets: list[str]) -> Wanted:
         accept_weak=_switch(given.get("accept_weak", False), f"accept_weak of {name}"),
         importance=positive(given.get("importance", 1), f"the importance of {name}"),
         joint=_switch(given.get("joint", True), f"joint of {name}"),
+        **_series(name, kind, given),
+        **_correction(name, given),
     )
+
+
+def _series(name: str, kind: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """What a release says of a series."""
+    calendar = given.get("series")
+    if calendar is None:
+        if said := next((each for each in _SERIES if each in given), None):
+            raise WrongUse(f"{said} of {name} is about a series; add series, like {_A_SERIES}, or leave it out")
+        return {}
+    if not isinstance(calendar, dict) or not {"periods", "first"} <= set(calendar):
+        raise WrongUse(f"the series of {name} is a table that says its calendar, like {_A_SERIES}; write it so")
+    _known(calendar, _CALENDAR, f"the series of {name}")
+    if kind not in ("histogram", "count", "cube", "sum"):
+        raise WrongUse(
+            f"the series {name} is of a histogram, count, cube or sum, and not of {kind}; choose one of these"
+        )
+    if "period" not in given:
+        raise WrongUse(
+            f"say up to which period the series {name} is published, like period = {str(calendar['first'])!r}"
+        )
+    skip = _switch(given.get("skip", False), f"skip of {name}")
+    words = calendar | {"first": str(calendar["first"])}  # a day is a date in TOML
+    return {"series": words, "period": str(given["period"]), "skip": skip}
+
+
+def _correction(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What a release says of one that it replaces."""
+    corrects = given.get("corrects")
+    if (corrects is None) is not ("reason" not in given):
+        raise WrongUse(f"{name} corrects a release for a reason that readers are shown; say both, corrects and reason")
+    if corrects is None:
+        return {}
+    if "series" in given:
+        raise WrongUse(f"{name} is a series, whose periods correct nothing; leave out corrects")
+    if not isinstance(corrects, str) or not _NAME.fullmatch(corrects) or corrects == name:
+        raise WrongUse(f"{name} corrects a release in another folder; give its name, as corrects = 'pay'")
+    return {"corrects": corrects, "reason": _text(given["reason"], f"the reason of {name}")}
 
 
 def _options(kind: str | None, words: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import Refused
 from hubbub.kinds.table import Table
@@ -16,6 +16,9 @@ from hubbub.project.plan_file import Wanted
 from hubbub.protocol.spec import Spec
 from hubbub.publication.signed_files import CERTIFICATE, published
 from hubbub.publication.staging import DRAFT, unfinished
+
+if TYPE_CHECKING:
+    from hubbub.project.series_planning import SeriesRun
 
 ANOTHER: Final = (
     "{} is published already, and what this file asks for now is another release; give that another name, and it is planned as "
@@ -42,6 +45,8 @@ class Planned:
     state: State
     weak: tuple[str, ...]
     joint: Joint | None = None
+    series: SeriesRun | None = None
+    charged: bool = True  # whether it is entered in the ledger: a period of a series that is started is not
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,6 +55,7 @@ class Planned:
 
 
 def is_ready(folder: Path) -> bool:
+    """Whether a release of this folder is whole, and to be brought out."""
     return any((hidden / DRAFT).exists() for hidden in unfinished(folder))
 
 
@@ -59,6 +65,7 @@ def is_begun(folder: Path) -> bool:
 
 
 def certificate_in(folder: Path, ledger: Ledger, dataset: str) -> dict[str, Any]:
+    """The certificate of the release in a folder, if this ledger published it of this dataset."""
     if CERTIFICATE not in published(folder, ledger):
         raise Refused(f"{folder} holds a release that this ledger did not publish; move it, or choose another folder")
     found: dict[str, Any] = json.loads((folder / CERTIFICATE).read_bytes())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from hubbub import registry
 from hubbub.errors import Refused, WrongUse
@@ -18,6 +19,7 @@ from hubbub.private_sql.asking import prepare
 from hubbub.project.joint_planning import joint_releases
 from hubbub.project.plan_file import Dataset, Publication, Wanted
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
+from hubbub.project.series_planning import series_releases
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
@@ -48,7 +50,8 @@ def plan(publication: Publication) -> Plan:
     releases, after = [], {}
     order = {each.name: i for i, each in enumerate(publication.wanted)}
     for dataset in publication.datasets:
-        mine = [each for each in publication.wanted if each.dataset == dataset.name]
+        every = [each for each in publication.wanted if each.dataset == dataset.name]
+        mine = [each for each in every if each.series is None]
         tables = {each.name: _opened(publication, dataset, each) for each in mine}
         together = list(joint_releases(publication, ledger, dataset, mine, tables))
         named = {name for each in together for name in each.names}
@@ -56,14 +59,23 @@ def plan(publication: Publication) -> Plan:
             *together,
             *(_planned(publication, ledger, each, *tables[each.name]) for each in mine if each.name not in named),
         ]
-        found.sort(key=lambda each: order[each.names[0]])
+        for each in every:
+            if each.series is not None:
+                people = _open(publication, dataset, dataset.opening)
+                found += series_releases(publication, ledger, dataset, each, people)
+        found.sort(key=_order_in_file(order))
         after[dataset.name] = _totals_after(ledger, dataset, found)
         releases += found
     return Plan(
         publication=publication,
-        releases=tuple(sorted(releases, key=lambda each: order[each.names[0]])),
+        releases=tuple(sorted(releases, key=_order_in_file(order))),
         after=after,
     )
+
+
+def _order_in_file(order: dict[str, int]) -> Callable[[Planned], int]:
+    """Where a release stands in the file: a period where its series does."""
+    return lambda each: order[each.names[0].partition("/")[0]]
 
 
 def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple[Table, Spec]:
@@ -73,10 +85,7 @@ def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple
         words |= {name: value for name, value in asked.opening.items() if value}
         words |= {} if sources.table is None else {"table": sources.table}
         kind, options = asked.kind, asked.words
-    try:
-        people = open_table(dataset.file, dataset=dataset.name, ledger=publication.ledger, **words)
-    except TypeError:
-        raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
+    people = _open(publication, dataset, words)
     assert kind is not None
     try:
         return people, people.ask(registry.kind(kind), **options).bind(people.engine.columns())
@@ -84,9 +93,18 @@ def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple
         raise type(error)(f"{wanted.name}: {error.marked}") from None
 
 
+def _open(publication: Publication, dataset: Dataset, words: dict[str, Any]) -> Table:
+    try:
+        return open_table(dataset.file, dataset=dataset.name, ledger=publication.ledger, **words)
+    except TypeError:
+        raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
+
+
 def _planned(publication: Publication, ledger: Ledger, wanted: Wanted, people: Table, spec: Spec) -> Planned:
     weak = weaknesses(spec, unnamed_person(people.engine.columns()))
     folder = publication.folder(wanted)
+    if wanted.corrects is not None:
+        certificate_in(publication.out / wanted.corrects, ledger, wanted.dataset)  # refuses here
     state = State.READY if is_ready(folder) else State.OPEN
     if (folder / CERTIFICATE).exists():
         body = certificate_in(folder, ledger, wanted.dataset)
@@ -98,7 +116,7 @@ def _planned(publication: Publication, ledger: Ledger, wanted: Wanted, people: T
 
 def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Totals | None:
     """What holds of a dataset when all of its releases are out, or a sentence if they may not follow one another."""
-    new = [each for each in found if each.state is State.OPEN]
+    new = [each for each in found if each.state is State.OPEN and each.charged]
     if not new:
         account = ledger.accounts().get(dataset.name)
         return None if account is None else account.totals

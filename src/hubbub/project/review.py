@@ -17,6 +17,7 @@ from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
 from hubbub.project.joint import Joint
 from hubbub.project.planned import Planned
 from hubbub.project.planning import Plan, losses
+from hubbub.project.series_planning import SeriesRun
 
 STATE: Final = "State"
 """The term of the line that says how far a release is."""
@@ -61,6 +62,10 @@ def _release(planned: Planned) -> Iterator[Line]:
     )
     for step in promises[1:]:
         yield Line(0, "Also holds", f"{in_numbers(step)}.")
+    if planned.series is not None:
+        yield Line(0, "Series", _series(planned.series))
+    if wanted.corrects is not None:
+        yield Line(0, "Corrects", f"{wanted.corrects}, which a signed notice then says: {wanted.reason}.")
     if planned.joint is not None:
         yield from _tables(planned.joint, wanted.name, wanted.form)
     if (error := expected_error(spec)) is not None:
@@ -69,6 +74,12 @@ def _release(planned: Planned) -> Iterator[Line]:
         yield Line(0, "Public by declaration", f"{column}: {rule}.")
     for weakness in planned.weak:
         yield Line(0, "Weak", f"{weakness}.")
+
+
+def _series(run: SeriesRun) -> str:
+    calendar = run.series.calendar
+    periods = f"all {calendar.periods:,} periods from {calendar.first} to {calendar.last}"
+    return f"period {run.period} of {calendar.periods:,}. The promise is about {periods} together, and is charged once."
 
 
 def _tables(joint: Joint, folder: str, form: str) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hubbub import series
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.trust import key_of
 from hubbub.project.approval import APPROVAL, check_approval
@@ -14,9 +15,12 @@ from hubbub.project.plan_file import FILE, Publication, read_plan
 from hubbub.project.planned import Planned, State
 from hubbub.project.planning import Plan, plan
 from hubbub.project.review import markdown, sheet
+from hubbub.project.series_planning import SeriesRun
+from hubbub.protocol.release import Release
 from hubbub.protocol.weakness import check_confirmed
 from hubbub.publication.files import check_format
 from hubbub.publication.recovery import finish
+from hubbub.publication.revocation import correct, is_corrected
 from hubbub.publication.staging import prepared, unfinished
 from hubbub.release import save
 from hubbub.report.heading import Heading, heading
@@ -45,6 +49,7 @@ def run(
     for each in planned.releases:
         report(", ".join(each.names))
         files = _one(publication, each)
+        _corrected(publication, each)
         written |= {name: files if each.joint is None else _of_table(files, name) for name in each.names}
     return written
 
@@ -74,8 +79,39 @@ def _one(publication: Publication, planned: Planned) -> dict[str, str]:
     if planned.state is State.READY:
         return found
     with prepared(folder, planned.spec.size_hint(), ledger=Ledger(publication.ledger)):
+        if planned.series is not None:
+            done = _period(publication, planned, planned.series)
+            return save(done, folder, form=wanted.form, heading=_heading(planned))
         done = planned.table.publish(planned.spec, accept_weak=True)  # if it is weak, somebody confirmed it
         return save(done, folder, form=wanted.form, heading=_heading(planned))
+
+
+def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Release:
+    """A period of a series, which is started if it is not yet.
+
+    Guarantee: the series is charged once, as a whole, on the disk before any period is drawn; a period is drawn once.
+    """
+    table, where = planned.table, publication.folder(planned.wanted)
+    if not run.started:
+        series.start(run.name, dataset=planned.wanted.dataset, ledger=publication.ledger, accept_weak=True, **run.words)
+    return series.release(
+        table.engine,
+        run.name,
+        run.period,
+        ledger=publication.ledger,
+        reading=table.reading,
+        accept_weak=True,  # if it is weak, somebody confirmed it
+        beside=where.absolute().parent,
+    )
+
+
+def _corrected(publication: Publication, planned: Planned) -> None:
+    """Write the notice that a release stands in the place of another, if it is not written yet."""
+    wanted, ledger = planned.wanted, Ledger(publication.ledger)
+    if wanted.corrects is not None:
+        old, new = publication.out / wanted.corrects, publication.folder(wanted)
+        if not is_corrected(old, new, ledger):
+            correct(old, new, wanted.reason, ledger=ledger)
 
 
 def _heading(planned: Planned) -> Heading:

@@ -31,8 +31,8 @@ from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import Spec
 from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.datapackage import difference as package_difference
+from hubbub.publication.revocation import replaced_by, revocation_of
 from hubbub.publication.staging import CERTIFICATE, REPORT
-from hubbub.publication.withdrawal import reason_of
 from hubbub.publication.workbook import WORKBOOK
 from hubbub.publication.workbook import difference as workbook_difference
 from hubbub.serialization import manifest
@@ -219,9 +219,7 @@ def _check(
 ) -> None:
     body = read_signed(notes, seen, data, ("the certificate", "it is no certificate", FORMAT), key, known)
     _entry(notes, body, dataset)
-    withdrawn = None if folder is None else reason_of(Path(folder), data, seen["public_key"])
-    if withdrawn is not None:
-        notes.note("that it still stands", False, f"its publisher withdrew it: {withdrawn}")
+    _revocation(notes, folder, data, seen["public_key"])
     seen["files"], missing = _files(notes, _named(notes, body.get("files")), folder, release)
     seen["missing"] = tuple(name for name in missing if name != PACKAGE)  # which follows from the others
     try:
@@ -413,6 +411,16 @@ def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: 
         wrong = "is another than the one that was given"
         notes.note("the key", whose == key, "is the one that was given", wrong=wrong)
     return whose
+
+
+def _revocation(notes: Notes, folder: str | Path | None, data: bytes, public_key: str) -> None:
+    """What its publisher says beside it: that it stands no more, or that it stands in the place of another."""
+    if folder is None:
+        return
+    if (said := revocation_of(Path(folder), data, public_key)) is not None:
+        notes.note("that it still stands", False, said.sentence())
+    if (instead := replaced_by(Path(folder), data, public_key)) is not None:
+        notes.note("what it replaces", True, instead.replacing())
 
 
 def _entry(notes: Notes, body: Mapping[str, Any], dataset: str | None) -> None:

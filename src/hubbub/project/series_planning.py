@@ -1,0 +1,127 @@
+"""A series in the file of a publication: started once, and every period published once, in a folder of its own.
+
+::
+
+    [[release]]
+    name = "visits"                          # of the series in the ledger, too
+    kind = "count"                           # histogram, count, cube or sum
+    by = ["ward"]
+    epsilon = 1                              # of all periods together
+    series = { periods = 12, first = "2026-01", recur = 2 }
+    period = "2026-03"                       # up to which it is published; write the next one when its table is there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from hubbub import registry
+from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.series.request import series as asked_series
+from hubbub.kinds.series.spec import Period, Series
+from hubbub.kinds.table import Table
+from hubbub.ledger.ledger import Ledger, dataset_name
+from hubbub.ledger.records import Record
+from hubbub.project.plan_file import Dataset, Publication, Wanted
+from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
+from hubbub.protocol.weakness import weaknesses
+from hubbub.publication.signed_files import CERTIFICATE
+from hubbub.serialization.exact_json import plain
+from hubbub.series import DECLARED
+from hubbub.tables.schema import unnamed_person
+
+_SKIPPED: Final = (
+    "{name}: {first} was not published before {period}, and then counts nobody for good; set period to {first} first, or add "
+    "skip = true"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesRun:
+    """What starts a series, if it is not started yet, and which period is to be published."""
+
+    name: str
+    words: dict[str, Any]
+    series: Series
+    period: str
+    started: bool
+
+
+def series_releases(
+    publication: Publication, ledger: Ledger, dataset: Dataset, wanted: Wanted, people: Table
+) -> Iterator[Planned]:
+    """The periods of a series that are out or to be published, in their order.
+
+    Guarantee: a series that is started is never started again, and is not gone on with if the file asks for another one. What
+    the ledger has drawn is not drawn again. The first period of a series that is not started is charged with all of it, and
+    nothing else is charged.
+    """
+    run = _requested(wanted, people)
+    record = _record(ledger, run.name)
+    if record is not None and record.entry.body["series"][DECLARED] != plain(run.series):
+        raise Refused(ANOTHER.format(f"the series {run.name}"))
+    for i, period in enumerate(_periods(run, record, skip=wanted.skip)):
+        each = replace(run, period=period, started=record is not None or i > 0)
+        yield _planned(publication, ledger, dataset, wanted, people, each, record)
+
+
+def _requested(wanted: Wanted, people: Table) -> SeriesRun:
+    assert wanted.series is not None and wanted.period is not None and wanted.kind is not None
+    options = registry.kind(wanted.kind).options
+    words = people.dictionary.fill_options(options, wanted.words, people.engine.columns())
+    words |= wanted.series | {"kind": wanted.kind, "person": people.person}
+    try:
+        found = asked_series(dataset_name(wanted.name), **words)
+    except TypeError:
+        raise WrongUse(
+            f"the series {wanted.name} has words that no series has; it is of by, where, of, margins, epsilon, delta, sample, "
+            "crowd and coverage"
+        ) from None
+    found.calendar.index(wanted.period)  # refuses here
+    return SeriesRun(name=wanted.name, words=words, series=found, period=wanted.period, started=False)
+
+
+def _record(ledger: Ledger, name: str) -> Record | None:
+    return next((each for each in ledger.all_series() if each.series == name), None)
+
+
+def _periods(run: SeriesRun, record: Record | None, *, skip: bool) -> list[str]:
+    """Those that are drawn, in case one of them is not written yet, and those that are to come."""
+    labels, last = run.series.calendar.labels, run.series.calendar.index(run.period)
+    drawn = [] if record is None else [int(each.body["period"]) for each in record.periods]
+    following = drawn[-1] + 1 if drawn else 0
+    if run.series.date is not None:
+        return labels_of(labels, [*drawn, *range(following, last + 1)])
+    if following < last and not skip:
+        raise WrongUse(_SKIPPED.format(name=run.name, first=labels[following], period=run.period))
+    return labels_of(labels, sorted({*drawn, last} if last >= following else {*drawn}))
+
+
+def labels_of(labels: tuple[str, ...], which: list[int]) -> list[str]:
+    """The names of some periods."""
+    return [labels[i] for i in which]
+
+
+def _planned(
+    publication: Publication,
+    ledger: Ledger,
+    dataset: Dataset,
+    wanted: Wanted,
+    people: Table,
+    run: SeriesRun,
+    record: Record | None,
+) -> Planned:
+    spec = Period(series=run.series, period=run.period).bind(people.engine.columns())
+    one = replace(wanted, name=f"{wanted.name}/{run.period}")
+    folder = publication.folder(one)
+    state = State.READY if is_ready(folder) else State.OPEN
+    if (folder / CERTIFICATE).exists():
+        body = certificate_in(folder, ledger, dataset.name)
+        if record is None or body["ledger"]["nonce"] != record.nonce or body["release"].get("period") != run.period:
+            raise Refused(ANOTHER.format(one.name))
+        state = State.OUT
+    named = unnamed_person(people.engine.columns())
+    weak = weaknesses(spec, named)
+    return Planned(wanted=one, table=people, spec=spec, state=state, weak=weak, series=run, charged=not run.started)
