@@ -19,7 +19,6 @@ wigm       The weighted inclusive rule as the Proportional Representation Founda
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
@@ -29,12 +28,12 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
-from hubbub.voting.rules.stv_result import Moved, Seats, Stage
+from hubbub.voting.rules.stv_result import Moved, Seats
 from hubbub.voting.rules.transfers.ers97 import ERS97
 from hubbub.voting.rules.transfers.keep_values import MEEK, WARREN
 from hubbub.voting.rules.transfers.parcels import ACT, NORTHERN_IRELAND, SENATE, TASMANIA, integer_quota
 from hubbub.voting.rules.transfers.random_transfer import CAMBRIDGE, IRELAND, MALTA
-from hubbub.voting.rules.transfers.shared import Outcome
+from hubbub.voting.rules.transfers.shared import Outcome, SeatCount
 from hubbub.voting.understood import check_voted
 
 
@@ -69,9 +68,7 @@ class Transfers:
     quota_decimals: int = 0
 
     def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
-        count = _Count(ballots, seats, self, chance)
-        count.run()
-        return Outcome(count.valid, Fraction(count.quota, count.unit), tuple(count.elected), tuple(count.stages))
+        return _Count(self, ballots, seats, chance).outcome()
 
     def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
         if not self.quota_decimals:
@@ -153,123 +150,62 @@ class TransferableVote:
         )
 
 
-class _Count:
-    """The state of a count, in units of the last decimal place. It lives as long as one run."""
+class _Count(SeatCount):
+    """A count in which a paper has a value, a whole number of units of the last decimal place."""
 
-    def __init__(self, ballots: Ballots, seats: int, rules: Transfers, chance: Chance) -> None:
-        self.names, self.seats, self.rules, self.chance = ballots.candidates, seats, rules, chance
-        self.unit = 10**rules.decimals
-        self.rows = [[i for i in row if i >= 0] for row in ballots.rankings.tolist()]
-        self.weights: list[int] = ballots.weights.tolist()
-        self.continuing = set(range(len(self.names)))
-        self.papers: list[list[tuple[int, int, int]]] = [[] for _ in self.names]  # row, place on it, value
-        self.votes = [0] * len(self.names)
-        self.elected: list[int] = []
-        self.pending: list[int] = []  # elected, with a surplus that has not moved
-        self.exhausted = self.lost = 0
-        self.stages: list[Stage] = []
-        self.valid = 0
-        for number, (row, weight) in enumerate(zip(self.rows, self.weights, strict=True)):
-            if row and weight:
-                self.valid += weight
-                self.papers[row[0]].append((number, 0, self.unit))
-                self.votes[row[0]] += weight * self.unit
-        coarse = 10 ** (rules.decimals - rules.quota_decimals)  # units in the last place of the quota
-        self.quota = (self.valid * self.unit // coarse // (seats + 1) + 1) * coarse
+    def __init__(self, rules: Transfers, ballots: Ballots, seats: int, chance: Chance) -> None:
+        super().__init__(ballots, seats, chance)
+        self.rules, self.looks_back, self.unit = rules, rules.looks_back, 10**rules.decimals
+        self.piles = [[(paper, self.unit) for paper in papers] for papers in self.first]
+        self.quota = Fraction(self.valid * 10**rules.quota_decimals // (seats + 1) + 1, 10**rules.quota_decimals)
 
     def run(self) -> None:
-        self._close("first preferences", (), ())
-        while len(self.elected) < self.seats:
+        self.close("first preferences", (), ())
+        while self.vacancies:
             if self.pending:
                 self._move_surpluses()
             else:
                 self._exclude()
 
-    def _close(self, what: str, of: tuple[int, ...], moved: tuple[Moved, ...]) -> None:
-        """End a stage: who has the quota is elected, and all who are left if no more than the vacancies are."""
-        reached = [i for i in self.continuing if self.votes[i] >= self.quota]
-        now = self._most_first(reached)
-        self.pending += [i for i in now if self.votes[i] > self.quota]
-        self.continuing -= set(now)
-        if len(self.continuing) <= self.seats - len(self.elected) - len(now):
-            now += self._most_first(self.continuing)
-            self.continuing = set()
-        self.elected += now
-        self.stages.append(
-            Stage(
-                what=what,
-                of=of,
-                totals=tuple((i, Fraction(votes, self.unit)) for i, votes in enumerate(self.votes)),
-                exhausted=Fraction(self.exhausted, self.unit),
-                lost=Fraction(self.lost, self.unit),
-                moved=moved,
-                elected=tuple(now),
-            )
-        )
-
-    def _most_first(self, candidates: Sequence[int] | set[int]) -> list[int]:
-        return sorted(candidates, key=lambda i: (-self.votes[i], i))
-
     def _move_surpluses(self) -> None:
-        most = max(self.votes[i] for i in self.pending)
-        if self.rules.all_surpluses:
-            out = list(self.pending)
-        else:
-            highest = [i for i in self.pending if self.votes[i] == most]
-            out = [self._apart(highest, "whose surplus moves first of those that are equal", fewest=False)]
+        out = list(self.pending) if self.rules.all_surpluses else [self.largest_surplus(latest=True)]
         moved: list[Moved] = []
         for origin in out:
-            total = self.votes[origin]
-            surplus = total - self.quota
-            before = self.exhausted
-            moves = self._move(origin, surplus, total)
-            gone = sum(int(move.votes * self.unit) for move in moves if move.target is not None)
+            surplus, before = self.surplus(origin), self.exhausted
+            moves = self._move(origin, surplus / self.votes[origin])
+            gone = sum((move.votes for move in moves if move.target is not None), Fraction(0))
             self.lost += surplus - gone - (self.exhausted - before)
             self.votes[origin] = self.quota
             self.pending.remove(origin)
             moved += moves
-        self._close("surplus", tuple(out), tuple(moved))
+        self.close("surplus", out, moved)
 
     def _exclude(self) -> None:
-        fewest = min(self.votes[i] for i in self.continuing)
-        last = [i for i in sorted(self.continuing) if self.votes[i] == fewest]
-        out = self._apart(last, "who goes of those with the fewest votes", fewest=True)
+        out = self.fewest(latest=True)
         self.continuing.discard(out)
-        moved = self._move(out, 1, 1)
-        self.votes[out] = 0
-        self._close("exclusion", (out,), tuple(moved))
+        moved = self._move(out, Fraction(1))
+        self.votes[out] = Fraction(0)
+        self.close("exclusion", (out,), moved)
 
-    def _move(self, origin: int, share: int, of: int) -> list[Moved]:
-        """Hand the papers of a pile on, each worth share/of its value, to the next candidate who is in."""
-        cut = self.unit * share // of if self.rules.fraction_first and share != of else None
-        votes: dict[int | None, int] = {}
+    def _move(self, origin: int, share: Fraction) -> list[Moved]:
+        """Hand the papers of a pile on, each worth that share of its value, to the next candidate who is in."""
+        if self.rules.fraction_first:
+            share = Fraction(self.unit * share // 1, self.unit)
+        times, over = share.as_integer_ratio()
+        units: dict[int | None, int] = {}
         papers: dict[int | None, int] = {}
-        for number, rank, value in self.papers[origin]:
-            row, weight = self.rows[number], self.weights[number]
-            worth = value * share // of if cut is None else value * cut // self.unit
-            rank += 1
-            while rank < len(row) and row[rank] not in self.continuing:
-                rank += 1
-            target = row[rank] if rank < len(row) else None
-            votes[target] = votes.get(target, 0) + weight * worth
+        for paper, value in self.piles[origin]:
+            (number, _, weight), rank, worth = paper, self.next_rank(paper), value * times // over
+            target = None if rank is None else self.rows[number][rank]
+            units[target] = units.get(target, 0) + weight * worth
             papers[target] = papers.get(target, 0) + weight
-            if target is None:
-                self.exhausted += weight * worth
-            else:
-                self.votes[target] += weight * worth
-                self.papers[target].append((number, rank, worth))
-        self.papers[origin] = []
+            if target is not None and rank is not None:
+                self.piles[target].append(((number, rank, weight), worth))
+        self.piles[origin] = []
+        votes = {target: Fraction(count, self.unit) for target, count in units.items()}
+        self.exhausted += votes.get(None, Fraction(0))
+        for target, more in votes.items():
+            if target is not None:
+                self.votes[target] += more
         order = sorted(votes, key=lambda i: (i is None, i))
-        return [Moved(origin=origin, target=i, papers=papers[i], votes=Fraction(votes[i], self.unit)) for i in order]
-
-    def _apart(self, tied: list[int], why: str, *, fewest: bool) -> int:
-        """One of those who are equal now: by the most recent stage at which they were not, where the rules look back,
-        else by lot."""
-        if self.rules.looks_back:
-            for stage in self.stages[-2::-1]:
-                if len(tied) == 1:
-                    break
-                then = dict(stage.totals)
-                wanted = (min if fewest else max)(then[i] for i in tied)
-                tied = [i for i in tied if then[i] == wanted]
-        return tied[self.chance.even(why, [self.names[i] for i in tied])]
+        return [Moved(origin=origin, target=i, papers=papers[i], votes=votes[i]) for i in order]

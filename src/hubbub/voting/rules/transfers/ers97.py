@@ -40,9 +40,7 @@ class ElectoralReformSociety(Parcels):
     """Parcels with the quota, the exclusions and the ends of ERS97."""
 
     def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
-        count = _Count(self, ballots, seats, chance)
-        count.run()
-        return count.outcome()
+        return _Count(self, ballots, seats, chance).outcome()
 
     def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
         first = _quota(Fraction(valid), seats)
@@ -55,7 +53,6 @@ class ElectoralReformSociety(Parcels):
 ERS97: Final = ElectoralReformSociety(
     name="ers97",
     description="the rules of the Electoral Reform Society of 1997 (last parcel, two decimal places)",
-    inclusive=False,
     over_transferable=True,
     value_decimals=_PLACES,
     vote_decimals=_PLACES,

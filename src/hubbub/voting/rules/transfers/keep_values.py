@@ -35,9 +35,7 @@ class KeepValues:
     equal_price: bool
 
     def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
-        count = _Count(self, ballots, seats, chance)
-        count.run()
-        return count.outcome()
+        return _Count(self, ballots, seats, chance).outcome()
 
     def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
         return (

@@ -34,17 +34,15 @@ class Parcels:
 
     name: str
     description: str
-    inclusive: bool  # all papers of the elected go on, not the last parcel alone
+    inclusive: bool = False  # all papers of the elected go on, not the last parcel alone
     over_transferable: bool  # the surplus is divided by the papers that can go on, not by all
-    value_decimals: int | None
+    value_decimals: int | None = None
     vote_decimals: int  # of what a candidate gets from a parcel
-    defers: bool  # a surplus that cannot change who is last waits
-    latest: bool  # ties by the latest stage at which they were apart, else by the earliest
+    defers: bool = False  # a surplus that cannot change who is last waits
+    latest: bool = True  # ties by the latest stage at which they were apart, else by the earliest
 
     def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
-        count = ParcelCount(self, ballots, seats, chance)
-        count.run()
-        return count.outcome()
+        return ParcelCount(self, ballots, seats, chance).outcome()
 
     def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
         return integer_quota(seats, valid, quota)
@@ -61,35 +59,23 @@ SENATE: Final = Parcels(
     description="the rules of the Australian Senate (inclusive Gregory, whole votes)",
     inclusive=True,
     over_transferable=False,
-    value_decimals=None,
     vote_decimals=0,
-    defers=False,
-    latest=True,
 )
 ACT: Final = Parcels(
     name="act",
     description="Hare-Clark as in the Australian Capital Territory (last parcel, votes to six decimal places)",
-    inclusive=False,
     over_transferable=True,
-    value_decimals=None,
     vote_decimals=6,
-    defers=False,
-    latest=True,
 )
 TASMANIA: Final = Parcels(
     name="tasmania",
     description="Hare-Clark as in Tasmania (last parcel, whole votes)",
-    inclusive=False,
     over_transferable=False,
-    value_decimals=None,
     vote_decimals=0,
-    defers=False,
-    latest=True,
 )
 NORTHERN_IRELAND: Final = Parcels(
     name="northern-ireland",
     description="the rules of Northern Ireland (last parcel, values to two decimal places)",
-    inclusive=False,
     over_transferable=True,
     value_decimals=2,
     vote_decimals=2,

@@ -42,9 +42,7 @@ class RandomTransfer:
     least_first: int = 0  # who has fewer first choices goes at once
 
     def count(self, ballots: Ballots, seats: int, chance: Chance) -> Outcome:
-        count = _Count(self, ballots, seats, chance)
-        count.run()
-        return count.outcome()
+        return _Count(self, ballots, seats, chance).outcome()
 
     def quota_sentence(self, seats: int, valid: int, quota: Fraction) -> str:
         return integer_quota(seats, valid, quota)

@@ -27,6 +27,8 @@ class Outcome:
 class SeatCount:
     """The state of a count: who is in, whose votes are how many. It lives as long as one run."""
 
+    looks_back = True  # whether stages break ties before a lot does
+
     def __init__(self, ballots: Ballots, seats: int, chance: Chance) -> None:
         self.names, self.seats, self.chance = ballots.candidates, seats, chance
         self.rows = [[i for i in row if i >= 0] for row in ballots.rankings.tolist()]
@@ -47,7 +49,12 @@ class SeatCount:
     def vacancies(self) -> int:
         return self.seats - len(self.elected)
 
+    def run(self) -> None:
+        """Fill the seats, stage by stage."""
+        raise NotImplementedError
+
     def outcome(self) -> Outcome:
+        self.run()
         return Outcome(self.valid, self.quota, tuple(self.elected), tuple(self.stages))
 
     def next_rank(self, paper: Paper) -> int | None:
@@ -109,7 +116,7 @@ class SeatCount:
     def apart(self, tied: list[int], why: str, wanted: Callable[[list[Fraction]], Fraction], *, latest: bool) -> int:
         """One of those who are equal: by the latest, or the earliest, stage at which they were not, else by lot."""
         for stage in self.stages[::-1] if latest else self.stages:
-            if len(tied) == 1:
+            if len(tied) == 1 or not self.looks_back:
                 break
             then = dict(stage.totals)
             best = wanted([then[i] for i in tied])
