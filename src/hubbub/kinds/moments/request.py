@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.moments.spec import Deviation, Moments, Variance
-from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, WHERE, WITHOUT_DELTA, common_fields, protected
+from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, WHERE, WITHOUT_DELTA, Protecting, common_fields, protected
 from hubbub.kinds.statistic.spec import read
-from hubbub.numeric.exact import Exact, positive
+from hubbub.numeric.exact import Exact
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
-from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.privacy_unit import Unit, of_options
 
 
 def spread(
@@ -23,43 +23,22 @@ def spread(
     of: str | None = None,
     by: Sequence[str] = (),
     where: str | Condition | None = None,
-    zero_knowledge: Exact | None = None,
-    rows: Exact | None = None,
-    people: Exact | None = None,
-    crowd: Exact | None = None,
-    epsilon: Exact | None = None,
-    sample: Exact | None = None,
-    at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
     unlisted: Exact | None = None,
     unit: Unit | None = None,
+    **protecting: Unpack[Protecting],
 ) -> Moments:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None:
         raise WrongUse("say of what, with its range and step: `of=salary:0..300000:1000`")
     common = common_fields(by, where, coverage, unlisted, unit)
-    return made(
-        **common,
-        protection=protected(
-            False,
-            1 - common["coverage"],
-            zero_knowledge,
-            rows,
-            people,
-            crowd,
-            epsilon,
-            sample,
-            positive(at_delta, "at-delta"),
-        ),
-        of=measured(of),
-    )
+    return made(**common, protection=protected(False, 1 - common["coverage"], **protecting), of=measured(of))
 
 
-def from_options(
-    made: type[Moments], *, person: str | None = None, one_row_per_person: bool = False, **options: Any
-) -> Moments:
+def from_options(made: type[Moments], **options: Any) -> Moments:
     """Build the spec from the options of a command."""
-    return spread(made, unit=of_numbers(person, one_row_per_person=one_row_per_person), **options)
+    unit, rest = of_options(options)
+    return spread(made, unit=unit, **rest)
 
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"

@@ -53,7 +53,7 @@ from hubbub.sampling.sanitize import Blank, inside
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers, on_average
+from hubbub.tables.privacy_unit import Unit, of_options, on_average
 from hubbub.tables.protection import Knowledge
 
 KINDS: Final = ("count", "fraction", "mean", "quantile")
@@ -251,14 +251,8 @@ def from_options(
     epsilon: Any = None,
     delta: Exact | None = None,
     noise: str | None = None,
-    person: str | None = None,
-    one_row_per_person: bool = False,
-    expected_rows: bool = False,
     kept_rows: bool = False,
-    distinct: Exact | None = None,
-    rows_per_person: Exact | None = None,
-    rows_per_bin: Exact | None = None,
-    rows_called: str | None = None,
+    **whose: Any,
 ) -> Questions:
     """Build the spec from the options of a command."""
     found = from_file(spec)
@@ -273,16 +267,7 @@ def from_options(
             raise WrongUse(f"the file of questions says its {name} itself; drop `{name}`, or that line")
         if given is not None:
             found[name] = given
-    unit = of_numbers(
-        person,
-        one_row_per_person=one_row_per_person,
-        expected_rows=expected_rows,
-        distinct=distinct,
-        rows_per_person=rows_per_person,
-        rows_per_bin=rows_per_bin,
-        rows_called=rows_called,
-    )
-    return on_one_sample(found.pop("question"), unit, kept_rows=kept_rows, **found)
+    return on_one_sample(found.pop("question"), of_options(whose)[0], kept_rows=kept_rows, **found)
 
 
 def on_one_sample(listed: Sequence[Mapping[str, Any]], unit: Unit, *, kept_rows: bool, **options: Any) -> Questions:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from hubbub.channels.noise_choice import NOISES, chosen_variance
 from hubbub.errors import WrongUse
@@ -44,15 +44,8 @@ def statistic(
     of: str | None = None,
     where: str | Condition | None = None,
     q: Exact = "0.5",
-    zero_knowledge: Exact | None = None,
-    rows: Exact | None = None,
-    people: Exact | None = None,
-    crowd: Exact | None = None,
-    epsilon: Exact | None = None,
     delta: Exact | None = None,
     noise: str | None = None,
-    sample: Exact | None = None,
-    at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
     unlisted: Exact | None = None,
     weight: str | None = None,
@@ -62,6 +55,7 @@ def statistic(
     calibrate: object = None,
     interval_share: Exact = "0.1",
     unit: Unit | None = None,
+    **protecting: Unpack[Protecting],
 ) -> Statistic:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     common = common_fields(by, where, coverage, unlisted, unit)
@@ -71,10 +65,7 @@ def statistic(
     if of is not None and name in ("count", "fraction"):
         raise WrongUse(f"a {name} is of people and measures nothing; drop `of`, or ask for a mean")
     one = not axes and name in ("count", "fraction") and not (unit or Unit()).counts_rows
-    protection = protected(
-        one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
-    )
-    common |= {"protection": protection, "subtotals": totals}
+    common |= {"protection": protected(one, 1 - level, **protecting), "subtotals": totals}
     weights: dict[str, Any] = {"weight": declared_weight(weight, calibrated), "poisson_survey": poisson_survey}
     match name:
         case "count":
@@ -141,17 +132,23 @@ def declared(spec: str) -> Declared:
     return axis
 
 
-def protected(
-    one: bool,
-    miss: Fraction,
-    zero_knowledge: Exact | None,
-    rows: Exact | None,
-    people: Exact | None,
-    crowd: Exact | None,
-    epsilon: Exact | None,
-    sample: Exact | None,
-    at_delta: Fraction,
-) -> Protection:
+class Protecting(TypedDict, total=False):
+    """The options that say how people are protected."""
+
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+
+
+def protected(one: bool, miss: Fraction, **given: Unpack[Protecting]) -> Protection:
+    """How people are protected; `one`: by the better of two routes, where a single number may `miss` so often."""
+    rows, people, sample = given.get("rows"), given.get("people"), given.get("sample")
+    zero_knowledge, crowd, epsilon = given.get("zero_knowledge"), given.get("crowd"), given.get("epsilon")
+    at_delta = positive(given.get("at_delta", "1e-9"), "at-delta")
     if zero_knowledge is not None:
         if crowd is not None or epsilon is not None or sample is not None:
             raise WrongUse(f"zero-knowledge says everything; {WAYS}")

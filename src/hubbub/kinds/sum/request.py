@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import read as curve_of
@@ -18,6 +18,7 @@ from hubbub.kinds.statistic.request import (
     PROTECTED,
     TOTALS,
     WHERE,
+    Protecting,
     common_fields,
     protected,
     with_noise,
@@ -49,11 +50,6 @@ def total(
     lost: Exact | None = None,
     weight: str | None = None,
     calibrated: bool = False,
-    zero_knowledge: Exact | None = None,
-    rows: Exact | None = None,
-    people: Exact | None = None,
-    crowd: Exact | None = None,
-    epsilon: Exact | None = None,
     tailored: str | None = None,
     delta: Exact | None = None,
     noise: str | None = None,
@@ -61,24 +57,26 @@ def total(
     unlisted: Exact | None = None,
     totals: bool = False,
     unit: Unit | None = None,
+    **protecting: Unpack[Protecting],
 ) -> Sum:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None:
         raise WrongUse("say what is added up, with its range and step: `of=cost:0..50000:1`")
     common = common_fields(by, where, coverage, unlisted, unit)
+    in_crowds = any(protecting.get(name) is not None for name in ("crowd", "zero_knowledge"))
     word = cap.strip().lower() if isinstance(cap, str) else None
     if word is not None and word.isalpha() and word not in (AUTO, IN_LAYERS):
         raise WrongUse(f"a cap is a number, auto or layers, not {word[:40]!r}; choose one of these")
     several = unit is not None and unit.counts_rows and bool(by)
     # In several bins a person pays for the lowest layers of each, and a cap on the whole costs once.
-    plain = crowd is None and zero_knowledge is None and cap_per_bin is None and lost is None and measured(of).low >= 0
+    plain = not in_crowds and cap_per_bin is None and lost is None and measured(of).low >= 0
     auto = word == AUTO or (cap is None and several and plain)
     share = None if cap_share is None else rational(cap_share, "cap-share")
     if share is not None and not auto:
         raise WrongUse("`cap_share` is for a cap that is drawn; say `cap='auto'`, or leave it out")
     loss = None
     if tailored is not None:
-        if noise is not None or not (epsilon is crowd is zero_knowledge is None):
+        if noise is not None or protecting.get("epsilon") is not None or in_crowds:
             raise WrongUse(
                 "a tailored loss says everything; leave out `epsilon`, `crowd`, `zero_knowledge` and `noise`"
             )
@@ -88,20 +86,10 @@ def total(
         if curve.lowered:
             raise WrongUse("the curve of a tailored loss must never fall, as in 1:0.2,101:1; let it rise")
         loss = Tailored(curve.curve, positive(delta or "1e-9", "delta"))
-        epsilon, delta, auto = loss.limit, None, False
+        protecting["epsilon"], delta, auto = loss.limit, None, False
     found = Sum(
         **common,
-        protection=protected(
-            False,
-            1 - common["coverage"],
-            zero_knowledge,
-            rows,
-            people,
-            crowd,
-            epsilon,
-            None,
-            positive("1e-9", "at-delta"),
-        ),
+        protection=protected(False, 1 - common["coverage"], **protecting),
         subtotals=totals,
         of=measured(of),
         cap=None if cap is None or auto or word == IN_LAYERS else positive(cap, "cap"),

@@ -16,9 +16,9 @@ EliminateThenSelect     any of these                                any rule
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from hubbub.noise.source import Source
 from hubbub.voting.ballots import Ballots
@@ -122,8 +122,60 @@ class NearBestScore:
         return Kept(tuple(i for i in range(len(totals)) if i not in out), (counted,), None)
 
 
+class TwoStages:
+    """A rule that strikes candidates out, and then lets another rule choose among those who are left."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    ties: Ties
+
+    @property
+    def stage(self) -> Elimination:
+        raise NotImplementedError
+
+    def last(self, remaining: int) -> Rule:
+        """The rule that chooses among so many."""
+        return Plurality(ties=self.ties)
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        """The exact law of the winner."""
+        kept = self.stage.kept(ballots.strictly("an elimination"))
+        last = self.last(len(kept.remaining))
+        if isinstance(last, FromTops):
+            left = [ballots.candidates[i] for i in kept.remaining]
+            second = last.chances(_counted(last, kept, ballots).tops or (), left)
+        else:
+            second = last.lottery(ballots.restricted(kept.remaining))
+        law = [Fraction(0)] * len(ballots.candidates)
+        for i, chance in zip(kept.remaining, second, strict=True):
+            law[i] = chance
+        return tuple(law)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        """Both stages, recorded."""
+        names = ballots.strictly(self.name).candidates
+        kept = self.stage.kept(ballots)
+        last = self.last(len(kept.remaining))
+        if isinstance(last, FromTops):
+            kept = _counted(last, kept, ballots)
+            chance = Chance(source)
+            left = [names[i] for i in kept.remaining]
+            winner = kept.remaining[chance.pick(last.why, left, last.chances(kept.tops or (), left))]
+            return chance.result(self, ballots, winner, kept.rounds)
+        chosen = last.run(ballots.restricted(kept.remaining), source)
+        rounds = (*kept.rounds, *(_renumbered(counted, kept.remaining) for counted in chosen.rounds))
+        return replace(
+            chosen,
+            rule=self,
+            candidates=names,
+            voters=ballots.voters,
+            winner=kept.remaining[chosen.winner],
+            rounds=rounds,
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EliminateThenSelect:
+class EliminateThenSelect(TwoStages):
     """`select`, run on the ballots restricted to whom `eliminate` leaves; with two left perhaps `select_of_two`.
 
     Guarantee: Theorem 77. If a voter believes that, whatever she reports, `eliminate` leaves one and the same set A
@@ -137,18 +189,16 @@ class EliminateThenSelect:
 
     name = "eliminate-then-select"
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return lottery(self.eliminate, self._select, ballots)
+    @property
+    def stage(self) -> Elimination:
+        return self.eliminate
 
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run(self, self.eliminate, self._select, ballots, source)
-
-    def _select(self, remaining: int) -> Rule:
+    def last(self, remaining: int) -> Rule:
         return self.select if self.select_of_two is None or remaining != 2 else self.select_of_two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedPlurality:
+class RepeatedPlurality(TwoStages):
     """Repeated plurality elimination, then plurality (thesis, Example 20).
 
     Until nobody goes, all whose count of top choices is not within the margin of the highest are struck out. Of those
@@ -165,18 +215,13 @@ class RepeatedPlurality:
     name = "repeated-plurality"
     kind = margins.REPEATED_PLURALITY
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return lottery(NearBest(margin=self.margin), self._select, ballots)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run(self, NearBest(margin=self.margin), self._select, ballots, source)
-
-    def _select(self, remaining: int) -> Rule:
-        return Plurality(ties=self.ties)
+    @property
+    def stage(self) -> NearBest:
+        return NearBest(margin=self.margin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApproximateRunoff:
+class ApproximateRunoff(TwoStages):
     """Approximate instant-runoff voting (thesis, Example 21).
 
     Repeatedly all whose count of top choices is within the margin of the lowest are struck out, unless nobody would
@@ -192,18 +237,13 @@ class ApproximateRunoff:
     name = "approximate-runoff"
     kind = margins.APPROXIMATE_RUNOFF
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return lottery(NearWorst(margin=self.margin), self._select, ballots)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run(self, NearWorst(margin=self.margin), self._select, ballots, source)
-
-    def _select(self, remaining: int) -> Rule:
-        return Plurality(ties=self.ties)
+    @property
+    def stage(self) -> NearWorst:
+        return NearWorst(margin=self.margin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringElimination:
+class ScoringElimination(TwoStages):
     """Scoring elimination, then a choice that does not depend on the ballots (thesis, Example 23).
 
     All whose score is not within the margin of the highest are struck out; `then` chooses among the others. It may be
@@ -227,58 +267,8 @@ class ScoringElimination:
     def stage(self) -> NearBestScore:
         return NearBestScore(scoring=self.scoring, margin=self.margin)
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return lottery(self.stage, self._select, ballots)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run(self, self.stage, self._select, ballots, source)
-
-    def _select(self, remaining: int) -> Rule:
+    def last(self, remaining: int) -> Rule:
         return Plurality() if self.plurality_of_two and remaining == 2 else self.then
-
-
-class _Choice(Protocol):
-    def __call__(self, remaining: int) -> Rule: ...  # pragma: no cover
-
-
-def lottery(eliminate: Elimination, select: _Choice, ballots: Ballots) -> Lottery:
-    """The exact law of the winner of a rule in two stages."""
-    kept = eliminate.kept(ballots.strictly("an elimination"))
-    last = select(len(kept.remaining))
-    if isinstance(last, FromTops):
-        second = last.chances(_counted(last, kept, ballots).tops or (), [ballots.candidates[i] for i in kept.remaining])
-    else:
-        second = last.lottery(ballots.restricted(kept.remaining))
-    law = [Fraction(0)] * len(ballots.candidates)
-    for i, chance in zip(kept.remaining, second, strict=True):
-        law[i] = chance
-    return tuple(law)
-
-
-def run(rule: Rule, eliminate: Elimination, select: _Choice, ballots: Ballots, source: Source) -> Result:
-    """Both stages, recorded."""
-    names = ballots.strictly(rule.name).candidates
-    kept = eliminate.kept(ballots)
-    last = select(len(kept.remaining))
-    if isinstance(last, FromTops):
-        kept = _counted(last, kept, ballots)
-        chance = Chance(source)
-        left = [names[i] for i in kept.remaining]
-        winner = kept.remaining[chance.pick(last.why, left, last.chances(kept.tops or (), left))]
-        rounds, draws, secure = kept.rounds, tuple(chance.draws), chance.secure
-    else:
-        chosen = last.run(ballots.restricted(kept.remaining), source)
-        winner, draws, secure = kept.remaining[chosen.winner], chosen.draws, chosen.secure
-        rounds = (*kept.rounds, *(_renumbered(counted, kept.remaining) for counted in chosen.rounds))
-    return Result(
-        rule=rule,
-        candidates=names,
-        voters=ballots.voters,
-        winner=winner,
-        rounds=rounds,
-        draws=draws,
-        secure=secure,
-    )
 
 
 def _counted(last: FromTops, kept: Kept, ballots: Ballots) -> Kept:

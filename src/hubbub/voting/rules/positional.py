@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery
-from hubbub.voting.result import Result, Round
-from hubbub.voting.rules.piles import position_counts, top_counts
-from hubbub.voting.rules.selection import run_on_tops
+from hubbub.voting.result import Result
+from hubbub.voting.rules.piles import position_counts
+from hubbub.voting.rules.score import points_run
+from hubbub.voting.rules.selection import OnTops
 from hubbub.voting.ties import RANDOM, Ties, best
-
-_TIE = "a tie for the most points"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plurality:
+class Plurality(OnTops):
     """Whoever is first choice of the most voters wins."""
 
     ties: Ties = RANDOM
@@ -33,16 +32,27 @@ class Plurality:
     def chances(self, counts: Sequence[int], names: Sequence[str]) -> Lottery:
         return best(counts, names, self.ties)
 
+
+class _ByPlace:
+    """A rule that gives points to places on a ballot."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    ties: Ties
+
+    def points_for(self, candidates: int) -> tuple[int, ...]:
+        raise NotImplementedError
+
     def lottery(self, ballots: Ballots) -> Lottery:
-        counts, _ = top_counts(ballots.strictly(self.name))
-        return self.chances(counts, ballots.candidates)
+        totals = scores(self.points_for(len(ballots.candidates)), ballots)
+        return best(totals, ballots.candidates, self.ties)
 
     def run(self, ballots: Ballots, source: Source) -> Result:
-        return run_on_tops(self, ballots, source)
+        return points_run(self, self.ties, scores(self.points_for(len(ballots.candidates)), ballots), ballots, source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Positional:
+class Positional(_ByPlace):
     """The j-th place on a ballot is worth points[j]; the most points win. One whole number for each candidate."""
 
     points: tuple[int, ...]
@@ -58,15 +68,9 @@ class Positional:
             raise WrongUse(f"{candidates} candidates need {candidates} points, one a place, not {len(self.points)}")
         return self.points
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return _lottery(self.points_for(len(ballots.candidates)), self.ties, ballots)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return _run(self, self.points_for(len(ballots.candidates)), self.ties, ballots, source)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Borda:
+class Borda(_ByPlace):
     """m - 1 points for the first place, m - 2 for the second, ..., 0 for the last of m.
 
     The thesis gives one point more to each place, which is the same on complete ballots. Here the last place and no
@@ -79,12 +83,6 @@ class Borda:
 
     def points_for(self, candidates: int) -> tuple[int, ...]:
         return tuple(range(candidates - 1, -1, -1))
-
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return _lottery(self.points_for(len(ballots.candidates)), self.ties, ballots)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return _run(self, self.points_for(len(ballots.candidates)), self.ties, ballots, source)
 
 
 def scores(points: Sequence[int], ballots: Ballots) -> list[int]:
@@ -106,19 +104,6 @@ def points_range(points: Sequence[int], *, truncated: bool) -> int:
     """
     values = (*points, 0) if truncated else tuple(points)
     return max(values) - min(values)
-
-
-def _lottery(points: Sequence[int], ties: Ties, ballots: Ballots) -> Lottery:
-    return best(scores(points, ballots), ballots.candidates, ties)
-
-
-def _run(rule: Positional | Borda, points: Sequence[int], ties: Ties, ballots: Ballots, source: Source) -> Result:
-    totals = scores(points, ballots)
-    chance = Chance(source)
-    winner = chance.pick(_TIE, ballots.candidates, best(totals, ballots.candidates, ties))
-    return chance.result(
-        rule, ballots, winner, (Round(counts=tuple(enumerate(totals)), exhausted=ballots.blank, what="points"),)
-    )
 
 
 def _checked(points: Sequence[int]) -> None:

@@ -38,7 +38,7 @@ class Score:
         return best(level_points(ballots, self.top, self.name), ballots.candidates, self.ties)
 
     def run(self, ballots: Ballots, source: Source) -> Result:
-        return points_run(self, self.ties, level_points(ballots, self.top, self.name), ballots, source, "points")
+        return points_run(self, self.ties, level_points(ballots, self.top, self.name), ballots, source)
 
 
 def level_points(ballots: Ballots, top: int, rule: str) -> list[int]:
@@ -60,7 +60,9 @@ def level_points(ballots: Ballots, top: int, rule: str) -> list[int]:
     return totals
 
 
-def points_run(rule: Rule, ties: Ties, totals: Sequence[int], ballots: Ballots, source: Source, what: str) -> Result:
+def points_run(
+    rule: Rule, ties: Ties, totals: Sequence[int], ballots: Ballots, source: Source, what: str = "points"
+) -> Result:
     """One round of points, and the draw among those who have the most."""
     chance = Chance(source)
     winner = chance.pick(f"a tie for the most {what}", ballots.candidates, best(totals, ballots.candidates, ties))

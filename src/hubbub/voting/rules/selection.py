@@ -5,18 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from hubbub.noise.source import Source
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
-from hubbub.voting.protocol import FromTops, Lottery
+from hubbub.voting.protocol import Lottery
 from hubbub.voting.result import Result, Round
 from hubbub.voting.rules.piles import top_counts
 from hubbub.voting.ties import first
 
 
+class OnTops:
+    """A rule that looks at the number of top choices of each candidate, if at anything."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    why: ClassVar[str]
+
+    def chances(self, counts: Sequence[int], names: Sequence[str]) -> Lottery:
+        raise NotImplementedError
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return self.chances(top_counts(ballots.strictly(self.name))[0], ballots.candidates)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        """One round of top choices, and the draw that the rule makes of it."""
+        counts, blank = top_counts(ballots.strictly(self.name))
+        chance = Chance(source)
+        winner = chance.pick(self.why, ballots.candidates, self.chances(counts, ballots.candidates))
+        return chance.result(self, ballots, winner, (Round(counts=tuple(enumerate(counts)), exhausted=blank),))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomDictator:
+class RandomDictator(OnTops):
     """The first choice of a voter drawn uniformly from those who have one; if nobody has, of all candidates one.
 
     Guarantee: strategy-proof for every belief and utility: the ballot that is drawn decides alone, and the others
@@ -32,15 +54,9 @@ class RandomDictator:
             return even(len(counts))
         return tuple(Fraction(count, total) for count in counts)
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return self.chances(top_counts(ballots.strictly(self.name))[0], ballots.candidates)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run_on_tops(self, ballots, source)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lot:
+class Lot(OnTops):
     """A candidate drawn uniformly, whatever the ballots say.
 
     Guarantee: strategy-proof, because it does not depend on any ballot (thesis, Example 23).
@@ -52,15 +68,9 @@ class Lot:
     def chances(self, counts: Sequence[int], names: Sequence[str]) -> Lottery:
         return even(len(names))
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return even(len(ballots.strictly(self.name).candidates))
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run_on_tops(self, ballots, source)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstInOrder:
+class FirstInOrder(OnTops):
     """Whoever comes first in an order that was fixed before the ballots were in, and names every candidate.
 
     Guarantee: strategy-proof, because it does not depend on any ballot (thesis, Example 23). It is not neutral: the
@@ -76,20 +86,6 @@ class FirstInOrder:
         chosen = first(self.order, names, range(len(names)))
         return tuple(Fraction(int(i == chosen)) for i in range(len(names)))
 
-    def lottery(self, ballots: Ballots) -> Lottery:
-        return self.chances((), ballots.strictly(self.name).candidates)
-
-    def run(self, ballots: Ballots, source: Source) -> Result:
-        return run_on_tops(self, ballots, source)
-
 
 def even(candidates: int) -> Lottery:
     return (Fraction(1, candidates),) * candidates
-
-
-def run_on_tops(rule: FromTops, ballots: Ballots, source: Source) -> Result:
-    """One round of top choices, and the draw that the rule makes of it."""
-    counts, blank = top_counts(ballots.strictly(rule.name))
-    chance = Chance(source)
-    winner = chance.pick(rule.why, ballots.candidates, rule.chances(counts, ballots.candidates))
-    return chance.result(rule, ballots, winner, (Round(counts=tuple(enumerate(counts)), exhausted=blank),))
