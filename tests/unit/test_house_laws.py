@@ -256,7 +256,6 @@ CLAIMING = (
     "voting/guarantees/strategyproofness.py",
     "voting/rules/margins.py",
     "voting/rules/pairwise.py",
-    "kinds/ballots/path_intervals.py",
     "kinds/ballots/promises.py",
     "voting/rules/punishing.py",
     "kinds/ballots/round_bounds.py",

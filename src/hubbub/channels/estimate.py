@@ -147,15 +147,7 @@ def most_likely(channel: Channel, value: int | None, tag: str = "") -> int:
 
 def _peak(likelihood: Callable[[int], arb], at: int, lo: int, hi: int) -> int:
     """The top of a likelihood that rises and then falls (ternary search with integer steps)."""
-    hi = min(hi, max(2 * at, lo + 4096))
-
-    def rises(count: int) -> bool:
-        return bool(likelihood(count) < likelihood(count + 1))
-
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (middle + 1, hi) if rises(middle) else (lo, middle)
-    return lo
+    return first(lambda c: not likelihood(c) < likelihood(c + 1), lo, min(hi, max(2 * at, lo + 4096)))
 
 
 def unbiased(channel: Channel, value: int | None, tag: str = "") -> Fraction | arb | None:

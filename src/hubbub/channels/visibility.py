@@ -15,6 +15,7 @@ from flint import arb
 
 from hubbub.channels.law import given_visible as given_visible
 from hubbub.channels.protocol import LARGEST_COUNT, Channel
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball
 
 STEADY: Final = Fraction(1, 10**9)
@@ -57,8 +58,4 @@ def _first_visible(channel: Channel) -> int | None:
         high *= 2
         if high > min(_FAR, LARGEST_COUNT):
             return None
-    low = high // 2
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_visible(middle) else (middle + 1, high)
-    return low
+    return first(is_visible, high // 2, high)

@@ -56,6 +56,7 @@ from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import INFINITY, Exact, ball, exp, integer, positive, rounded, upper
 
 _NOTES: Final = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
@@ -212,10 +213,8 @@ def _smallest_factor(base: Lecture, target: Fraction) -> Fraction:
     high = _FINEST
     while not suffices(high, base.boundary):
         high *= 2
-    low = high // 2 if high > _FINEST else _FINEST - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle, base.boundary) else (middle, high)
+    least = high // 2 + 1 if high > _FINEST else _FINEST
+    high = first(lambda n: suffices(n, base.boundary), least, high)
     for count in range(base.boundary - 1, 0, -1):
         if upper(base.delta_up_to(count, Fraction(high, _FINEST))) <= target:
             break

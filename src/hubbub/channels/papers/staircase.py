@@ -45,6 +45,7 @@ from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, integer, log, loss, positive, rounded, upper
 
 _LOWEST_RATE = Fraction(1, 1000)  # of a second noise
@@ -472,8 +473,4 @@ def _smallest(least: int, suffices: Callable[[int], bool], rate: Loss) -> int:
     high = least + step
     while not suffices(high):
         high += step * 4
-    low = max(high - step * 4, least)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    return first(suffices, max(high - step * 4, least) + 1, high)

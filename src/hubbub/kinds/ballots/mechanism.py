@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,12 +13,14 @@ import pyarrow as pa
 
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.kinds.ballots.noisy_prefixes import STOP, counted_prefixes, noisy_tree, tree_intervals
-from hubbub.kinds.ballots.path_intervals import path_interval
 from hubbub.kinds.ballots.public_tree import prefix_cells
 from hubbub.kinds.ballots.result import PathTable, Row
 from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, tally_paths
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
+from hubbub.numeric.binomial import at_least, at_most
+from hubbub.numeric.bisection import first_from
+from hubbub.numeric.exact import ball
 from hubbub.protocol.measurement import LABELS, Measurement, release
 from hubbub.serialization.arrow import integer_array, labelled
 
@@ -111,3 +115,15 @@ def _ordered(spec: PublishedBallots, ways: Iterable[Path]) -> list[Path]:
         return in_order(ways, spec.official)
     order = {name: i for i, name in enumerate((*spec.official.candidates, STOP))}
     return sorted(ways, key=lambda way: (len(way), [order[name] for name in way]))
+
+
+@lru_cache(maxsize=65536)
+def path_interval(count: int, k: int, sample: Fraction | None, coverage: Fraction) -> tuple[int, int]:
+    """Guarantee: given that the path is shown (at least k of its ballots were sampled), the interval misses its number
+    of ballots with probability at most 1 - coverage, at most half of it on either side. A number c is left out below if
+    Pr[Bin(c, p) >= count] is at most a tail of Pr[Bin(c, p) >= k]; above, being shown only makes counts larger."""
+    if sample is None:
+        return count, count
+    tail = ball((1 - coverage) / 2)
+    low = first_from(lambda c: not at_least(c, sample, count) <= tail * at_least(c, sample, k), count)
+    return low, first_from(lambda c: bool(at_most(c, sample, count) <= tail), count) - 1

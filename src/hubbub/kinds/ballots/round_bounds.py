@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from hubbub.kinds.ballots.tally_paths import Path, pile
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, rounded
 from hubbub.voting.count.official import Official
 
@@ -83,14 +84,8 @@ def fewest(seen: int, rate: Fraction, doubt: Fraction) -> int:
     """
     if rate == 1:
         return seen
-    lo, hi = seen, -(-seen * rate.denominator // rate.numerator)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if 2 * (seen - rate * middle) ** 2 >= doubt * middle:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
+    last = -(-seen * rate.denominator // rate.numerator)
+    return first(lambda m: 2 * (seen - rate * m) ** 2 < doubt * m, seen, last)
 
 
 def _log_above(chance: Fraction) -> Fraction:

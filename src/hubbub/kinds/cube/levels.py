@@ -20,6 +20,7 @@ from flint import arb
 from hubbub.channels.mechanisms.noise_reach import beyond, reach_of_all
 from hubbub.channels.protocol import SMALLEST_RATE
 from hubbub.errors import WrongUse
+from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, rounded
 
 _PARTS: Final = (10**6, 10**9, 10**12)  # into which epsilon is cut: coarse ones make short numbers
@@ -64,13 +65,7 @@ def best_split(epsilon: Fraction, sizes: tuple[int, ...], coverage: Fraction) ->
     epsilon to twelve digits, it may be one more).
     """
     allowed = misses(sizes, coverage)
-    reach = 0
-    while not _possible(epsilon, allowed, reach):
-        reach = 2 * reach + 1
-    low = reach // 2
-    while low < reach:  # the rates that are needed fall with the reach
-        middle = (low + reach) // 2
-        low, reach = (low, middle) if _possible(epsilon, allowed, middle) else (middle + 1, reach)
+    reach = first_from(lambda r: _possible(epsilon, allowed, r), 0)  # the rates that are needed fall with the reach
     for parts in _PARTS:
         needed = [math.ceil(_least(miss, reach) * parts / epsilon) for miss in allowed]
         if sum(needed) <= parts:

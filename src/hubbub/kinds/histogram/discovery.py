@@ -12,6 +12,7 @@ from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.curve import flat
+from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import Exact, ball, positive, rounded, to_text
 
 FOUND: Final = (
@@ -53,11 +54,4 @@ def smallest_threshold(epsilon: Exact, delta: Exact) -> int:
         price: Fraction = rounded(discovery_cost(Warped(flat(rate), threshold)), up=True)
         return price <= target
 
-    high = 1
-    while not suffices(high):
-        high *= 2
-    low = 0
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle + 1, high)
-    return low
+    return first_from(suffices, 0)

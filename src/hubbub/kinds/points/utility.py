@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from hubbub.numeric.bisection import first, first_from
+from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import Infinite, ball, exp, rounded, upper
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ def reach(spec: NoisyPoints, points: int, chance: Fraction) -> Fraction:
     if points == 0 or isinstance(spec.rate, Infinite):
         return spare
     step = max(axis.step for axis, moves in zip(spec.space.axes, spec.space.moving, strict=True) if moves)
-    high = 1
-    while missed(spec, points, spare + high * step) > chance:
-        high *= 2
-    return spare + step * first(lambda m: missed(spec, points, spare + m * step) <= chance, 0, high)
+    return spare + step * first_from(lambda m: missed(spec, points, spare + m * step) <= chance, 0)
 
 
 def each_within(spec: NoisyPoints, points: int, chance: Fraction) -> tuple[Fraction, ...]:

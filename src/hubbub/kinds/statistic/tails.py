@@ -18,6 +18,7 @@ from typing import Final
 
 from flint import arb
 
+from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, exp, precision
 
 _BITS: Final = 1024
@@ -40,14 +41,7 @@ def reach(rates: tuple[Fraction, ...], miss: Fraction) -> int:
     """
     with precision(_BITS):
         law, limit = _law(distinct(rates)), ball(miss)
-        high = 1
-        while not _above(law, high) <= limit:
-            high *= 2
-        low = -1  # P(N > -1) is above a half
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _above(law, middle) <= limit else (middle, high)
-    return high
+        return first_from(lambda r: bool(_above(law, r) <= limit), 0)  # P(N > -1) is above a half
 
 
 def _above(law: list[tuple[Fraction, arb]], r: int) -> arb:

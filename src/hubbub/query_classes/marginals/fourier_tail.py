@@ -29,6 +29,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import rounded
 from hubbub.numeric.gaussian_sums import normal_quantile
 
@@ -77,13 +78,10 @@ class Series:
         """
         allowed = float(miss * (1 - 2 * _EDGE) - BEYOND)
         grain = 1 if known is None else _GRAIN
-        low, high = 0, _PARTS // (2 * grain)
+        last = _PARTS // (2 * grain)
         if known is not None:
-            high = min(high, math.ceil(float(known) / self.length * _PARTS / grain))
-        last = high
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.beyond(middle * grain) <= allowed else (middle + 1, high)
+            last = min(last, math.ceil(float(known) / self.length * _PARTS / grain))
+        low = first(lambda part: self.beyond(part * grain) <= allowed, 0, last)
         if known is not None and low == last:
             return known
         edge = float(normal_quantile(miss * _EDGE / 2)) * self.tau
@@ -119,12 +117,12 @@ def _settled(
     a: NDArray[np.float64], v: NDArray[np.float64], many: NDArray[np.float64], length: float, last: int
 ) -> int:
     """From which k on the factors that only fall make the rest of the series next to nothing."""
-    low, high = 1, last
-    while low < high:
-        middle = (low + high) // 2
-        bound = float(_log_phi(a, v, many, np.array([2 * math.pi * middle / length]))[0]) if a.size else 0.0
-        low, high = (low, middle) if bound <= math.log(_TINY) else (middle + 1, high)
-    return low
+
+    def is_tiny(k: int) -> bool:
+        bound = float(_log_phi(a, v, many, np.array([2 * math.pi * k / length]))[0]) if a.size else 0.0
+        return bound <= math.log(_TINY)
+
+    return first(is_tiny, 1, last)
 
 
 def _summed(

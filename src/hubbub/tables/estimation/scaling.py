@@ -34,6 +34,7 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel, Published
 from hubbub.channels.visibility import chance_visible, hides, steady_from
 from hubbub.errors import WrongUse
+from hubbub.numeric import bisection
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball
 
@@ -75,10 +76,7 @@ def _first(holds: Callable[[int], bool], least: int, guess: int) -> int:
         while not holds(guess + step):
             guess, step = guess + step, 4 * step
         lo, hi = guess + 1, guess + step
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
-    return lo
+    return bisection.first(holds, lo, hi)
 
 
 def _about(m: int, p: Fraction, tail: Fraction, sign: int) -> int:

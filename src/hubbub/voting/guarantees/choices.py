@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import to_text
 from hubbub.voting.figures import approximately, as_given
 from hubbub.voting.guarantees.voters_needed import Needed, voters_needed
@@ -121,17 +122,10 @@ def least_gain(kind: str, voters: int, candidates: int, alpha: Fraction, *, poin
         margin = margins.default_margin(kind, voters, candidates, eta, points_range=points_range)
         return margins.alpha_min(kind, voters, candidates, eta, margin, points_range=points_range) <= alpha
 
-    low, high = 0, _TINIEST  # 10^-low does, or is 1; 10^-high does not
-    if enough(Fraction(1, 10**high)):
-        return Fraction(1, 10**high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if enough(Fraction(1, 10**middle)) else (low, middle)
-    fails, does = 10, 100  # of 10^-(high + 1): 10 fails, 100 does or is 1
-    while does - fails > 1:
-        middle = (fails + does) // 2
-        fails, does = (fails, middle) if enough(Fraction(middle, 10 ** (high + 1))) else (middle, does)
-    found = Fraction(does, 10 ** (high + 1))
+    if enough(Fraction(1, 10**_TINIEST)):
+        return Fraction(1, 10**_TINIEST)
+    zeros = first(lambda n: not enough(Fraction(1, 10**n)), 1, _TINIEST) + 1
+    found = Fraction(first(lambda n: enough(Fraction(n, 10**zeros)), 11, 100), 10**zeros)  # 10 fails
     return found if found < 1 else None
 
 

@@ -18,6 +18,7 @@ from typing import Final
 
 from flint import arb
 
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, rounded, upper
 from hubbub.voting.guarantees import tails
 from hubbub.voting.rules import margins
@@ -62,12 +63,12 @@ def alpha_needed(kind: str, voters: int, candidates: int, eta: Fraction, margin:
     """
     if gain_bound(kind, voters, candidates, margin, Fraction(1), points_range=points_range) > eta:
         return INFINITY
-    low, high = 0, 1 << _STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
-        found = gain_bound(kind, voters, candidates, margin, Fraction(middle, 1 << _STEPS), points_range=points_range)
-        low, high = (low, middle) if found <= eta else (middle, high)
-    return rounded(Fraction(high, 1 << _STEPS), up=True)
+
+    def enough(parts: int) -> bool:
+        alpha = Fraction(parts, 1 << _STEPS)
+        return gain_bound(kind, voters, candidates, margin, alpha, points_range=points_range) <= eta
+
+    return rounded(Fraction(first(enough, 1, 1 << _STEPS), 1 << _STEPS), up=True)
 
 
 def best_margin(kind: str, voters: int, candidates: int, alpha: Fraction, *, points_range: int = 1) -> int:
@@ -83,15 +84,11 @@ def best_margin(kind: str, voters: int, candidates: int, alpha: Fraction, *, poi
         dropped = margins.drop_constant(kind, candidates) * tails.parts(n, margin + r, alpha, r)
         return bool(kept > dropped)
 
-    low, high = 0, max(1, int(n * alpha))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if keeps_more(middle) else (low, middle)
-
     def bound(margin: int) -> Fraction:
         return upper(off_path(kind, voters, candidates, margin, alpha, points_range=points_range))
 
-    near = range(max(0, low - 8), high + 9)
+    turn = first(lambda margin: not keeps_more(margin), 1, max(1, int(n * alpha)))
+    near = range(max(0, turn - 9), turn + 9)
     return min(near, key=bound)
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from flint import arb
 
 from hubbub.errors import WrongUse
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, lower, upper
 from hubbub.voting.rules import margins
 
@@ -81,7 +82,4 @@ def _first(holds: Callable[[int], bool], low: int, high: int | None = None) -> i
             high *= 2
             if high > MOST_VOTERS:
                 raise WrongUse(f"no number of voters up to {MOST_VOTERS:,} suffices; ask for coarser beliefs")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return first(holds, low + 1, high)

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import ceil, floor, log
 from typing import Final
 
 import numpy as np
 
 from hubbub.errors import WrongUse
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import upper
 from hubbub.voting.guarantees.tails import relative_entropy
 from hubbub.voting.manipulation.gain_states import Floats, cut_log, log_factorials
@@ -108,12 +109,6 @@ def window(others: int, chance: Fraction, rare: Fraction = _RARE) -> Window:
         return upper((-others * relative_entropy(Fraction(count, others), chance)).exp())
 
     middle = others * chance
-    inner, outer = middle.numerator // middle.denominator, others + 1
-    while outer - inner > 1:  # past(outer) <= rare
-        at = (inner + outer) // 2
-        inner, outer = (inner, at) if past(at) <= rare else (at, outer)
-    below, above = -1, -(-middle.numerator // middle.denominator)
-    while above - below > 1:  # past(below) <= rare
-        at = (below + above) // 2
-        below, above = (at, above) if past(at) <= rare else (below, at)
-    return Window(low=below + 1, high=outer - 1, beyond=past(below) + past(outer))
+    outer = first(lambda count: past(count) <= rare, floor(middle) + 1, others + 1)
+    low = first(lambda count: past(count) > rare, 0, ceil(middle))
+    return Window(low=low, high=outer - 1, beyond=past(low - 1) + past(outer))

@@ -33,7 +33,7 @@ class Plurality(OnTops):
         return best(counts, names, self.ties)
 
 
-class _ByPlace:
+class _PointsOfRanks:
     """A rule that gives points to places on a ballot."""
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class _ByPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Positional(_ByPlace):
+class Positional(_PointsOfRanks):
     """The j-th place on a ballot is worth points[j]; the most points win. One whole number for each candidate."""
 
     points: tuple[int, ...]
@@ -70,7 +70,7 @@ class Positional(_ByPlace):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Borda(_ByPlace):
+class Borda(_PointsOfRanks):
     """m - 1 points for the first place, m - 2 for the second, ..., 0 for the last of m.
 
     The thesis gives one point more to each place, which is the same on complete ballots. Here the last place and no

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, rational
 from hubbub.voting.rules import margins
 
@@ -105,8 +106,4 @@ def threshold(margin: Margin, kind: str, voters: int, candidates: int, points_ra
 
 def _root(number: int, degree: int) -> int:
     """The largest whole x with x^degree <= number."""
-    low, high = 0, 1 << (number.bit_length() // degree + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if middle**degree <= number else (low, middle)
-    return low
+    return first(lambda x: x**degree > number, 1, 1 << (number.bit_length() // degree + 1)) - 1
