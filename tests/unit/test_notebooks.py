@@ -13,8 +13,8 @@ FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-def test_there_are_two() -> None:
-    assert [each.stem for each in NOTEBOOKS] == ["pandas", "teaching"]
+def test_there_are_three() -> None:
+    assert [each.stem for each in NOTEBOOKS] == ["pandas", "publication", "teaching"]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
