@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,8 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "from-r.md"
-PACKAGES = ("reticulate", "jsonlite")
+from tests.rscript import PACKAGES, PAGE, installed
+
 MORE = """
 write.csv(counts, "again.csv", row.names = FALSE, na = "")
 write.csv(data.frame(name = names(counts), class = sapply(counts, class)), "classes.csv", row.names = FALSE)
@@ -23,14 +22,6 @@ ages <- table$histogram(by = list("age:0..90:30,null"), epsilon = "40", accept_w
 files <- ages$save("ages")
 """
 """At so much epsilon noise above 1 has a chance below 1e-33: what is published is what was read."""
-
-
-def installed() -> bool:
-    if shutil.which("Rscript") is None:
-        return False
-    asked = " && ".join(f'requireNamespace("{each}", quietly = TRUE)' for each in PACKAGES)
-    words = ["Rscript", "-e", f"quit(status = if ({asked}) 0 else 1)"]
-    return subprocess.run(words, capture_output=True, timeout=120, check=False).returncode == 0
 
 
 @pytest.mark.slow

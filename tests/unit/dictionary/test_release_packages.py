@@ -23,7 +23,7 @@ import pytest
 from hubbub.publication.datapackage import PACKAGE
 from hubbub.release import save
 from tests.fresh import enter
-from tests.unit.test_from_r import PAGE, installed
+from tests.rscript import PAGE, installed
 
 TOWN = pa.table(
     {
