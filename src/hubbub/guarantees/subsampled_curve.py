@@ -13,6 +13,11 @@ from hubbub.guarantees.indistinguishability import mixed
 from hubbub.numeric.exact import Infinite
 
 THEOREM: Final = Theorem("sampled.curve", "Amplification by sampling, crowd by crowd", f"{BBG}; {HERE}")
+LAWS: Final = Theorem(
+    "sampled.curve-laws",
+    "Amplification by sampling, crowd by crowd, at the delta of the sample's laws",
+    f"{BBG}; {HERE}",
+)
 SAMPLED: Final = Assumption(
     "sampled-afresh",
     "each person is kept with the probability p, independently and in secret, and then the release is made",
@@ -37,7 +42,7 @@ def subsampled_curve(curve: Curve, p: Fraction) -> Curve:
     return Curve(tuple(pieces))
 
 
-def on_a_sample(premise: Derivation, p: Fraction) -> Derivation:
+def on_a_sample(premise: Derivation, p: Fraction, *, of_laws: Fraction | None = None) -> Derivation:
     """A release of a secret sample, as a promise to the people it was drawn from.
 
     Guarantee: if M is (epsilon(.), delta)-outlier private and epsilon(.) never falls, then M on a sample that keeps
@@ -46,11 +51,11 @@ def on_a_sample(premise: Derivation, p: Fraction) -> Derivation:
     epsilon(m + 1) <= epsilon(c), and only a share p of the law depends on the person. If M is (k,
     epsilon)-crowd-blending by bins, published each by itself, it is (k, ln(1 + p (e^epsilon - 1)))-crowd-blending on
     the sample: whoever has fewer than k in the bin has fewer than k kept, and whoever shares a bin is kept with the
-    same probability.
+    same probability. A smaller delta of a curve, `of_laws`, is the caller's to prove, from the laws of M.
     """
     given = premise.conclusion
     conclusion: Guarantee
-    numbers = texts(p=p)
+    numbers, theorem = texts(p=p), THEOREM
     if isinstance(given, CrowdBlending):
         epsilon, delta = mixed(given.epsilon, p), p * given.delta
         conclusion = CrowdBlending(k=given.k, epsilon=epsilon, delta=delta)
@@ -60,8 +65,10 @@ def on_a_sample(premise: Derivation, p: Fraction) -> Derivation:
         if not outlier.curve.is_monotone:
             raise Refused(f"{THEOREM} needs a curve that never falls, and {outlier.curve} does; use its envelope")
         curve, delta = subsampled_curve(outlier.curve, p), p * outlier.delta
+        if of_laws is not None and of_laws < delta:
+            theorem, delta = LAWS, of_laws
         conclusion = OutlierPrivacy(curve=curve, delta=delta)
         numbers = (*numbers, ("curve_out", str(curve)), *texts(delta_out=delta))
     else:
         raise Refused(f"{THEOREM} starts from crowd-blending or a curve, and the premise is {given}")
-    return premise.then(THEOREM, conclusion, numbers=numbers, assumptions=(SAMPLED,))
+    return premise.then(theorem, conclusion, numbers=numbers, assumptions=(SAMPLED,))

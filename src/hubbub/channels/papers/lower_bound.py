@@ -35,7 +35,7 @@ from hubbub.channels.protocol import (
     noise_rate,
 )
 from hubbub.errors import WrongUse
-from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.noise.sampler import two_sided_geometric_each
@@ -164,7 +164,15 @@ class LowerBound(Channel):
 
     @property
     def proofs(self) -> tuple[Proof, ...]:
-        return (Proof(self.curve, "Theorem 20", self.claim.delta),)
+        """Theorem 20; and, where the estimate is the noisy count, the top of the curve without a delta.
+
+        The estimate then costs epsilon_A at every count, and what it says is at most the top, of which B spends the rest.
+        """
+        found = Proof(self.curve, "Theorem 20", self.claim.delta)
+        top = self.curve.limit
+        if self.estimator != "count" or isinstance(top, Infinite) or top < self.epsilon_a or not self.curve.is_monotone:
+            return (found,)
+        return found, Proof(flat(top), "the estimate costs epsilon_A, and the noise at most the rest of the top")
 
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
         return [count for count in counts if self._parts(count) <= _MOST_PARTS][:_FEW_COUNTS]

@@ -167,3 +167,6 @@ class OutlierNoisy(_TwoLevels, Channel):
 
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
         return () if is_wide((self.epsilon / self.k,)) else counts[:MOST_COMPARED]
+
+    def law_size(self, count: int) -> int:
+        return self._stairs.law_size(count)

@@ -21,6 +21,7 @@ from hubbub.channels.sampled import (
     sampled_crowd_blending,
     sampled_differential,
 )
+from hubbub.channels.sampled_outlier import sampled_delta, top_delta
 from hubbub.errors import Refused
 from hubbub.guarantees.accountant.concentrated import of_noise
 from hubbub.guarantees.definitions import (
@@ -111,7 +112,8 @@ def following(
     unmarked, found = spec.channel.unmarked, [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
-            found = [on_a_sample(own, spec.sample)]
+            of_laws = sampled_delta(spec.channel, spec.sample) if own.conclusion == spec.channel.claim else None
+            found = [on_a_sample(own, spec.sample, of_laws=of_laws)]
         found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta, unmarked))
     elif bounded is not None:
         found.append(of_people(bounded))
@@ -282,6 +284,9 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
 
     A claim with a delta pays it for small losses of small crowds. Where the channel loses no more than the top of its
     curve without any, as when all of it is computed from a first noise, everybody is promised that.
+
+    Guarantee: as :func:`outlier_to_differential`, with no delta where the channel has a proof without one, or with that of
+    :func:`hubbub.channels.sampled_outlier.top_delta`.
     """
     claim = own.conclusion
     if isinstance(claim, SimpleOutlier | StaircaseOutlier):
@@ -290,6 +295,12 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
         return None
     top = claim.curve.limit
     proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
+    if claim.delta and proof is None and not spec.discovered and (delta := top_delta(spec.channel)) is not None:
+        return own.then(
+            Theorem("channel.top", "the loss of the whole channel, at the delta of its laws", HERE),
+            DifferentialPrivacy(epsilon=top, delta=delta),
+            numbers=texts(epsilon_out=top, delta_out=delta),
+        )
     if not claim.delta or proof is None:
         return outlier_to_differential(own)
     pure = own.then(
