@@ -39,7 +39,7 @@ from hubbub.protocol.spec import Spec
 from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.datapackage import written as package
 from hubbub.publication.files import check_format, write, write_parquet
-from hubbub.publication.signed_files import published, remove
+from hubbub.publication.signed_files import WORKBOOK, published, remove
 from hubbub.publication.staging import (
     CERTIFICATE,
     PREFIX,
@@ -51,9 +51,7 @@ from hubbub.publication.staging import (
     opened,
     publish,
 )
-from hubbub.publication.workbook import WORKBOOK, fits, write_workbook
 from hubbub.report import report as page_of
-from hubbub.report.about import about
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import chart_of
 from hubbub.serialization import manifest
@@ -219,9 +217,9 @@ def stage(
                 staged.add(name, partial(write, sheet, record))
                 digests[name] = sha256(staged.path(name))
         staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
-        if form == "xlsx" and manifest.NAME not in digests and fits(release.result.sheets()):
+        if form == "xlsx" and manifest.NAME not in digests:
             with working("Writing the workbook"):
-                digests[WORKBOOK] = _workbook(release, staged, digests, heading)
+                digests |= _workbook(release, staged, digests, heading)
                 staged.draft(draft(release, digests, reservation))
         if manifest.NAME not in digests and _free_for_package(out, ledger):
             with suppress(Exception):
@@ -260,11 +258,16 @@ def _parts(release: Release, staged: Staged) -> dict[str, str]:
     return {manifest.NAME: sha256(staged.path(manifest.NAME))} if parts else {}
 
 
-def _workbook(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:
-    """The sheets once more, for spreadsheets, with what is promised beside them; returns its digest."""
+def _workbook(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> dict[str, str]:
+    """The sheets once more, for spreadsheets, with what is promised beside them; its digest, none if it is too large."""
+    from hubbub.publication.workbook import fits, write_workbook
+    from hubbub.report.about import about
+
+    if not fits(release.result.sheets()):
+        return {}
     sheet = about(release, {"release": next(iter(digests)), "certificate": CERTIFICATE}, heading)
     staged.add(WORKBOOK, partial(write_workbook, release.result.sheets(), sheet))
-    return sha256(staged.path(WORKBOOK))
+    return {WORKBOOK: sha256(staged.path(WORKBOOK))}
 
 
 def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:

@@ -121,10 +121,13 @@ class Kinds(Commands):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from hubbub import registry
+        from hubbub.protocol.spec import BALLOTS
 
         if cmd_name in self.commands:
             return self.commands[cmd_name]
-        return command(registry.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
+        if cmd_name not in registry.names() or (kind := registry.kind(cmd_name)).data == BALLOTS:
+            return None
+        return command(kind)
 
 
 @click.group("release", cls=Kinds, epilog=examples(_FIRST_RELEASE))

@@ -6,10 +6,12 @@ import os
 import re
 from fractions import Fraction
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
+
+if TYPE_CHECKING:
+    from hubbub.engines.sql.sql_engine import Portable
 
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
 _SPARK: Final = ("spark://", "sc://")

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.dictionary.dictionary import NONE, Dictionary
-from hubbub.dictionary.holding import broken, held_keys, held_specs
 from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.duckdb import duckdb_engine
-from hubbub.engines.duckdb.inspection import inspect_cells, inspect_table
-from hubbub.engines.duckdb.joined import Joined
-from hubbub.engines.files import files, frames
+from hubbub.engines.files import files
 from hubbub.engines.files.csv_form import Form, form
-from hubbub.engines.join import ELSEWHERE
-from hubbub.engines.spark import spark_engine
-from hubbub.engines.sql.joined import Joined as JoinedInDatabase
-from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import Discovered, parse
-from hubbub.tables.bounded_column import measured
 from hubbub.tables.cell_format import Missing
-from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
-from hubbub.tables.inspection import Inspection, Partners
 from hubbub.tables.schema import ColumnType, column, resolved, unnamed_person
+
+if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
+    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.tables.inspection import Inspection, Partners
 
 ONCE: Final = "a join is of two tables; join the others beforehand, one row for each person in the first"
 _MOST_VALUES: Final = 1000  # of a column that are listed
@@ -64,10 +59,15 @@ def _open(source: object, table: str | None, how: Form, share: Fraction) -> Engi
         if is_address(source):
             return open_address(os.fspath(source), table, unreadable=share)
         return files.open_file(source, table=table, form=how, unreadable=share)
-    if spark_engine.is_frame(source):
-        return spark_engine.open_frame(source, unreadable=share)
-    if spark_engine.is_session(source):
-        return spark_engine.open_session(source, table, unreadable=share)
+    from hubbub.engines.files import frames
+
+    if _is_spark(source):
+        from hubbub.engines.spark import spark_engine
+
+        if spark_engine.is_frame(source):
+            return spark_engine.open_frame(source, unreadable=share)
+        if spark_engine.is_session(source):
+            return spark_engine.open_session(source, table, unreadable=share)
     if frames.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
@@ -75,6 +75,10 @@ def _open(source: object, table: str | None, how: Form, share: Fraction) -> Engi
     if frames.is_relation(source):
         return frames.open_relation(source, unreadable=share)
     return frames.open_frame(source, unreadable=share)
+
+
+def _is_spark(source: object) -> bool:
+    return type(source).__module__.startswith("pyspark.sql")
 
 
 def open_join(
@@ -97,6 +101,11 @@ def open_join(
 
 def join(first: Engine, second: Engine, on: str) -> Engine:
     """The rows of the second table, each with the columns of its person's row of the first."""
+    from hubbub.engines.duckdb.joined import Joined
+    from hubbub.engines.join import ELSEWHERE
+    from hubbub.engines.sql.joined import Joined as JoinedInDatabase
+    from hubbub.engines.sql.sql_engine import Portable
+
     if isinstance(first, duckdb_engine.DuckDB) and isinstance(second, duckdb_engine.DuckDB):
         if isinstance(first, Joined) or isinstance(second, Joined):
             raise WrongUse(ONCE)
@@ -105,9 +114,18 @@ def join(first: Engine, second: Engine, on: str) -> Engine:
         raise WrongUse(ELSEWHERE)
     if hasattr(first.database, "partners") or hasattr(second.database, "partners"):
         raise WrongUse(ONCE)
-    if (frames_joined := spark_engine.join_frames(first, second, on)) is not None:
+    if (frames_joined := _join_of_spark(first, second, on)) is not None:
         return frames_joined
     return Portable(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed)
+
+
+def _join_of_spark(first: Portable, second: Portable, on: str) -> Engine | None:
+    """The join of two frames of Spark's; None if these are none."""
+    if "hubbub.engines.spark.spark_engine" not in sys.modules:  # then nobody opened one
+        return None
+    from hubbub.engines.spark.spark_engine import join_frames
+
+    return join_frames(first, second, on)
 
 
 def _is_path(source: object) -> bool:
@@ -118,6 +136,9 @@ def _has_tables(source: object) -> bool:
     """Whether it holds tables by name, so that another one is a word."""
     if isinstance(source, str | os.PathLike):
         return is_address(source) or os.fspath(source).lower().endswith((".duckdb", ".db"))
+    from hubbub.engines.files import frames
+    from hubbub.engines.spark import spark_engine
+
     return frames.is_connection(source) or spark_engine.is_session(source)
 
 
@@ -152,6 +173,10 @@ def open_inspection(
 
 
 def _broken(table: Engine, declared: Dictionary) -> tuple[str, ...]:
+    from hubbub.dictionary.holding import broken, held_keys, held_specs
+    from hubbub.engines.duckdb.inspection import inspect_cells
+    from hubbub.engines.sql.sql_engine import Portable
+
     assert isinstance(table, duckdb_engine.DuckDB | Portable)
     schema = table.columns()
     specs = [spec for _, spec in held_specs(declared, schema)]
@@ -192,6 +217,13 @@ def inspect(
     table: Engine, specs: Sequence[str], person: str | None, *, where: str | None = None, of: str | None = None
 ) -> Inspection:
     """The same of a table that is open."""
+    from hubbub.engines.duckdb.inspection import inspect_table
+    from hubbub.engines.duckdb.joined import Joined
+    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.tables.bounded_column import measured
+    from hubbub.tables.condition import parse as parse_condition
+    from hubbub.tables.inspection import Inspection
+
     axes = tuple(parse(spec) for spec in specs)
     if not isinstance(table, duckdb_engine.DuckDB | Portable):
         raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
@@ -205,6 +237,10 @@ def inspect(
 
 
 def _met_in_database(table: Engine) -> Partners | None:
+    from hubbub.engines.spark import spark_engine
+    from hubbub.engines.sql.joined import Joined as JoinedInDatabase
+    from hubbub.engines.sql.sql_engine import Portable
+
     if not isinstance(table, Portable) or not isinstance(table.database, JoinedInDatabase | spark_engine.Joined):
         return None
     return table.database.partners()

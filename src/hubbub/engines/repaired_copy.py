@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from hubbub.engines.column_names import distinct
 
@@ -21,6 +20,8 @@ _INFINITY = 2**63 - 1  # to DuckDB, in every unit; minus this is minus infinity
 
 def parquet_names(file: str) -> tuple[str, ...] | None:
     """The names of a Parquet file's columns if several have one name, each with its number; else None."""
+    import pyarrow.parquet as pq  # late: it takes as long to load as a small file to be counted
+
     try:
         with pq.ParquetFile(file) as source:
             return _renamed(source.schema_arrow.names)
@@ -34,6 +35,8 @@ def _renamed(names: Sequence[str]) -> tuple[str, ...] | None:
 
 def mend_parquet(file: str, columns: Sequence[str], to: str, names: Sequence[str] | None = None) -> None:
     """A Parquet file of these columns alone, batch by batch; `names` are those of all its columns, if others."""
+    import pyarrow.parquet as pq
+
     wanted = list(columns)
     with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as source:
         empty = source.schema_arrow.empty_table()

@@ -5,31 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Unpack
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hubbub.dictionary.dictionary import NONE, Dictionary
 from hubbub.errors import WrongUse
-from hubbub.kinds import options as o
-from hubbub.kinds.cube.request import KIND as CUBE
-from hubbub.kinds.histogram.request import KIND as HISTOGRAM
-from hubbub.kinds.moments.request import STD, VARIANCE
-from hubbub.kinds.points.request import KIND as POINTS
-from hubbub.kinds.queries.request import KIND as QUERIES
-from hubbub.kinds.questions.one_sample import SampledPeople
-from hubbub.kinds.ratio.request import KIND as RATIO
-from hubbub.kinds.records.request import KIND as RECORDS
-from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN, QUANTILE
-from hubbub.kinds.sum.request import KIND as SUM
-from hubbub.kinds.summary.request import KIND as SUMMARY
-from hubbub.kinds.synthetic.request import KIND as SYNTHETIC
-from hubbub.numeric.exact import Exact
-from hubbub.protocol.option import documented
-from hubbub.protocol.release import Publish, Release
-from hubbub.protocol.spec import Kind, Spec
-from hubbub.serialization.canonical import Plain
-from hubbub.tables.engine import Engine
-from hubbub.tables.inspection import Inspection
-from hubbub.tables.privacy_unit import of_numbers
+from hubbub.protocol.option import Method, Option, documented_later
+
+if TYPE_CHECKING:
+    from hubbub.kinds import options as o
+    from hubbub.kinds.questions.one_sample import SampledPeople
+    from hubbub.numeric.exact import Exact
+    from hubbub.protocol.release import Publish, Release
+    from hubbub.protocol.spec import Kind, Spec
+    from hubbub.serialization.canonical import Plain
+    from hubbub.tables.engine import Engine
+    from hubbub.tables.inspection import Inspection
+
+
+def _kind(where: str) -> Kind:
+    """A kind by its module below :mod:`hubbub.kinds`, as KIND if nothing else is said; loaded when it is asked for,
+    because a release loads its own kind and no other."""
+    module, _, held = where.partition(":")
+    found: Kind = getattr(import_module(f"hubbub.kinds.{module}.request"), held or "KIND")
+    return found
+
+
+def _of_kind(where: str, *, but: str = "") -> Callable[[Method], Method]:
+    """The method with the words of its kind, and all of its options `but` one."""
+
+    def help_of() -> tuple[str, tuple[Option, ...]]:
+        kind = _kind(where)
+        return kind.help, tuple(option for option in kind.options if option.name != but)
+
+    return documented_later(help_of)
 
 
 def _elsewhere(by: Sequence[str], **how: str | None) -> Inspection:
@@ -59,8 +68,8 @@ class Table:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
 
-    def _release(self, kind: Kind, *, accept_weak: bool = False, **options: Any) -> Release:
-        return self.publish(self.ask(kind, **options), accept_weak=accept_weak)
+    def _release(self, kind: str, *, accept_weak: bool = False, **options: Any) -> Release:
+        return self.publish(self.ask(_kind(kind), **options), accept_weak=accept_weak)
 
     def ask(self, kind: Kind, **options: Any) -> Spec:
         """The spec that these words ask for, with what the data dictionary says of columns that are only named."""
@@ -103,7 +112,7 @@ class Table:
         how = {"table": table, "delimiter": delimiter, "encoding": encoding, "no_header": no_header}
         return self.joined(other, on, {name: given for name, given in how.items() if given is not None})
 
-    @documented(HISTOGRAM.help, HISTOGRAM.options)
+    @_of_kind("histogram")
     def histogram(
         self,
         by: Sequence[str],
@@ -120,33 +129,33 @@ class Table:
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
         earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
         """
-        return self._release(HISTOGRAM, by=by, **{**(options or {}), **chosen})
+        return self._release("histogram", by=by, **{**(options or {}), **chosen})
 
-    @documented(RECORDS.help, RECORDS.options)
+    @_of_kind("records")
     def records(self, columns: Sequence[str], **chosen: Unpack[o.RecordsOptions]) -> Release:
         """Publish the records that at least `crowd` people share, made coarser by public functions.
 
         Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
         """
-        return self._release(RECORDS, columns=columns, **chosen)
+        return self._release("records", columns=columns, **chosen)
 
-    @documented(CUBE.help, CUBE.options)
+    @_of_kind("cube")
     def cube(self, by: Sequence[str], **chosen: Unpack[o.CubeOptions]) -> Release:
         """Count people by several columns at once, and by fewer of them, under one promise.
 
         Guarantee: as :meth:`histogram` has it, for all files together.
         """
-        return self._release(CUBE, by=by, **chosen)
+        return self._release("cube", by=by, **chosen)
 
-    @documented(POINTS.help, POINTS.options)
+    @_of_kind("points")
     def points(self, columns: Sequence[str], **chosen: Unpack[o.PointsOptions]) -> Release:
         """Publish a point for each person whose cell has at least `crowd` people, moved by noise as wide as the cell.
 
         Guarantee: (crowd, epsilon)-crowd-blending, as :meth:`histogram` has it.
         """
-        return self._release(POINTS, columns=columns, **chosen)
+        return self._release("points", columns=columns, **chosen)
 
-    @documented(QUERIES.help, [each for each in QUERIES.options if each.name != "class"])
+    @_of_kind("queries", but="class")
     def queries(self, columns: Sequence[str], of: str, **chosen: Unpack[o.QueriesOptions]) -> Release:
         """Answer a whole class of questions at once, like ``marginals:2`` or ``intervals``, each within a proved bound.
 
@@ -154,88 +163,88 @@ class Table:
 
         Guarantee: that of :meth:`histogram`; and with a chance of `coverage`, all answers are within their bounds.
         """
-        return self._release(QUERIES, columns=columns, **{"class": of}, **chosen)
+        return self._release("queries", columns=columns, **{"class": of}, **chosen)
 
-    @documented(SYNTHETIC.help, SYNTHETIC.options)
+    @_of_kind("synthetic")
     def synthetic(self, columns: Sequence[str], **chosen: Unpack[o.SyntheticOptions]) -> Release:
         """Invent rows that have about the tables of yours: a model of noisy tables, and people drawn from it.
 
         Guarantee: that of :meth:`queries` for the tables; the rows are made of these and of a public seed alone.
         """
-        return self._release(SYNTHETIC, columns=columns, **chosen)
+        return self._release("synthetic", columns=columns, **chosen)
 
-    @documented(COUNT.help, COUNT.options)
+    @_of_kind("statistic:COUNT")
     def count(self, by: Sequence[str] = (), **chosen: Unpack[o.CountOptions]) -> Release:
         """Count the people who meet a condition, in all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(COUNT, by=by, **chosen)
+        return self._release("statistic:COUNT", by=by, **chosen)
 
-    @documented(FRACTION.help, FRACTION.options)
+    @_of_kind("statistic:FRACTION")
     def fraction(self, by: Sequence[str] = (), **chosen: Unpack[o.FractionOptions]) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(FRACTION, by=by, **chosen)
+        return self._release("statistic:FRACTION", by=by, **chosen)
 
-    @documented(MEAN.help, MEAN.options)
+    @_of_kind("statistic:MEAN")
     def mean(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.MeanOptions]) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(MEAN, of=of, by=by, **chosen)
+        return self._release("statistic:MEAN", of=of, by=by, **chosen)
 
-    @documented(QUANTILE.help, QUANTILE.options)
+    @_of_kind("statistic:QUANTILE")
     def quantile(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.QuantileOptions]) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(QUANTILE, of=of, by=by, **chosen)
+        return self._release("statistic:QUANTILE", of=of, by=by, **chosen)
 
-    @documented(SUM.help, SUM.options)
+    @_of_kind("sum")
     def sum(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.SumOptions]) -> Release:
         """Publish the total of a column, of all or by bins; `of` is its range and step, like ``cost:0..50000:1``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(SUM, of=of, by=by, **chosen)
+        return self._release("sum", of=of, by=by, **chosen)
 
-    @documented(RATIO.help, RATIO.options)
+    @_of_kind("ratio")
     def ratio(self, of: str, per: str, by: Sequence[str] = (), **chosen: Unpack[o.RatioOptions]) -> Release:
         """Publish the sum of a column divided by that of another, of all or by bins, like ``cost:0..50000:1`` for each
         of ``days:0..30:1``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(RATIO, of=of, per=per, by=by, **chosen)
+        return self._release("ratio", of=of, per=per, by=by, **chosen)
 
-    @documented(SUMMARY.help, SUMMARY.options)
+    @_of_kind("summary")
     def summary(self, number: Sequence[str], by: Sequence[str] = (), **chosen: Unpack[o.SummaryOptions]) -> Release:
         """Publish several numbers of the same bins as one table, like ``["people", "rows 5", "mean cost:0..50000:1"]``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(SUMMARY, number=number, by=by, **chosen)
+        return self._release("summary", number=number, by=by, **chosen)
 
-    @documented(VARIANCE.help, VARIANCE.options)
+    @_of_kind("moments:VARIANCE")
     def variance(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.VarianceOptions]) -> Release:
         """Publish the variance of a column and its mean, of all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(VARIANCE, of=of, by=by, **chosen)
+        return self._release("moments:VARIANCE", of=of, by=by, **chosen)
 
-    @documented(STD.help, STD.options)
+    @_of_kind("moments:STD")
     def std(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.StdOptions]) -> Release:
         """Publish the standard deviation of a column and its mean, of all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release(STD, of=of, by=by, **chosen)
+        return self._release("moments:STD", of=of, by=by, **chosen)
 
     def sample(
         self,
@@ -267,6 +276,9 @@ class Table:
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
         private with respect to `rows` random people; else as :meth:`histogram`.
         """
+        from hubbub.kinds.questions.one_sample import SampledPeople
+        from hubbub.tables.privacy_unit import of_numbers
+
         unit = of_numbers(
             self.person,
             one_row_per_person=one_row_per_person,

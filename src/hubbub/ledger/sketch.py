@@ -28,7 +28,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
+from hubbub.numeric.distinct import distinct
 from hubbub.tables.sketch import EVERYBODY, Chosen
 
 MOST: Final = 4096
@@ -74,7 +74,9 @@ class Sketch:
         if self.way != other.way:
             return other
         limit = min(self.limit, other.limit)
-        both = _lowest(self.way, np.union1d(_below(self.words, limit), _below(other.words, limit)), limit)
+        both = _lowest(
+            self.way, distinct(np.concatenate((_below(self.words, limit), _below(other.words, limit)))), limit
+        )
         return replace(
             both,
             running=self.running or other.running,
@@ -108,9 +110,9 @@ def sketch(chosen: Chosen, key: bytes, columns: Sequence[str] = (), register: st
     Guarantee: the words are a function of the ids and the key alone, so the same for every table of the same people;
     without the key the 40 hashed bits of a word tell nothing about the id (BLAKE2b being a keyed hash).
     """
-    words = np.fromiter((_word(*each, key) for each in zip(chosen.ids, chosen.ranks, strict=True)), np.uint64)
+    ranks = np.array(chosen.ranks, np.uint64) >> np.uint64(_HASHED) << np.uint64(_HASHED)
     limit = chosen.limit >> _HASHED
-    found = _lowest(chosen.way, np.unique(_below(words, limit)), limit)
+    found = _lowest(chosen.way, distinct(_below(ranks | _hashed(chosen.ids, key), limit)), limit)
     return replace(
         found,
         running=_are_running(chosen),
@@ -124,7 +126,7 @@ def _are_running(chosen: Chosen) -> bool:
     ids = set(chosen.ids)
     if not ids:
         return False
-    numbers = sorted(int(each) if re.fullmatch(r"[0-9]{1,18}", each) else math.inf for each in ids)
+    numbers = sorted(int(each) if _is_number(each) else math.inf for each in ids)
     people = len(ids) * EVERYBODY // max(chosen.limit, 1)  # those below the limit are so many of all
     return numbers[math.ceil(0.9 * len(numbers)) - 1] <= _RUNNING * people
 
@@ -135,9 +137,25 @@ def _form(columns: Sequence[str], key: bytes) -> str:
     return hashlib.blake2b(names.encode(), key=key, digest_size=8, person=b"hubbub columns").hexdigest()
 
 
-def _word(name: str, rank: int, key: bytes) -> int:
-    hashed = hashlib.blake2b(name.encode(), key=key, digest_size=_HASHED // 8, person=b"hubbub people").digest()
-    return (rank >> _HASHED << _HASHED) | int.from_bytes(hashed, "big")
+def _is_number(name: str) -> bool:
+    """Whether it is 1 to 18 digits."""
+    return name.isascii() and name.isdigit() and len(name) <= 18
+
+
+def _hashed(names: Sequence[str], key: bytes) -> NDArray[np.uint64]:
+    """40 bits of a keyed hash of each."""
+    keyed = hashlib.blake2b(key=key, digest_size=_HASHED // 8, person=b"hubbub people")
+
+    def digest(name: str) -> bytes:
+        one = keyed.copy()
+        one.update(name.encode())
+        return one.digest()
+
+    words = np.zeros((len(names), 8), np.uint8)
+    words[:, 8 - _HASHED // 8 :] = np.frombuffer(b"".join(map(digest, names)), np.uint8).reshape(
+        len(names), _HASHED // 8
+    )
+    return words.view(">u8").ravel().astype(np.uint64)
 
 
 def _below(words: NDArray[np.uint64], limit: int) -> NDArray[np.uint64]:

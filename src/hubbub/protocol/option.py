@@ -96,6 +96,28 @@ def documented(help: str, options: Sequence[Option]) -> Callable[[Method], Metho
     return document
 
 
+class _Documented:
+    """A method that is given its docstring and signature when it is first looked up, to be called or read about."""
+
+    def __init__(self, method: Callable[..., Any], help_of: Callable[[], tuple[str, Sequence[Option]]]) -> None:
+        self.method, self.help_of, self.done = method, help_of, False
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if not self.done:
+            documented(*self.help_of())(self.method)
+            self.done = True
+        return self.method if instance is None else self.method.__get__(instance, owner)
+
+
+def documented_later(help_of: Callable[[], tuple[str, Sequence[Option]]]) -> Callable[[Method], Method]:
+    """The same, of what takes long to load: `help_of` is called when the method is first looked up."""
+
+    def document(method: Method) -> Method:
+        return _Documented(method, help_of)  # type: ignore[return-value]  # looked up on a class or an object, it is one
+
+    return document
+
+
 def _keyword(option: Option) -> inspect.Parameter:
     default = False if option.metavar is None else () if option.many else option.default
     return inspect.Parameter(

@@ -17,6 +17,7 @@ from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST
 
 CERTIFICATE: Final = "certificate.json"
+WORKBOOK: Final = "workbook.xlsx"
 
 
 def published(folder: Path, ledger: Ledger) -> dict[str, str]:

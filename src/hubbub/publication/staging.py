@@ -33,8 +33,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger, released
 from hubbub.protocol.release import Reservation
 from hubbub.publication.signed_files import CERTIFICATE as CERTIFICATE
-from hubbub.publication.signed_files import only_parts, published
-from hubbub.publication.workbook import WORKBOOK
+from hubbub.publication.signed_files import WORKBOOK, only_parts, published
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import canonical
 

@@ -25,7 +25,6 @@ from hubbub.engines.column_names import column_letters
 from hubbub.protocol.result import Sheet
 from hubbub.serialization.csv_safety import safe
 
-WORKBOOK: Final = "workbook.xlsx"
 ABOUT: Final = "about"
 MOST_ROWS: Final = 2**20 - 1  # below the names of the columns
 MOST_COLUMNS: Final = 2**14

@@ -21,7 +21,6 @@ user's settings (``~/.config``).
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,6 +116,8 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _words(file: str) -> Mapping[str, Any]:
+    import tomllib  # late: few releases have such a file
+
     try:
         with open(file, "rb") as opened:
             given = tomllib.load(opened)

@@ -20,7 +20,9 @@ def visible(text: str, longest: int = LONGEST) -> str:
     >>> visible("a" * 100, 5), visible(chr(0x202E) + "x")
     ('aaaaa…', '[U+202E]x')
     """
-    printable = "".join(sign if sign.isprintable() else f"[U+{ord(sign):04X}]" for sign in text[:longest])
+    printable = text[:longest]
+    if not printable.isprintable():
+        printable = "".join(sign if sign.isprintable() else f"[U+{ord(sign):04X}]" for sign in printable)
     return f"{printable}…" if len(text) > longest else printable
 
 

@@ -67,5 +67,27 @@ def known(column: pa.Array) -> NDArray[np.bool_] | None:
     return all_bits[column.offset : column.offset + len(column)].astype(bool)
 
 
+def numbers(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Whole numbers of 64 bits, 0 where null, and which are null."""
+    found = np.zeros(len(column), dtype=np.int64)
+    missing = np.zeros(len(column), dtype=bool)
+    start = 0
+    for chunk in column.chunks:
+        if len(chunk):
+            part = slice(start, start + len(chunk))
+            found[part] = np.frombuffer(chunk.buffers()[1], np.int64)[chunk.offset : chunk.offset + len(chunk)]
+            if (seen := known(chunk)) is not None:
+                missing[part] = ~seen
+            start = part.stop
+    found[missing] = 0
+    return found, missing
+
+
+def coded(labels: Sequence[str | None]) -> tuple[NDArray[np.int32], list[str | None]]:
+    """For each label its number, and what each number stands for, in the order in which they first come."""
+    places: dict[str | None, int] = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    return np.fromiter(map(places.__getitem__, labels), np.int32, len(labels)), list(places)
+
+
 def _bits(known: NDArray[np.bool_] | None) -> pa.Buffer | None:
     return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))

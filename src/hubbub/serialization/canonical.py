@@ -15,6 +15,8 @@ from hubbub.errors import CheckFailed
 Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
 """What JSON can hold without a float."""
 
+_quoted: Final = json.encoder.encode_basestring_ascii
+_WORDS: Final = {None: "null", True: "true", False: "false"}
 LARGEST: Final = 1 << 26  # bytes; a list of a million labels fits
 
 
@@ -25,7 +27,30 @@ def canonical(value: Any) -> bytes:
 
 
 def _written(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n").encode("ascii")
+    """The bytes of ``json.dumps(value, indent=1, sort_keys=True)`` and a newline, in a fraction of its time: with an
+    indent Python's own writer is a generator in Python, and certificates and ledgers are mostly written and read back."""
+    return (_text(value, "\n") + "\n").encode("ascii")
+
+
+def _text(value: Any, line: str) -> str:
+    """A value as text; `line` begins a new line at its own depth."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or value is True or value is False:
+        return _WORDS[value]
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, dict):
+        inner = line + " "
+        return _listed([f"{_quoted(key)}: {_text(each, inner)}" for key, each in sorted(value.items())], "{}", line)
+    if isinstance(value, list | tuple):
+        inner = line + " "
+        return _listed([_text(each, inner) for each in value], "[]", line)
+    raise TypeError(type(value).__name__)
+
+
+def _listed(parts: list[str], brackets: str, line: str) -> str:
+    return f"{brackets[0]}{line} {f',{line} '.join(parts)}{line}{brackets[1]}" if parts else brackets
 
 
 def digest(value: Any) -> str:

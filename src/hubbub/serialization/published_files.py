@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from hubbub.errors import CheckFailed
+from hubbub.serialization.arrow import texts
 from hubbub.serialization.csv_safety import restored, safe
 
 
@@ -99,12 +100,12 @@ def _csv(file: Path, schema: pa.Schema, types: pa.Schema) -> Iterator[pa.RecordB
 
 
 def _unquoted(column: pa.Array) -> pa.Array:
-    encoded = column.dictionary_encode()
-    labels = encoded.dictionary.to_pylist()
-    plain = restored(labels)
-    if plain == labels:
+    written = column.buffers()[2]
+    if written is None or b"'" not in written.to_pybytes():  # no label has an apostrophe
         return column
-    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(plain, pa.string())).cast(pa.string())
+    labels = column.to_pylist()
+    plain = restored(labels)
+    return column if plain == labels else texts(plain)
 
 
 def _parquet(file: Path, schema: pa.Schema, types: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -121,4 +122,4 @@ def _parquet(file: Path, schema: pa.Schema, types: pa.Schema) -> Iterator[pa.Rec
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_integer(kind) and not pa.types.is_integer(column.type):
         raise ValueError("no whole numbers")
-    return column.cast(kind)
+    return column if column.type == kind else column.cast(kind)

@@ -32,9 +32,8 @@ from hubbub.protocol.spec import Spec
 from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.datapackage import difference as package_difference
 from hubbub.publication.revocation import replaced_by, revocation_of
+from hubbub.publication.signed_files import WORKBOOK
 from hubbub.publication.staging import CERTIFICATE, REPORT
-from hubbub.publication.workbook import WORKBOOK
-from hubbub.publication.workbook import difference as workbook_difference
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
@@ -302,6 +301,8 @@ def _package(notes: Notes, path: Path, seen: dict[str, Any], sheets: tuple[Sheet
 
 def _workbook(notes: Notes, path: Path, sheets: list[Sheet]) -> None:
     """Compare the sheets of a workbook with the files of record; its words are those that were signed."""
+    from hubbub.publication.workbook import difference as workbook_difference
+
     try:
         with open(path, "rb") as file:
             wrong = workbook_difference(file, sheets)

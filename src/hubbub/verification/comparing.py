@@ -27,8 +27,8 @@ def difference(sheet: Sheet, file: Path, form: str, beside: Mapping[str, Path] |
             others = {path.stem: path for path in file.parent.glob(f"*.{form}")} if beside is None else dict(beside)
             files = Files(form, others | {sheet.name: file})
             return sheet.judge(lambda name, schema: files.table(name, schema))
-        theirs = _Rows(read_batches(file, form, sheet.schema), sheet.schema)
-        for batch in sheet.batches():
+        theirs = _Rows(read_batches(file, form, sheet.schema))
+        for batch in (each for each in sheet.batches() if each.num_rows):
             found = theirs.next(batch.num_rows)
             if found is None:
                 return "it has fewer rows than follow from its numbers"
@@ -44,23 +44,24 @@ def difference(sheet: Sheet, file: Path, form: str, beside: Mapping[str, Path] |
 class _Rows:
     """Batches of any size, as so many rows at a time as are wanted."""
 
-    def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
-        self._batches, self._rest = batches, schema.empty_table()
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self._rest: list[pa.RecordBatch] = []
 
     def next(self, rows: int) -> pa.Table | None:
-        """The next rows; None if there are not so many left."""
-        while self._rest.num_rows < rows:
+        """The next rows, at least one; None if there are not so many left."""
+        while sum(batch.num_rows for batch in self._rest) < rows:
             batch = next(self._batches, None)
             if batch is None:
                 return None
-            table = pa.Table.from_batches([batch])
-            self._rest = pa.concat_tables([self._rest, table]) if self._rest.num_rows else table
-        taken, self._rest = self._rest.slice(0, rows), self._rest.slice(rows)
-        return taken
+            self._rest.append(batch)
+        table = pa.Table.from_batches(self._rest)
+        self._rest = table.slice(rows).to_batches()
+        return table.slice(0, rows)
 
     def more(self) -> bool:
         """Whether some are left."""
-        return bool(self._rest.num_rows) or any(batch.num_rows for batch in self._batches)
+        return any(batch.num_rows for batch in (*self._rest, *self._batches))
 
 
 def _same(theirs: pa.ChunkedArray, ours: pa.Array, slack: Fraction) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.serialization.canonical import read
 from hubbub.verification import read_signed
 from hubbub.verification.verdict import Failed, Notes, Verdict
-from hubbub.voting.count.record import FORMAT, count_again
-from hubbub.voting.formats.ballot_file import BallotFile
-from hubbub.voting.rctab.record import OfficeFile, count_configured_again
+
+if TYPE_CHECKING:  # a certificate is checked without what counts votes
+    from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.rctab.record import OfficeFile
 
 _FIELDS: Final = {"format", "software", "count"}
 _BEYOND: Final = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
@@ -131,6 +132,8 @@ def _check(
     key: str | None,
     known: Callable[[str], str | None],
 ) -> None:
+    from hubbub.voting.count.record import FORMAT
+
     body = read_signed(notes, seen, data, ("the result", "it is no result of a count", FORMAT), key, known)
     count = body.get("count")
     right = set(body) == _FIELDS and isinstance(body["software"], str) and isinstance(count, dict)
@@ -158,6 +161,8 @@ def _check(
 
 def _blank(recorded: int, given: BallotFile | OfficeFile) -> str:
     """How many blank ballots the file has more or fewer than the record; nothing where it has as many."""
+    from hubbub.voting.rctab.record import OfficeFile
+
     many = 0 if isinstance(given, OfficeFile) else given.ballots.voters - recorded
     if not many:
         return ""
@@ -166,6 +171,9 @@ def _blank(recorded: int, given: BallotFile | OfficeFile) -> str:
 
 
 def _again(count: Mapping[str, Any], ballots: BallotFile | OfficeFile) -> dict[str, Any]:
+    from hubbub.voting.count.record import count_again
+    from hubbub.voting.rctab.record import OfficeFile, count_configured_again
+
     if isinstance(ballots, OfficeFile):
         return count_configured_again(count, ballots).as_json()
     return count_again(count, ballots).as_json()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable
 from fractions import Fraction
@@ -107,6 +108,14 @@ def test_sketches_join_and_are_read_back() -> None:
     assert read(one.written()).same(one)
     assert len(one.words) <= MOST
     assert overlap(one, Sketch("another", one.words, one.limit)) is None
+
+
+def test_a_word_is_the_rank_and_a_keyed_hash_of_the_id() -> None:
+    hashed = hashlib.blake2b("Zoë".encode(), key=KEY, digest_size=5, person=b"hubbub people").digest()
+    rank = 0xABCDEF_0123456789
+    found = sketch(Chosen("test", ("Zoë", "Zoë"), (rank, rank)), KEY)
+    assert found.words.tolist() == [rank >> 40 << 40 | int.from_bytes(hashed, "big")]
+    assert not sketch(Chosen("test", (), ()), KEY).words.size
 
 
 def test_words_depend_on_the_key() -> None:

@@ -26,6 +26,11 @@ def test_a_value_comes_back(value: Any) -> None:
     assert data.isascii() and data.endswith(b"\n")  # noqa: PT018
 
 
+@given(VALUES)
+def test_the_text_is_that_of_pythons_own_writer(value: Any) -> None:
+    assert canonical(value) == (json.dumps(value, indent=1, sort_keys=True) + "\n").encode()
+
+
 @given(VALUES, VALUES)
 def test_one_text_means_one_value(one: Any, two: Any) -> None:
     same = canonical(one) == canonical(two)

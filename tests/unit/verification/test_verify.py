@@ -8,13 +8,16 @@ import re
 from copy import deepcopy
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from hubbub.certificate.certificate import SIGNATURE
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.ledger import key
+from hubbub.protocol.result import Sheet
 from hubbub.serialization.canonical import canonical
 from hubbub.verification import verify
+from hubbub.verification.comparing import difference
 from tests.fresh import unsigned
 from tests.unit.asked import WORDS
 from tests.unit.forged import BASE, wrong
@@ -45,6 +48,17 @@ def test_what_was_saved_passes(name: str, tmp_path: Path) -> None:
 def test_whatever_bins_can_be_asked_for_pass(by: str, tmp_path: Path) -> None:
     done = verify(Saved(tmp_path, {"crowd": 20}, by).data)
     assert done.passed, wrong(done)
+
+
+def test_a_table_in_which_nothing_is_shown_passes_and_a_row_more_fails(tmp_path: Path) -> None:
+    one = Saved(tmp_path, {"crowd": 100_000})
+    assert verify(one.data, folder=tmp_path).passed
+    batch = pa.record_batch({"town": pa.array([], pa.string())})
+    sheet = Sheet("release", batch.schema, lambda: iter([batch]), 0)
+    (tmp_path / "none.csv").write_text('"town"\n')
+    (tmp_path / "one.csv").write_text('"town"\n"Bath"\n')
+    assert difference(sheet, tmp_path / "none.csv", "csv") is None
+    assert difference(sheet, tmp_path / "one.csv", "csv") == "it has more rows than follow from its numbers"
 
 
 def test_a_hundred_thousand_bins_pass(forger: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.engines.duckdb.cell_sql import identifier, literal
-from hubbub.engines.duckdb.connection import described, lock, private_connection, rows_of, table_name
+from hubbub.engines.duckdb.connection import UNREADABLE, described, lock, private_connection, rows_of, table_name
 from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
 from hubbub.engines.duckdb.query_sql import query_relation
 from hubbub.engines.duckdb.scratch import Scratch
@@ -185,7 +185,7 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
     _check_alike(connection, [escape(file) for file in files])
     copies = [str(scratch.copies / f"{i}.parquet") for i in range(len(files))]
 
-    names = parquet_names(files[0])
+    names = parquet_names(files[0]) if _may_have_twins(connection, files[0]) else None
 
     def mend(columns: Sequence[str]) -> str:
         for file, copy in zip(files, copies, strict=True):
@@ -222,6 +222,16 @@ def _paths(files: Sequence[str]) -> list[str]:
 
 def _is_glob(name: str) -> bool:
     return any(sign in name for sign in "*?[") and not os.path.exists(name)
+
+
+def _may_have_twins(connection: Connection, file: str) -> bool:
+    """Whether several columns of a Parquet file may have one name; nested ones count too, so it may be that none has."""
+    schema = f"SELECT lower(name) FROM parquet_schema({literal(escape(file))}) OFFSET 1"
+    try:
+        names = rows_of(connection, schema, WrongUse(UNREADABLE))
+    except WrongUse:  # whoever reads it says so
+        return True
+    return len(set(names)) < len(names)
 
 
 def _check_alike(connection: Connection, patterns: Sequence[str]) -> None:

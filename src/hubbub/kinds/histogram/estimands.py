@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
+from hubbub.numeric.distinct import distinct_and_inverse
 from hubbub.tables.bins import declared_size
 from hubbub.tables.estimation.scaling import population_estimate
 
@@ -91,5 +92,5 @@ def estimates(spec: Histogram, values: NDArray[np.int64]) -> NDArray[np.int64]:
     if not spec.scale_up or spec.sample is None:
         return np.maximum(values, 0)
     rate = spec.sample
-    distinct, where = np.unique(values, return_inverse=True)
+    distinct, where = distinct_and_inverse(values)
     return np.array([population_estimate(value, rate) for value in distinct.tolist()], dtype=np.int64)[where]

@@ -27,9 +27,11 @@ from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
 from hubbub.kinds.histogram.result import counted_column, keys_of, schema
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.kinds.histogram.text import status
+from hubbub.numeric.distinct import distinct, distinct_and_inverse
 from hubbub.numeric.exact import rational
 from hubbub.protocol.channel_checks import critical
 from hubbub.protocol.measurement import Measurement, loaded
+from hubbub.serialization.arrow import coded, numbers
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import OTHER, Axis, Declared, Discovered, Steps, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS
@@ -116,17 +118,14 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     counts, status_column = table.column(counted_column(spec)), table.column(STATUS)
     if status_column.null_count:
         raise CheckFailed("a status is missing")
-    encoded = status_column.combine_chunks().dictionary_encode()
-    statuses = encoded.dictionary.to_pylist()
-    which = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: len(encoded)]
-    names = _tags(spec.channel, statuses)
+    which, statuses = coded(status_column.to_pylist())
+    names = _tags(spec.channel, [str(each) for each in statuses])
     hidden = np.array([tag.startswith(SUPPRESSED) for tag in names], dtype=bool)[which]
-    missing = counts.is_null().combine_chunks()
-    if not np.array_equal(hidden, np.array(missing.to_pylist(), dtype=bool)):
+    values, missing = numbers(counts)
+    if not np.array_equal(hidden, missing):
         raise CheckFailed("a bin is shown where it says that it is hidden, or the other way round")
     if hidden.any() and (spec.discovered or is_sparse(spec)):
         raise CheckFailed("a bin is listed that is hidden")
-    values = np.array(counts.fill_null(0).to_pylist(), dtype=np.int64)
     _check_possible(spec.channel, values, which, names)
     return Published(values, which.astype(np.intp), tuple(names))
 
@@ -151,7 +150,11 @@ def _check_possible(channel: Channel, values: NDArray[np.int64], which: NDArray[
     """Refuse a number that has no chance of being published, the smallest different ones first."""
     some = [channel.law(count) for count in critical(channel)]
     checked = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
-    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :checked].T.tolist()
+    numbers, places = distinct_and_inverse(values)  # numbers by size, and of each number its tags
+    different = [
+        (int(numbers[pair // len(names)]), pair % len(names))
+        for pair in distinct(places.astype(np.int64) * len(names) + which)[:checked].tolist()
+    ]
     try:
         for value, tag in different:
             if not any(_has(law, value, names[tag]) for law in chain(some, _laws(channel, value))):

@@ -21,6 +21,7 @@ from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.histogram.estimands import Estimand, estimates, has_estimates, of_interval, of_number
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.sparse import is_sparse
+from hubbub.numeric.distinct import distinct_and_inverse
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -89,7 +90,7 @@ class Counts(Result):
                 if positions.size >= steps[i]:
                     yield positions, all_labels(axis)
                 else:  # of a long axis only those that are met
-                    met, which = np.unique(positions, return_inverse=True)
+                    met, which = distinct_and_inverse(positions)
                     yield which, labels_at(axis, met.tolist())
 
     def estimate(self, i: int) -> int | None:
