@@ -89,7 +89,7 @@ def _item(source: str, row: Mapping[str, Any]) -> Item:
 def faults(item: Item) -> list[str]:
     """What a row says that is not so."""
     found = [f"no symbol {symbol}" for symbol in item.symbol if not _is_symbol(symbol)]
-    found += [f"no test {test}" for test in item.test if not _is_test(test)]
+    found += [f"no test {test}" for test in item.test if not is_test(*test.split("::"))]
     if item.command and not _is_command(item.command):
         found.append(f"no command {item.command}")
     if not (item.symbol and item.command and item.test) and not item.instead:
@@ -106,8 +106,7 @@ def _is_symbol(text: str) -> bool:
     return not name or hasattr(loaded, name)
 
 
-def _is_test(text: str) -> bool:
-    path, _, name = text.partition("::")
+def is_test(path: str, name: str) -> bool:
     return name in _tests_in(path)
 
 

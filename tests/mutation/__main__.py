@@ -32,9 +32,8 @@ from tests.mutation.who_runs import ROOT, SOURCE, Calls, Ran, able, function_at,
 
 DOCUMENT: Final = ROOT / "docs" / "mutants.md"
 OUT: Final = ROOT / "out" / "mutants"
-PATIENCE: Final = (
-    120  # seconds of tests for one fault, as they take without it; a fault that makes them hang was noticed
-)
+PATIENCE: Final = 6  # seconds of tests for one fault, as they take without it; one that makes them hang was noticed
+FILES: Final = 4  # of tests for one fault; what was not noticed is shown to more with --again
 FOLDERS: Final = ("guarantees", "channels", "sampling", "noise", "ledger", "query_classes", "kinds")
 UNIT: Final = (*FOLDERS, "audit", "numeric", "plan")
 SHOWN: Final = (
@@ -44,8 +43,9 @@ SHOWN: Final = (
     "tests/conformance/test_channels.py",
 )
 LEFT: Final = ("chart", "load", "request", "result", "text", "wire")  # of kinds: what reads, asks and shows
-HEAVY: Final = ("numpy", "scipy.optimize", "scipy.stats", "pyarrow", "duckdb", "flint", "click", "rich")
-QUIET: Final = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not slow")
+HEAVY: Final = ("numpy", "scipy.optimize", "scipy.stats", "pyarrow", "duckdb", "flint", "click", "rich", "hypothesis")
+REWRITE: Final = "ignore::pytest.PytestAssertRewriteWarning"  # of what was loaded before pytest
+QUIET: Final = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not slow", "-W", REWRITE)
 
 
 class Key(NamedTuple):
@@ -121,7 +121,7 @@ def found(module: Path, source: str, tests: Sequence[str]) -> str:
     name = ".".join(("hubbub", *module.relative_to(SOURCE).with_suffix("").parts))
     reading, told = os.pipe()
     files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-    code = in_fork(files, Only(tests, told), Planted(name, module, source), 5 * PATIENCE)
+    code = in_fork(files, Only(tests, told), Planted(name, module, source), 4 * PATIENCE)
     os.close(told)
     failed = os.read(reading, 10_000).decode()
     os.close(reading)
@@ -182,7 +182,8 @@ def try_out(folder: str, each: int, again: bool, ran: list[Ran]) -> None:
     for number, (key, fault) in enumerate(left, 1):
         module = SOURCE / key.module
         function = function_at(module.read_text(encoding="utf-8"), fault.line)
-        test = found(module, fault.source, able(ran, key.module, function, PATIENCE))
+        more = 6 if again else 1
+        test = found(module, fault.source, able(ran, key.module, function, more * PATIENCE, more * FILES))
         note(key, test)
         told = f"{folder}: {number} of {len(left)}: {key.module}:{fault.line}: {key.what}: {test or 'NOT NOTICED'}"
         print(told, file=sys.stderr, flush=True)

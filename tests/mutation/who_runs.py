@@ -84,17 +84,18 @@ def _around(body: list[ast.stmt], line: int, before: str) -> Iterator[str]:
                 yield from _around(node.body, line, f"{before}{node.name}.")
 
 
-def able(ran: list[Ran], module: str, function: str, seconds: float) -> list[str]:
-    """Tests that can see a fault of a function: those that call it, then those of its module, the quickest first."""
-    own = [each for each in ran if f"{module}:{function}" in each.called]
-    others = [each for each in ran if each not in own and any(name.startswith(f"{module}:") for name in each.called)]
-    chosen, spent = [], 0.0
-    for each in [*sorted(own, key=_seconds), *sorted(others, key=_seconds)]:
-        spent += each.seconds
-        if spent <= seconds:
-            chosen.append(each.test)
-    return chosen
+def able(ran: list[Ran], module: str, function: str, seconds: float, files: int) -> list[str]:
+    """Tests that call a function, the quickest first, of so many files and seconds; where a module is made, all of it."""
+    wanted = f"{module}:{function}"
+    own = [each for each in ran if _calls(each, wanted, exactly=bool(function))]
+    chosen, seen, spent = list[str](), set[str](), 0.0
+    for each in sorted(own, key=lambda each: each.seconds):
+        spent, seen = spent + each.seconds, seen | {each.test.partition("::")[0]}
+        if spent > seconds or len(seen) > files:
+            break
+        chosen.append(each.test)
+    return chosen or [each.test for each in own[:1]]
 
 
-def _seconds(each: Ran) -> float:
-    return each.seconds
+def _calls(each: Ran, wanted: str, *, exactly: bool) -> bool:
+    return wanted in each.called if exactly else any(name.startswith(wanted) for name in each.called)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from website.theorem_map import DOCUMENT, SOURCES, Item, faults, items, page
+from website.theorem_map import DOCUMENT, ROOT, SOURCES, Item, faults, is_test, items, page
 
 ROWS = list(items())
 NUMBERED = {
@@ -68,3 +68,43 @@ def test_a_wrong_row_is_found(wrong: Item, says: str) -> None:
     assert faults(RIGHT) == []
     (found,) = faults(wrong)
     assert found.startswith(says)
+
+
+# --- the errata -----------------------------------------------------------------------------------------------------
+
+NONE = re.compile(r"none: \w.{15,}")
+FILE = re.compile(r"`(tests/[\w/]+\.py)`(?: \(((?:`\w+`(?:, )?)+)\))?")
+
+
+def _unchecked(line: str) -> bool:
+    """Whether a row of the errata names no test that is there, and does not say why."""
+    last = line.rstrip("| ").rpartition(" | ")[2]
+    if last == "the same" or NONE.fullmatch(last):
+        return False
+    files = FILE.findall(last)
+    named = [(path, name) for path, names in files for name in re.findall(r"`(\w+)`", names)]
+    return (
+        not files or any(not (ROOT / path).exists() for path, _ in files) or any(not is_test(*each) for each in named)
+    )
+
+
+def test_every_line_of_the_errata_names_its_test_or_says_why_there_is_none() -> None:
+    lines = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| where ")]
+    assert len(rows) > 120
+    assert [row for row in rows if _unchecked(row)] == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "not yet",
+        "none",
+        "`tests/unit/sampling`",
+        "`tests/unit/test_nothing.py`",
+        "`tests/unit/test_theorem_map.py` (`test_of_nothing`)",
+    ],
+)
+def test_an_erratum_without_its_test_is_found(cell: str) -> None:
+    assert _unchecked(f"| where | printed | wrong | instead | {cell} |")
+    assert not _unchecked("| w | p | w | i | `tests/unit/test_theorem_map.py` (`test_a_wrong_row_is_found`) |")
