@@ -220,3 +220,24 @@ def test_uneven_rates_are_no_worse_than_the_highest(
         joining = own * np.maximum(with_ - g * without, 0).sum()
         leaving = w * np.maximum(without - g_low * with_, 0).sum() if w else 0.0
         assert max(joining, leaving) <= claimed * (1 + ROUNDING) + 1e-15
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 100), min_size=3, max_size=3), rates, rates, epsilons)
+def test_every_rate_is_worst_at_a_corner(
+    seed: int, shares: list[int], high: Fraction, own: Fraction, epsilon: Fraction
+) -> None:
+    """Any mechanism with two outcomes on every set of three others, with t and without: no coupling, no class."""
+    chances = np.random.default_rng(seed).random((2, 2, 2, 2))  # with t?, is the first there?, the second?, the third?
+
+    def delta(others: list[float]) -> float:
+        law = chances
+        for rate in reversed(others):
+            law = law @ np.array([1 - rate, rate])
+        without, with_t = np.array([law[0], 1 - law[0]]), np.array([law[1], 1 - law[1]])
+        mixed, factor = float(own) * with_t + (1 - float(own)) * without, math.exp(epsilon)
+        return float(max(np.maximum(mixed - factor * without, 0).sum(), np.maximum(without - factor * mixed, 0).sum()))
+
+    inside = [float(high) * share / 100 for share in shares]
+    corners = [[float(high) * (number >> i & 1) for i in range(3)] for number in range(8)]
+    assert delta(inside) <= max(map(delta, corners)) + ROUNDING
