@@ -40,8 +40,8 @@ LEVEL: Final = Theorem("ballots.level", "Theorem W1, on the prefixes of one leng
 
 OFFICIAL: Final = Assumption(
     "official-record",
-    "the official record is public and the same for both: what it gives away, how many ballots there are among it, is "
-    "outside of this promise",
+    "what is promised is about the mechanism with the official record as a constant, public and the same for both: what "
+    "the record gives away, how many ballots there are among it, is outside of this promise",
 )
 RECOUNTED: Final = Assumption(
     "recounted",

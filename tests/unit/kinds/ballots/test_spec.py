@@ -312,6 +312,12 @@ def test_the_default_is_as_private_as_it_says() -> None:
     assert len(noisy.premises) == 3
 
 
+@pytest.mark.parametrize("words", [{}, {"full_count": True}, {"noisy": True, "epsilon": "1", "depth": "4"}])
+def test_every_promise_is_about_the_mechanism_with_the_record_as_a_constant(words: dict[str, Any]) -> None:
+    for step in publish(RECORD, **words).promises():
+        assert any("the mechanism with the official record as a constant" in text for text in step.all_assumptions())
+
+
 def test_a_second_exact_table_of_the_same_voters_is_refused_and_a_fresh_sample_adds_up() -> None:
     file = BallotFile(ballots=TOWN, format="", title="", reading=Reading())
     for _ in range(2):
