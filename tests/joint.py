@@ -8,13 +8,14 @@ of products over the samples), as :mod:`hubbub.audit.joint` has it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from hubbub.audit.joint import HIGH, LOW, SLACK, Pair, bin_apart, delta, joint_pair, loss, outcomes, pair
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import (
@@ -25,10 +26,11 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
+from hubbub.guarantees.neighbours import Neighbours
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram.spec import Histogram, columns
 from hubbub.ledger.admission import Total, Totals
-from hubbub.numeric.exact import Infinite
+from hubbub.numeric.exact import Infinite, Loss
 
 FEW = (0, 3)  # where outcomes of several releases are listed together
 
@@ -60,6 +62,30 @@ class Asked:
     def bin(self, row: Row) -> str:
         (name,) = columns(self.spec)
         return row.later if name == "a" and self.later else str(getattr(row, name))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A release of another kind: numbers of the table, each through its channel; none where it is not told."""
+
+    spec: Any
+    numbers: Callable[[Table], tuple[int | None, ...]]
+    channels: tuple[Channel, ...]
+    later: bool = False
+
+    _known: dict[tuple[object, object], Pair] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def apart(self, one: Table, two: Table) -> Pair:
+        """What is not told of one of the two tables is told apart by the number beside it."""
+        key = self.numbers(one), self.numbers(two)
+        if key not in self._known:
+            both = zip(self.channels, *key, strict=True)
+            told = (bin_apart(channel, a, b) for channel, a, b in both if a is not None and b is not None)
+            self._known[key] = joint_pair(told)
+        return self._known[key]
+
+
+Release: TypeAlias = Asked | Numbers
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
@@ -108,16 +134,36 @@ def _mixed(asked: Asked, table: Table) -> dict[object, float]:
 # --- two tables -----------------------------------------------------------------------------------------------------
 
 
-def joint(releases: Sequence[Asked], one: Table, two: Table, *, flat: bool = False) -> Pair:
-    return joint_pair(_apart(asked, one, two, flat) for asked in releases)
+def joint(releases: Sequence[Release], one: Table, two: Table, *, flat: bool = False) -> Pair:
+    """Releases that tell two pairs of tables apart alike do so together too, and that is worked out once."""
+    pairs = [_apart(asked, one, two, flat) for asked in releases]
+    key = tuple(map(id, pairs))
+    if key not in _JOINED:
+        _JOINED[key] = pairs, joint_pair(pairs)  # a pair that is kept keeps its id
+    return _JOINED[key][1]
 
 
-def _apart(asked: Asked, one: Table, two: Table, flat: bool) -> Pair:
+_JOINED: dict[tuple[int, ...], tuple[list[Pair], Pair]] = {}
+
+
+def forget() -> None:
+    """Of thousands of sequences the joint laws need not all be kept."""
+    _JOINED.clear()
+    _blend.cache_clear()
+
+
+def _apart(asked: Release, one: Table, two: Table, flat: bool) -> Pair:
+    if isinstance(asked, Numbers):
+        return asked.apart(one, two)
     if not _plain(asked, flat):
         return _mixed_apart(asked, one, two)
     first, second = (_counts([asked.bin(row) for row in table]) for table in (one, two))
-    pairs = (bin_apart(asked.spec.sampled_channel, *each) for each in zip(first, second, strict=True))
-    return joint_pair(pairs)
+    return _plain_apart(asked.spec.sampled_channel, first, second)
+
+
+@cache
+def _plain_apart(channel: Channel, first: tuple[int, ...], second: tuple[int, ...]) -> Pair:
+    return joint_pair(bin_apart(channel, *each) for each in zip(first, second, strict=True))
 
 
 @cache
@@ -125,9 +171,10 @@ def _mixed_apart(asked: Asked, one: Table, two: Table) -> Pair:
     return pair(_mixed(asked, one), _mixed(asked, two))
 
 
-def sampled(releases: Sequence[Asked], one: Table, two: Table, unit: str, rate: float) -> Pair:
+def sampled(releases: Sequence[Release], one: Table, two: Table, unit: str, rate: float) -> Pair:
     """Of releases of one and the same sample of a population; of many releases, of two of them."""
-    return pair(*(_of_a_sample(tuple(releases[:2]), each, unit, rate) for each in (one, two)))
+    counted = tuple(each for each in releases if isinstance(each, Asked))[:2]
+    return pair(*(_of_a_sample(counted, each, unit, rate) for each in (one, two)))
 
 
 @cache
@@ -143,6 +190,11 @@ def _of_a_sample(releases: tuple[Asked, ...], table: Table, unit: str, rate: flo
             key = tuple(outcome for outcome, _ in several)
             found[key] = found.get(key, 0.0) + weight * math.prod(mass for _, mass in several)
     return found
+
+
+def collected(release: Release) -> bool:
+    """Whether its table is said to be a sample of a population."""
+    return isinstance(release, Asked) and release.spec.collected is not None
 
 
 def name_of(row: Row, unit: str) -> object:
@@ -161,10 +213,10 @@ def without(table: Table, unit: str) -> Iterator[tuple[object, Table]]:
 # --- against what is said -------------------------------------------------------------------------------------------
 
 
-def broken(totals: Totals, releases: Sequence[Asked], tables: Sequence[Table]) -> list[str]:
+def broken(totals: Totals, releases: Sequence[Release], tables: Sequence[Table]) -> list[str]:
     """Every notion of which some pair of neighbouring tables shows more than the totals say, with that table."""
     found = []
-    for notion in ("differential", "adaptive", "zero_knowledge", "crowd_blending", "outlier", "population"):
+    for notion in ("differential", "replaced", "adaptive", "zero_knowledge", "crowd_blending", "outlier", "population"):
         total: Total = getattr(totals, notion)
         if total.derivation is not None:
             witness = _witness(total.derivation.conclusion, total.derivation.people, releases, tables)
@@ -173,8 +225,12 @@ def broken(totals: Totals, releases: Sequence[Asked], tables: Sequence[Table]) -
     return found
 
 
-def _witness(promise: object, people: People | None, releases: Sequence[Asked], tables: Sequence[Table]) -> str | None:
+def _witness(
+    promise: object, people: People | None, releases: Sequence[Release], tables: Sequence[Table]
+) -> str | None:
     assert people is not None
+    if isinstance(promise, DifferentialPrivacy) and promise.neighbours is Neighbours.REPLACE:
+        return _replaced_witness(promise, people.unit, releases, tables)
     if isinstance(promise, SimpleOutlier | StaircaseOutlier):
         promise = promise.as_outlier()
     unit, flat = people.unit, people.whose is Whose.KEPT_ROWS
@@ -184,7 +240,7 @@ def _witness(promise: object, people: People | None, releases: Sequence[Asked], 
         for name, rest in without(table, unit):
             if isinstance(promise, DifferentialPrivacy | ZeroKnowledge):
                 if people.whose is Whose.POPULATION:
-                    how = next(each.spec.collected for each in releases if each.spec.collected is not None).sample
+                    how = next(each.spec.collected.sample for each in releases if collected(each))  # type: ignore[union-attr]
                     rate = how.p if isinstance(how, BernoulliSample) else how.high
                     both = sampled(releases, table, rest, unit, float(rate))
                 else:
@@ -208,13 +264,31 @@ def _witness(promise: object, people: People | None, releases: Sequence[Asked], 
     return None
 
 
+def _replaced_witness(
+    promise: DifferentialPrivacy, unit: str, releases: Sequence[Release], tables: Sequence[Table]
+) -> str | None:
+    """One person replaced by somebody with one row, whatever is in it."""
+    epsilon, most = _float(promise.epsilon), float(promise.delta)
+    for table in tables:
+        for name, rest in without(table, unit):
+            for a, b in product("xy", repeat=2):
+                other = (*rest, Row("new", "new", a, b, a))
+                excess = delta(joint(releases, table, other), epsilon) - most
+                if excess > SLACK:
+                    return f"{name} of {_told(table)} replaced by {a}{b}: delta {most + excess} at {epsilon}"
+    return None
+
+
+def _float(loss: Loss) -> float:
+    return math.inf if isinstance(loss, Infinite) else float(loss)
+
+
 def _at(curve: Curve, crowd: int) -> float:
-    found = curve.at(crowd)
-    return math.inf if isinstance(found, Infinite) else float(found)
+    return _float(curve.at(crowd))
 
 
 def _crowd(
-    releases: Sequence[Asked],
+    releases: Sequence[Release],
     table: Table,
     name: object,
     unit: str,
@@ -237,7 +311,7 @@ def _fresh(rows: Table) -> Table:
 
 @cache
 def _blend(
-    releases: tuple[Asked, ...], one: Table, two: Table, tables: tuple[Table, ...], flat: bool, epsilon: float
+    releases: tuple[Release, ...], one: Table, two: Table, tables: tuple[Table, ...], flat: bool, epsilon: float
 ) -> bool:
     if [row.shown for row in one] == [row.shown for row in two]:
         return True
