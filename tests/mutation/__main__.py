@@ -18,7 +18,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +28,7 @@ import pytest
 
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.faults import Fault, faults
+from tests.mutation.in_place import Collected, failing, function_of, give
 from tests.mutation.who_runs import ROOT, SOURCE, Calls, Ran, able, function_at, read
 
 DOCUMENT: Final = ROOT / "docs" / "mutants.md"
@@ -118,10 +119,9 @@ def found(module: Path, source: str, tests: Sequence[str]) -> str:
     """The test that fails when the module has this text, or nothing."""
     if not tests:
         return ""
-    name = ".".join(("hubbub", *module.relative_to(SOURCE).with_suffix("").parts))
     reading, told = os.pipe()
     files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-    code = in_fork(files, Only(tests, told), Planted(name, module, source), 4 * PATIENCE)
+    code = in_fork(files, Only(tests, told), Planted(_name(module), module, source), 4 * PATIENCE)
     os.close(told)
     failed = os.read(reading, 10_000).decode()
     os.close(reading)
@@ -176,17 +176,35 @@ def who_runs() -> list[Ran]:
     return read(path)
 
 
-def try_out(folder: str, each: int, again: bool, ran: list[Ran]) -> None:
+def try_out(folder: str, each: int, again: bool, ran: list[Ran], items: Mapping[str, pytest.Item]) -> None:
     before, every = results(), planted(folder, each)
     left = [(key, fault) for key, fault in every if key not in before or (again and not before[key])]
     for number, (key, fault) in enumerate(left, 1):
-        module = SOURCE / key.module
+        module, more = SOURCE / key.module, 6 if again else 1
         function = function_at(module.read_text(encoding="utf-8"), fault.line)
-        more = 6 if again else 1
-        test = found(module, fault.source, able(ran, key.module, function, more * PATIENCE, more * FILES))
-        note(key, test)
-        told = f"{folder}: {number} of {len(left)}: {key.module}:{fault.line}: {key.what}: {test or 'NOT NOTICED'}"
+        tests = able(ran, key.module, function, more * PATIENCE, more * FILES)
+        test = at_once(module, function, fault.source, [items[test] for test in tests if test in items], more)
+        note(key, found(module, fault.source, tests) if test is None else test)
+        told = f"{folder}: {number} of {len(left)}: {key.module}:{fault.line}: {key.what}: {results()[key] or 'NOT NOTICED'}"
         print(told, file=sys.stderr, flush=True)
+
+
+def at_once(module: Path, function: str, source: str, items: Sequence[pytest.Item], more: int) -> str | None:
+    """The test that fails when a loaded function has its changed code, or nothing; None if it cannot be given it."""
+    pair = function_of(_name(module), function, source) if function and items else None
+    if pair is None:
+        return None
+    reading, told = os.pipe()
+    child = failing(items, lambda: give(*pair), 4 * more * PATIENCE, told)
+    code = _ended(child, time.monotonic() + 1200)
+    os.close(told)
+    failed = os.read(reading, 10_000).decode()
+    os.close(reading)
+    return failed or ("" if code == 0 else "it hangs" if code < 0 else "it cannot be run")
+
+
+def _name(module: Path) -> str:
+    return ".".join(("hubbub", *module.relative_to(SOURCE).with_suffix("").parts))
 
 
 def known(key: Key) -> str:
@@ -245,8 +263,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in HEAVY:
             importlib.import_module(name)
         ran = who_runs()
-        for folder in given.folder or FOLDERS:
-            try_out(folder, given.each, given.again, ran)
+
+        def work(items: Mapping[str, pytest.Item]) -> None:
+            for folder in given.folder or FOLDERS:
+                try_out(folder, given.each, given.again, ran, items)
+
+        files = sorted({each.test.partition("::")[0] for each in ran})
+        pytest.main([*QUIET, "-s", *files], plugins=[Collected(work)])
     DOCUMENT.write_text(written(given.each, results()), encoding="utf-8")
 
 
