@@ -1,6 +1,6 @@
 """A contact sheet of every kind of report and every page of the studio, to look at: ``make sheets``.
 
-Reports are about an invented town. Each page is taken at 1440 and at 390 pixels, dark, and as paper, and
+Reports are about an invented town. Each page is taken at 1440 and at 390 pixels, light and dark, and as paper, and
 ``out/sheets/index.html`` shows all of them.
 """
 
@@ -28,7 +28,7 @@ from tests.browser.chromium import Browser, Running, browsing, found, running
 
 FOLDER = Path("out") / "sheets"
 PEOPLE = 20_000
-SIZES = {"1440": (1440, False), "390": (390, False), "dark": (1280, True)}
+SIZES = {"1440": (1440, False), "390": (390, False), "dark-1440": (1440, True), "dark-390": (390, True)}
 STUDIO = {
     "publish": "/publish",
     "questions": "/publish/table?file=millbrook.parquet",

@@ -35,7 +35,7 @@ TOKENS: Final = """
   --good: #7fd6a0; --bad: #ff9c94; --warn: #f0c170; --accent: #7cc4f4; --on-accent: #0d1319;
   --series-0: #7cc4f4; --series-1: #ff9d5c; --series-2: #5fd3ab; --series-3: #e8a2c6; --series-4: #e6c15a;
   --series-5: #9aa7b4;
-  --tint-0: #1b2833; --tint-1: #20384c; --tint-2: #274d6c; --tint-3: #5fa6d6; --tint-4: #8cc4ea; --tint-5: #bfe0f7;
+  --tint-0: #1c2730; --tint-1: #264862; --tint-2: #2f6790; --tint-3: #5fa6d6; --tint-4: #8cc4ea; --tint-5: #bfe0f7;
   --on-tint: #0d1319;
   --heat-0: #2a2a26; --heat-2: #5c4a1c; --heat-3: #8f6410; --heat-4: #d55e00; --heat-5: #ffb38a; } }
 """
@@ -53,7 +53,7 @@ MARKS: Final = (
 .chart .line, .chart .cap { stroke: currentColor; stroke-width: 1.6; fill: none; }
 .chart .line.thin { stroke-width: 1; }
 .chart .point { fill: var(--series-0, #0072b2); stroke: var(--paper, white); stroke-width: 1; }
-.chart .band { fill: var(--bar, #4b93c6); fill-opacity: .35; }
+.chart .band { fill: var(--series-0, #0072b2); fill-opacity: .3; }
 .chart .range { fill: var(--bar, #4b93c6); }
 .chart .arrow { fill: currentColor; }
 .chart .arrow.pale { fill: var(--quiet, #52606d); }

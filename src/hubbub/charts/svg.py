@@ -111,7 +111,8 @@ def drawn(
         top += tallest + 18
     described = f"<title>{html.escape(labels.title)}</title><desc>{html.escape(labels.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(top - 16)}"'
-    return f'<svg class="chart {kind}" {size} role="img">{described}{"".join(parts)}</svg>'
+    standing = " upright" if look.upright else ""
+    return f'<svg class="chart {kind}{standing}" {size} role="img">{described}{"".join(parts)}</svg>'
 
 
 # --- the axis of numbers ----------------------------------------------------------------------------------------
@@ -338,8 +339,8 @@ def _upright(
     deep = top + high + (22 if level else 18 + max(reach.values()) * math.sin(_SLANT))
     if labels.by:
         lines = wrapped(labels.by, width)
-        parts.append(text_lines(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
-        deep += LINE * len(lines)
+        parts.append(text_lines(left + (width - left) / 2, deep + 12, lines, "quiet", anchor="middle"))
+        deep += LINE * len(lines) + 4
     return "".join(parts), deep
 
 

@@ -45,6 +45,7 @@ class DisplayTable:
     ranges: tuple[bool, ...] = ()  # which keys are ranges of numbers, written [a,b)
     total: int | None = None  # how many rows there are, if not as many as the release has
     folded: bool = False  # whether nobody reads rows one by one, so that none is in sight
+    for_files: tuple[str, ...] = ()  # headings of numbers for experts, which a page for everybody leaves to the file
 
     @property
     def cautions(self) -> tuple[str, ...]:

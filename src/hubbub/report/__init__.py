@@ -20,7 +20,8 @@ from hubbub.report.numbers import table
 from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.style import STYLE
 from hubbub.report.summary import summary
-from hubbub.report.text import escaped, isolated, sentence, visible
+from hubbub.report.text import escaped, in_signs, isolated, sentence, visible
+from hubbub.tables.unlisted import HOW_TO_COUNT
 
 _TITLE = 400  # signs
 
@@ -40,13 +41,13 @@ def report(
 
 def excerpt(release: Release, dataset: str) -> str:
     """What a reader looks for, to stand in another page: the three lines on top, the picture, the numbers."""
-    hidden = " ".join(map(sentence, release.result.sentences()))
+    hidden = _hidden(release)
     numbers = f"{f'<p>{hidden}</p>' if hidden else ''}\n{table(release)}"
     return f'{summary(release, dataset)}\n{_picture(release, NO_HEADING)}\n<div id="numbers">{numbers}</div>'
 
 
 def _report(release: Release, files: Mapping[str, str] | None, digest: str | None, heading: Heading) -> str:
-    title = heading.title or release.spec.describe().title
+    title = heading.title or in_signs(release.spec.describe().title)
     software = f"hubbub {hubbub.__version__}"
     first, *others = requested_first(release.promises)
     body = BODY.substitute(
@@ -62,7 +63,7 @@ def _report(release: Release, files: Mapping[str, str] | None, digest: str | Non
         facts=content.facts(release, files, heading),
         summary=summary(release, None if release.reservation is None else release.reservation.dataset),
         picture=_picture(release, heading),
-        hidden=kept_english(" ".join(map(sentence, release.result.sentences()))) or say("Nothing is hidden."),
+        hidden=kept_english(_hidden(release)) or say("Nothing is hidden."),
         table=table(release, dict(heading.labels)),
         notes=content.notes(heading),
         promise=content.promise(first),
@@ -72,6 +73,11 @@ def _report(release: Release, files: Mapping[str, str] | None, digest: str | Non
         check=content.check(files, digest),
     )
     return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software, language=spoken())
+
+
+def _hidden(release: Release) -> str:
+    """What is hidden and what is not counted, for readers."""
+    return " ".join(sentence(each) for each in release.result.sentences() if each != HOW_TO_COUNT)
 
 
 def _picture(release: Release, heading: Heading) -> str:

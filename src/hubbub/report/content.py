@@ -67,7 +67,7 @@ def promise(step: Derivation) -> str:
     return (
         f"<article>\n<h3>{word(title(step.conclusion))} <small lang='en'>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
         f"{kept_english(''.join(f'<p>{sentence(line)}</p>' for line in sentences))}\n"
-        f'<p class="claim">{say("In short:")} <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
+        f'<p class="claim">{say("As experts write it:")} <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
         f"<details><summary>{say('How this follows')}</summary>\n<pre lang='en'>{lines(chr(10).join(steps(step)))}</pre>\n"
         f"<p>{say('The same with exact numbers, each conclusion above what it rests on:')}</p>\n"
         f"<pre>{lines(formula(step))}</pre>\n</details>\n</article>\n"

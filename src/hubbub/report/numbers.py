@@ -11,7 +11,7 @@ from typing import Final
 from hubbub.charts.language import kept_english, localized, say, word
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import DisplayTable
-from hubbub.report.text import escaped, isolated, label, name, sentence
+from hubbub.report.text import escaped, in_signs, isolated, label, name, sentence
 from hubbub.tables.labels import range_in_words
 
 LISTED: Final = 1000  # rows in the table
@@ -65,7 +65,8 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     order = _natural([keys for keys, *_ in grid.rows]) if complete else list(range(first))
     names = [labels.get(key, key) for key in grid.keys]
     left_out = _repeated(grid)
-    titles = [word(title) for i, title in enumerate(grid.numbers) if i not in left_out]
+    left_out |= {i for i, title in enumerate(grid.numbers) if title in grid.for_files}
+    titles = [word(in_signs(title)) for i, title in enumerate(grid.numbers) if i not in left_out]
     titles = titles if summed is None else [*titles[:1], say("share of total"), *titles[1:]]
     columns = [
         padded([numbers[j] for _, numbers, _ in grid.rows]) for j in range(len(grid.numbers)) if j not in left_out
@@ -91,12 +92,14 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
         body = f"{start}{chr(10).join(rows[in_sight:])}\n</tbody>\n</table>"
         look = "rows short" if len(rows) <= PRINTED and in_sight else "rows"
         parts.append(f'<details class="{look}"><summary>{listed}</summary>\n{body}\n</details>')
+        parts = [f'<div class="listed">{chr(10).join(parts)}</div>']
         if in_sight:
             parts.append(f'<p class="{look} printed">{say(shown, shown=in_sight, total=f"{total:,}")}</p>')
     else:
         parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
     if not complete and grid.rows:
-        parts.append(f"<p>{say('The file of the release has all rows.')}</p>")
+        on_paper = "" if grid.folded else ' class="on-screen"'
+        parts.append(f"<p{on_paper}>{say('The file of the release has all rows.')}</p>")
     added = "The numbers that are shown add up to {total}; shares are of that."
     sums = [] if summed is None else [say(added, total=f"{summed.total:,}")]
     sums += [say("Numbers that noise pushed below 0 are shown as 0.")] if raised else []

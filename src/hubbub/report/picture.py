@@ -18,14 +18,20 @@ from hubbub.errors import WrongUse
 from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
 from hubbub.protocol.release import Release
 from hubbub.report.numbers import NO_LABELS, padded
-from hubbub.report.text import sentence, visible
+from hubbub.report.text import in_signs, sentence, visible
 
 NOT_DRAWN: Final = "There is no chart, because it could not be drawn when this page was made."
-_TOO_NARROW: Final = "Here they are too narrow to be seen."
-_SEEN: Final = 100  # the part of an axis that an interval takes, to be seen
+_TOO_NARROW: Final = "Where none is seen, it is narrower than the mark of its number."
+_COLOURS: Final = "; the stronger the colour, the larger"
 _OURS: Final = ("(missing)", "(empty text)")  # where a bin has no label
 _BARS: Final = {Mark.BAR: "bar", Mark.LINE: "series", Mark.POINT: "point", Mark.RANGE: "tick"}
 _LINES: Final = {Mark.BAR: "line", Mark.LINE: "band", Mark.POINT: "line", Mark.RANGE: "bar"}
+_SEEN: Final = {
+    Mark.BAR: 80,
+    Mark.LINE: 40,
+    Mark.POINT: 25,
+    Mark.RANGE: 80,
+}  # parts of an axis: one is seen on a telephone
 
 
 def picture(drawing: Drawing | None, labels: Mapping[str, str] = NO_LABELS) -> str:
@@ -75,7 +81,7 @@ def _chart(drawing: Drawing) -> Chart:
                 title="The published numbers",
                 description=_description(drawing),
                 by=visible(drawing.by),
-                numbers=visible(word(drawing.numbers)),
+                numbers=visible(word(in_signs(drawing.numbers))),
             )
             return charted(partial(drawn, _panels(drawing), words, look=look_of(drawing)), "", [])
 
@@ -104,7 +110,7 @@ def printable_heat(heat: Heat) -> Heat:
         by=(rows, columns),
         rows=tuple(visible(_label(each)) for each in heat.rows),
         columns=tuple(visible(_label(each)) for each in heat.columns),
-        numbers=word(heat.numbers),
+        numbers=word(in_signs(heat.numbers)),
     )
 
 
@@ -158,13 +164,14 @@ def _words(text: str) -> str:
 
 
 def _too_narrow(drawing: Bars) -> bool:
-    """Whether no interval is wide enough to be seen beside its mark."""
+    """Whether some interval is not wide enough to be seen beside its mark."""
     shown = [bar for bar in drawing.bars if bar.value is not None]
     if drawing.own_scale or any(bar.high is None for bar in shown):
         return False
     ends = [end for bar in shown for end in (bar.low, bar.high or bar.low)]
-    first, last = drawing.span or (min(ends) if drawing.mark is Mark.POINT else min(0, *ends), max(ends))
-    return all((bar.high or bar.low) - bar.low < (last - first) / _SEEN for bar in shown)
+    public = drawing.span if drawing.percent or drawing.mark is Mark.RANGE else None
+    first, last = public or (min(ends) if drawing.mark is Mark.POINT else min(0, *ends), max(ends))
+    return any(0 < (bar.high or bar.low) - bar.low < (last - first) / _SEEN[drawing.mark] for bar in shown)
 
 
 def _caption(drawing: Drawing) -> list[str]:
@@ -173,7 +180,7 @@ def _caption(drawing: Drawing) -> list[str]:
         return [_words(drawing.note)] if drawing.note else []
     if isinstance(drawing, Heat):
         cells = [cell for row in drawing.cells for cell in row if cell is not None]
-        keys = [_words(f"{drawing.cell}; the stronger the colour, the larger")]
+        keys = [_words(f"{drawing.cell}{_COLOURS}").replace(_COLOURS, f'<bdi class="of-colours">{_COLOURS}</bdi>')]
         if any(cell.low != cell.high for cell in cells):
             keys.append(_words(drawing.line))
         return [*keys, *([_words(drawing.note)] if drawing.note else [])]

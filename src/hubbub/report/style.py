@@ -14,7 +14,7 @@ body { margin: 0; }
 main, footer { max-width: 52rem; margin: 0 auto; padding: 0 1.2rem; }
 h1, h2, h3, nav, figcaption, table, dt, summary, footer, small, .claim {
   font-family: Helvetica, Arial, sans-serif; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 2.4rem 0 .6rem; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 2.4rem 0 .6rem; text-wrap: balance; }
 h2 { font-size: 1.3rem; margin: 2.6rem 0 .6rem; }
 h3 { font-size: 1.05rem; margin: 0 0 .4rem; }
 small { font-size: .8rem; font-weight: 400; color: var(--quiet); margin-left: .4rem; }
@@ -38,7 +38,7 @@ figcaption i { display: inline-block; width: .9rem; height: .7rem; margin-right:
 i.bar { background: var(--bar); }
 i.point { background: var(--series-0); border-radius: 50%; width: .7rem; height: .7rem; }
 i.series { background: var(--series-0); height: 3px; vertical-align: middle; }
-i.band { background: var(--bar); opacity: .35; }
+i.band { background: var(--series-0); opacity: .3; }
 i.tick { background: var(--ink); width: 2px; height: .9rem; margin: 0 .5rem 0 .3rem; vertical-align: middle; }
 i.line { background: var(--ink); height: 2px; vertical-align: middle; }
 i.arrow { background: var(--ink); width: .6rem; clip-path: polygon(0 0, 100% 50%, 0 100%); }
@@ -69,6 +69,7 @@ table.cards th, table.cards td { border: 0; padding: 0; text-align: left; white-
 table.cards tbody th { font-weight: 600; }
 table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
 @media screen and (max-width: 640px) {
+  figure:has(.narrow:not(.heat)) .of-colours { display: none; }
   h1 { font-size: 1.6rem; margin-top: 1.4rem; }
   #numbers thead { position: absolute; clip-path: inset(50%); }
   #numbers tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--grid); }
@@ -81,23 +82,26 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
 }
 .printed { display: none; }
 @media print {
-  :root { font-size: 10pt; }
+  :root { font-size: 10pt; line-height: 1.4; }
   body { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   main, footer { max-width: none; }
   h1 { margin-top: 0; font-size: 20pt; }
-  h2 { margin: 1rem 0 .3rem; }
-  figure, article { margin: .8rem 0; }
-  .top { margin: .8rem 0; }
+  h2 { margin: .8rem 0 .2rem; }
+  figure, article { margin: .6rem 0; }
+  .top, .facts { margin: .6rem 0; }
+  .top dt { margin-top: .4rem; }
+  .top dd { font-size: 1rem; }
   th, td { padding-top: .16rem; padding-bottom: .16rem; }
   footer { break-before: avoid; margin-top: 0; padding-bottom: 0; }
   #more { display: none; }
   figure, tr, .claim, li, .top div { break-inside: avoid; }
   h2, h3, dt { break-after: avoid; }
   p, dd, pre { orphans: 3; widows: 3; }
-  .chart { max-height: 12cm; }
+  .chart { max-height: 11cm; }
+  .chart.upright { max-height: 6.8cm; }
   .chart.narrow { display: none; }
   a { color: inherit; text-decoration: none; }
-  details { display: none; }
+  details, .on-screen { display: none; }
   .printed { display: block; }
 }
 @supports selector(::details-content) {
@@ -105,6 +109,10 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
     details.short { display: block; }
     details.short > summary, .printed.short { display: none; }
     details.short::details-content { content-visibility: visible; display: block; height: auto; }
+    .listed:has(> details.short) { display: table; width: 100%; }
+    .listed > table, .listed > details.short, .listed > details.short > table { display: contents; }
+    .listed > details.short::details-content { display: contents; }
+    .listed > details.short thead { display: none; }
   }
 }
 """

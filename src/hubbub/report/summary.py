@@ -13,13 +13,23 @@ from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.release import Release
-from hubbub.report.text import sentence
+from hubbub.report.text import escaped, sentence
 
 _MOST: Final = 100_000  # rows that are looked at
 OWN_STARTS: Final = {
-    "de": ("Die Hälfte", "Wer allein aus", "Andere Veröffentlichungen", "Sie gehen in einer Menge", "Was sich hieraus")
+    "de": (
+        "Die Hälfte",
+        "Kein Intervall",
+        "Wer allein aus",
+        "Andere Veröffentlichungen",
+        "Sie gehen in einer Menge",
+        "Was sich hieraus",
+    )
 }  # of sentences that are translated here
 _NAME: Final = "{dataset}"  # as it is in every language
+_COMMAND: Final = "hubbub ledger show"
+_LONGEST: Final = 2000
+_ALIKE: Final = 1.1  # widths that are said in one number
 _VALUES: Final = ("estimate", "count", "value")
 
 
@@ -30,7 +40,7 @@ def summary(release: Release, dataset: str | None) -> str:
         say("What this shows"): kept_english(sentence(words.headline or words.published)),
         say("How exact it is"): " ".join(map(_sentence, exactness(release))),
         say("What it means for you, if you are in it"): " ".join(
-            map(_sentence, (for_a_person(requested_first(release.promises)[0]), *_others(dataset)))
+            (_sentence(for_a_person(requested_first(release.promises)[0])), *_others(dataset))
         ),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in lines.items() if text)
@@ -39,7 +49,11 @@ def summary(release: Release, dataset: str | None) -> str:
 
 def _others(dataset: str | None) -> tuple[str, ...]:
     """That this is about one release only, and where the others are."""
-    return () if dataset is None else (say(OTHERS, dataset=_NAME).replace(_NAME, dataset),)
+    if dataset is None:
+        return ()
+    told = _sentence(say(OTHERS, dataset=_NAME).replace(_NAME, dataset))
+    command = escaped(f"{_COMMAND} {dataset}", _LONGEST)
+    return (told.replace(command, f"<code>{command}</code>"),)
 
 
 def _sentence(text: str) -> str:
@@ -67,6 +81,8 @@ def exactness(release: Release) -> tuple[str, ...]:
     if release.result.unlike_rows() or 2 * len(known) <= len(widths):
         return meant
     middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
+    if len(known) == len(widths) and known[-1] <= _ALIKE * middle:
+        return say("No interval is wider than {width}", width=_phrase(known[-1], release)), *meant
     return say("Half of the intervals are at most {width} wide", width=_phrase(middle, release)), *meant
 
 

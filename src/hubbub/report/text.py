@@ -46,10 +46,22 @@ def label(text: str | None) -> str:
     return "(missing)" if text is None else "(empty text)" if not text else visible(text)
 
 
+def in_signs(text: str) -> str:
+    """Comparisons of a condition as people write them.
+
+    >>> in_signs("people with age >= 65")
+    'people with age ≥ 65'
+    """
+    for typed, sign in ((">=", "≥"), ("<=", "≤"), ("!=", "≠")):
+        text = text.replace(typed, sign)
+    return text
+
+
 def sentence(text: str, *, begins_with_a_name: bool = False) -> str:
     """Words of ours, which may have a stranger's name in them, for HTML."""
     spaced = re.sub(r"(?<=\d)\u00a0(?=%)", " ", text.strip())
     begins_with_a_name = begins_with_a_name or spaced.startswith(("k ", "k,"))
+    spaced = in_signs(spaced)
     first = spaced[:1] if begins_with_a_name else spaced[:1].upper()
     return escaped(f"{first}{spaced[1:]}{'' if spaced.endswith('.') else '.'}", _A_PARAGRAPH)
 

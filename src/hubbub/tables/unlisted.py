@@ -34,6 +34,11 @@ TOO_MANY_UNLISTED: Final = (
 """Reads the same for every such table. For the steward alone: it tells something about the data."""
 
 
+NOT_COUNTED: Final = "Rows in none of the bins are not counted."
+HOW_TO_COUNT: Final = "List null to count empty cells too."
+"""For whoever publishes; a reader of the report can do nothing about it."""
+
+
 def leaves_out(axes: Sequence[Countable]) -> bool:
     """Whether somebody can be in no bin, since a value is missing or not listed."""
     return any(not isinstance(axis, Discovered) and not axis.other for axis in axes)
@@ -42,7 +47,7 @@ def leaves_out(axes: Sequence[Countable]) -> bool:
 def sentences(axes: Sequence[Countable]) -> tuple[str, ...]:
     """What is said of rows without a value, where no bin is for them."""
     if any(not isinstance(axis, Discovered) and not axis.other and not axis.null for axis in axes):
-        return ("Rows in none of the bins are not counted; list null to count empty cells too.",)
+        return NOT_COUNTED, HOW_TO_COUNT
     return ()
 
 

@@ -188,6 +188,14 @@ def contrast(one: str, other: str) -> float:
     return (a + 0.05) / (b + 0.05)
 
 
+def mixed(colour: str, paper: str, share: float) -> str:
+    """A colour with so much opacity on a page."""
+    whole = "#ffffff" if paper == "white" else paper
+    pairs = ((int(colour[i : i + 2], 16), int(whole[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
+BAND = float(re.findall(r"\.band \{[^}]*fill-opacity: ([.\d]+)", MARKS)[0])
 LIGHT, DARK = (dict(re.findall(r"--([\w-]+): ([^;\s]+);", part)) for part in TOKENS.split("@media", 1))
 
 
@@ -205,6 +213,9 @@ def test_marks_stand_out_from_the_page_and_from_one_another(tokens: dict[str, st
         assert contrast(words, tokens[f"tint-{i}"]) >= 4.5, f"words in a cell of tint {i}"
     tints = [luminance(tokens[f"tint-{i}"]) for i in range(6)]
     assert tints == sorted(tints, reverse=tokens is LIGHT)
+    for i in range(5):
+        assert contrast(tokens[f"tint-{i}"], tokens[f"tint-{i + 1}"]) >= 1.15, f"tints {i} and {i + 1}"
+    assert contrast(mixed(tokens["series-0"], paper, BAND), paper) >= 1.4, "a band on its page"
 
 
 def test_a_file_has_the_colours_of_a_light_page() -> None:

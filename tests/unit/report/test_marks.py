@@ -30,6 +30,7 @@ from hubbub.protocol.drawing import Bars, Heat, Map, Mark
 from hubbub.protocol.release import Release
 from hubbub.report.numbers import table
 from hubbub.report.picture import _chart, chart_of, picture
+from hubbub.tables.bounded_column import Measure
 from tests.fresh import enter as open_table
 
 TOWNS = "town=Bath,York,Wells,null"
@@ -316,6 +317,69 @@ def test_numbers_of_a_network_have_an_axis_each(tmp_path: Path) -> None:
         assert bar.value is not None
         assert bar.low <= bar.value <= (bar.high or bar.value)
         assert at(point, "cx") == pytest.approx(lying_axis(group)(bar.value), abs=NEAR)
+
+
+def test_a_mean_that_may_be_anything_is_not_known() -> None:
+    """An interval as wide as what was declared says that the estimate is noise, and that nobody may be there."""
+    release = made("means")
+    assert isinstance(release.result, Answers)
+    measured = release.result.spec.measured
+    assert isinstance(measured, Measure)
+    low, high = measured.low, measured.high
+    middle = (low + high) / 2
+    said = Answer((3, 1), middle, middle, low, middle, SHOWN)
+    empty = Answer((3, 1), middle, middle, low, high, SHOWN)
+    release = replace(release, result=replace(release.result, answers=[*release.result.answers[:2], said, empty]))
+    drawing = release.result.drawing()
+    assert isinstance(drawing, Bars)
+    assert [bar.unknown for bar in drawing.bars] == [False] * 3 + [True]
+    assert [bar.value is None for bar in drawing.bars] == [False] * 3 + [True]
+    assert table(release).count("not known") == 1
+
+
+def test_a_picture_of_a_cube_has_the_numbers_of_its_table() -> None:
+    town = pa.table({"a": ["x", "y"] * 300, "b": ["u", "v", "w"] * 200})
+    release = open_table(town).cube(["a=x,y", "b=u,v,w"], epsilon="0.1")
+    drawing = release.result.drawing()
+    assert isinstance(drawing, Heat)
+    drawn = {
+        (row, column): cell
+        for row, cells in zip(drawing.rows, drawing.cells, strict=True)
+        for column, cell in zip(drawing.columns, cells, strict=True)
+    }
+    listed = release.result.display(6).rows
+    assert len(listed) == 6
+    for keys, (value, *_), _ in listed:
+        cell = drawn.get(keys) or drawn[keys[::-1]]  # type: ignore[index]
+        assert cell is not None
+        assert f"{cell.value:,}" == value
+
+
+def test_an_impossible_number_of_a_network_is_not_shown(tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("a,b\n" + "".join(f"{i},{(i + 1) % 40}\n" for i in range(40)))
+    network = hubbub.open_graph(edges, ledger=tmp_path / "ledger.db")
+    release = network.statistics(["connectivity"], vertices=40, max_degree=5, epsilon=2, samples=4)
+    result: Any = release.result
+    below = replace(result.answers[0], edges=-5, low=Fraction(0), high=Fraction(9))
+    page = table(replace(release, result=replace(result, answers=(below,))))
+    assert "-5" not in page
+    assert "shown as 0" in page
+    assert "scale of the noise" not in page
+    assert "scale of the noise" in result.display(1).numbers
+
+
+def test_the_first_period_has_no_running_total_beside_itself(tmp_path: Path) -> None:
+    people = pa.table({"id": [str(i) for i in range(60)], "age": list(range(60))})
+    ledger = tmp_path / "ledger.db"
+    planned.start(
+        "s", person="id", periods=3, first="2026-01", kind="histogram", by=["age:0..60:30"], epsilon="1", ledger=ledger
+    )
+    heads = []
+    for month in ("2026-01", "2026-02"):
+        engine = hubbub.open(people, person="id", dataset="s", ledger=ledger).engine
+        heads.append(planned.release(engine, "s", month, ledger=ledger).result.display(9).numbers)
+    assert heads == [("in 2026-01", "interval"), ("in 2026-02", "interval", "so far", "interval")]
 
 
 def test_a_mean_that_nobody_has_is_not_called_hidden() -> None:

@@ -18,7 +18,7 @@ from hubbub.numeric.exact import INFINITY
 from hubbub.report import report
 from hubbub.report.heading import Heading, heading
 from hubbub.report.numbers import FOLDED
-from hubbub.report.summary import exactness, for_a_person, in_digits
+from hubbub.report.summary import exactness, for_a_person, in_digits, summary
 from hubbub.verification.api import verify
 from tests.fresh import enter as open_table
 
@@ -72,10 +72,36 @@ def test_how_exact_it_is_follows_from_the_published_intervals() -> None:
     assert exactness(shown) == ("Every number that is shown counts the people in the table exactly",)
     noisy = open_table(PEOPLE).histogram(TOWNS, epsilon=1)
     widths = sorted(row["high"] - row["low"] for row in noisy)
-    assert exactness(noisy)[0] == f"Half of the intervals are at most {widths[1]:,} wide"
+    assert widths[1] == widths[2], "of large numbers they are as wide"
+    assert exactness(noisy)[0] == f"No interval is wider than {widths[2]:,}"
+    means = open_table(PEOPLE).mean("age:0..100:1", TOWNS, epsilon=1)  # three people have nearly any mean
+    assert exactness(means)[0].startswith("Half of the intervals are at most ")
     one = open_table(PEOPLE).quantile("age:0..100:1", epsilon=1)
     ((_, (value, interval), _),) = one.result.display(1).rows
     assert exactness(one)[0] == f"The median of age is {value}, and its interval goes from {interval}"
+
+
+def test_what_only_publishers_can_use_is_not_on_the_page() -> None:
+    release = open_table(PEOPLE).cube([*TOWNS, "age:0..90:30"], epsilon=1)
+    assert any("own_low" in note for note in release.result.display(1).notes)
+    page = report(release)
+    folded = re.sub(r"<details.*?</details>", "", page, flags=re.S)
+    assert "List null to count" in " ".join(release.result.sentences())
+    for word in ("List null", "own_low", "margin is certain"):
+        assert word not in folded, word
+    assert "Rows in none of the bins are not counted." in folded
+
+
+def test_commands_are_marked_as_such() -> None:
+    lines = summary(open_table(PEOPLE).histogram(TOWNS, epsilon=1), "a<b")
+    assert "<code>hubbub ledger show a&lt;b</code>." in lines
+
+
+def test_totals_are_not_called_exact_where_some_are_hidden() -> None:
+    release = open_table(PEOPLE).cube([*TOWNS, "age:0..90:30"], crowd=20)
+    said = exactness(release)
+    assert said[0] == "Every count of the people in the table that is shown is exact"
+    assert "how many more there can be" in said[1]
 
 
 def test_numbers_of_different_things_are_not_compared(tmp_path: Path) -> None:

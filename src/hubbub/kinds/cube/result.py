@@ -118,14 +118,23 @@ class Tables(Result):
         whom = text.whom(self.spec)
         return (
             *self.cells.sentences(),
-            f"The margins are in files of their own: {', '.join(margins)}.",
-            f"{text.intervals(self.spec)}.",
+            f"The totals are in files of their own: {', '.join(margins)}.",
             *((f"{whom[0].upper()}{whom[1:]}.",) if whom else ()),
+        )
+
+    def exactness(self) -> tuple[str, ...]:
+        """Counts may be exact where totals are not, since these leave out who is hidden."""
+        if self.fit is not None or not self.cells.exact:
+            return ()
+        return (
+            f"Every count of {self.spec.cells.describe().counts} that is shown is exact",
+            "A total adds up the counts that are shown: its interval says how many more there can be",
         )
 
     def display(self, first: int) -> DisplayTable:
         grid = self.cells.display(first)
         notes = tuple(note for note in grid.notes if not note.startswith(("The interval", "Of a bin")))
+        notes += (f"{text.intervals(self.spec)}.",)
         if self.fit is None:
             return replace(grid, notes=notes)
         notes = tuple(note for note in notes if not note.startswith("Noise can"))
@@ -146,10 +155,11 @@ class Tables(Result):
 
     def drawing(self) -> Drawing | None:
         """Of two columns the table itself; else the margins with few bins, a panel for each, as long as they fit."""
-        heat = histogram_chart.drawing(self.cells) if len(self.spec.axes) == 2 else None
+        every = tuple(axis.column for axis in self.spec.axes)
+        heat = histogram_chart.drawing(self._fitted(self.cells, every)) if len(every) == 2 else None
         if isinstance(heat, Heat):
             return replace(
-                heat, line=text.intervals(self.spec), note=" ".join(filter(None, (heat.note, self._more(0))))
+                heat, line=text.interval_headline(self.spec), note=" ".join(filter(None, (heat.note, self._more(0))))
             )
         smallest = sorted(self._all[1:], key=lambda each: each[1].bins)
         visible = [(counts, margin) for _, counts, margin in smallest if counts.visible.any()]
@@ -163,18 +173,29 @@ class Tables(Result):
         drawn: list[Bar] = []
         for _, counts, margin in self._all[1:]:
             if margin in few:  # in the order in which they were asked for
-                drawn += histogram_chart.labelled_bars(counts, f"by {text.by(margin)}" if margin else "in all")
+                drawn += histogram_chart.labelled_bars(
+                    self._fitted(counts, margin), f"by {text.by(margin)}" if margin else "in all"
+                )
         panels = len({bar.panel for bar in drawn})
-        bars = histogram_chart.bars(visible[0][0])
+        bars = histogram_chart.bars(self._fitted(*visible[0]))
         assert bars is not None
         if panels > 1:
             bars = replace(bars, bars=tuple(drawn), by="", upright=False, mark=Mark.BAR)
         note = " ".join(filter(None, (bars.note if panels < 2 else "", self._more(max(panels, 1)))))
-        return replace(bars, line=text.intervals(self.spec), note=note)
+        return replace(bars, line=text.interval_headline(self.spec), note=note)
+
+    def _fitted(self, counts: Counts, margin: Margin) -> Counts:
+        """With the estimates that the table of numbers has, in place of what was drawn."""
+        if self.fit is None or self.spec.cells.sample is not None:
+            return counts
+        whole = np.array([max(round(each), 0) for each in self._estimates(margin)], dtype=np.int64)
+        return replace(counts, published=replace(counts.published, values=whole))
 
     def _more(self, drawn: int) -> str:
         """How many margins are not in the picture."""
         left = len(self.margins) - drawn
         if not left:
             return ""
-        return f"{left:,} more {'margin is in its file' if left == 1 else 'margins are in their files'}."
+        return (
+            f"{left:,} more {'table of totals is in its file' if left == 1 else 'tables of totals are in their files'}."
+        )

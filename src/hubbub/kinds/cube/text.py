@@ -33,7 +33,7 @@ def describe(spec: Cube) -> Description:
         entry=cells.entry.replace("histogram by", "cube by", 1),
         intervals=intervals(spec),
         headline=f"Counts of {whose} by {columns}, with {_totals(spec)}: {_in_short(spec)}",
-        interval_headline="",
+        interval_headline=interval_headline(spec),
         remarks=(*cells.remarks, *_remarks(spec)),
     )
 
@@ -109,6 +109,12 @@ def intervals(spec: Cube) -> str:
         f"Each interval by itself holds the true number of {whom}, with a chance of at least {percent} %; that of a "
         "margin counts the noise of all its small cells together"
     )
+
+
+def interval_headline(spec: Cube) -> str:
+    """The same in one line, without the names of columns of the files."""
+    sentence = intervals(spec)
+    return sentence.partition("; in the files,")[0]
 
 
 def split(spec: Cube) -> str:

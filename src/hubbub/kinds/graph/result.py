@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -61,9 +61,19 @@ class Answer:
         }
 
     def cells(self) -> tuple[str, ...]:
-        """Value, interval, distance and scale of the noise, to read."""
+        """Value, the nearest that is possible, interval, distance and scale of the noise, to read."""
         far = "" if self.distance is None else f"{float(self.distance):.4g}"
-        return _decimal(self.value), f"{_decimal(self.low)} to {_decimal(self.high)}", far, f"{float(self.scale):,.4g}"
+        possible = _decimal(min(max(self.value, self.low), self.high))
+        return (
+            _decimal(self.value),
+            possible,
+            f"{_decimal(self.low)} to {_decimal(self.high)}",
+            far,
+            f"{float(self.scale):,.4g}",
+        )
+
+
+_FOR_EXPERTS: Final = ("as a distance", "scale of the noise")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,16 +124,17 @@ class Answers(Result):
         return ("Nothing is hidden: every number that was asked for is shown, with noise.",)
 
     def display(self, first: int) -> DisplayTable:
-        titles = ("published", "interval", "as a distance", "scale of the noise")
+        titles: tuple[str, ...] = ("published", "estimate", "interval", *_FOR_EXPERTS)
         if not self.of_degrees:
-            rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
-            return DisplayTable(("of",), titles, rows, text.notes(self.spec))
+            rows = tuple(((each.of.value.replace("-", " "),), each.cells(), False) for each in self.answers[:first])
+            return DisplayTable(("of",), titles, rows, text.notes(self.spec), for_files=_FOR_EXPERTS)
         by_degree = []
         for each in self.answers[:first]:
             degree = "" if each.degree is None else f"{each.degree:,}"
             fitted = "" if each.fitted is None else _decimal(each.fitted)
             by_degree.append(((each.of.value,), (degree, *each.cells(), fitted), False))
-        return DisplayTable(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), text.notes(self.spec))
+        titles = ("friends, at least", *titles, "fitted")
+        return DisplayTable(("of",), titles, tuple(by_degree), text.notes(self.spec), for_files=_FOR_EXPERTS)
 
     def unlike_rows(self) -> bool:
         return True

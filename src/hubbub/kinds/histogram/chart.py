@@ -214,5 +214,5 @@ def _bar(spec: Histogram) -> str:
     if spec.sample is not None and spec.scale_up:
         whom = describe_estimand(spec, of_interval(spec)).removeprefix("the ")
         return f"Estimated number of {whom}: the published count of the sample, divided by {to_text(spec.sample)}"
-    below = ", at least 0" if has_estimates(spec) else ""
+    below = ", never below 0" if has_estimates(spec) else ""
     return f"Published number of {histogram_text.counted(spec).removeprefix('the ')}{below}"

@@ -57,7 +57,7 @@ def _table(found: Synopsis, queries: ColumnCells) -> Bars | Heat | None:
         cells=tuple(tuple(Cell(each.value, each.low, each.high) for each in row) for row in cells),
         numbers=_numbers(found),
         cell=_what(found),
-        line=text.interval_sentence(found.spec),
+        line=text.interval_headline(found.spec),
         note=note,
     )
 
@@ -82,7 +82,7 @@ def _pieces(found: Synopsis) -> Bars:
             query = ((start, stop), *((0, each) for each in shape[1:]))
             label = _label(found, 0, start)
         drawn.append(_bar(found, label, query))
-    note = f"Each bar is {step:,} bins together, from the one that is named on." if step > 1 else ""
+    note = f"Each bar is {step:,} steps together, beginning with the one that is named." if step > 1 else ""
     return _bars(found, drawn, 0, note)
 
 
@@ -95,7 +95,7 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
         upright=not isinstance(axis, Values),
         mark=Mark.LINE if isinstance(axis, Dates) else Mark.BAR,
         bar=_what(found),
-        line=text.interval_sentence(found.spec),
+        line=text.interval_headline(found.spec),
         note=note,
     )
 

@@ -180,6 +180,12 @@ def interval_sentence(spec: Queries) -> str:
     )
 
 
+def interval_headline(spec: Queries) -> str:
+    """The same for a caption, without the names of columns of the file."""
+    percent = to_text(100 * spec.request.coverage)
+    return f"With a chance of at least {percent} %, all intervals hold their true numbers{_of_what(spec)} at once"
+
+
 def _of_what(spec: Queries) -> str:
     return f" of {whom(spec)}" if spec.unit.counts_rows else ""
 

@@ -22,7 +22,7 @@ from hubbub.protocol.spec import Description
 if TYPE_CHECKING:
     from hubbub.kinds.ratio.spec import Ratio
 
-ROUTE = "Noise on both sums, half of epsilon for either"
+ROUTE = "Both sums have noise, each for half of the privacy loss"
 
 
 def describe(spec: Ratio) -> Description:

@@ -194,7 +194,7 @@ class Totals(Result):
         series, last = self.spec.series, self.spec.period
         found = [
             f"{last} is period {self.spec.index + 1:,} of {series.calendar.periods:,}; the promise is for all of them "
-            "together, and was charged when the series was started."
+            "together."
         ]
         if series.limits_people:
             many = series.recur
@@ -221,11 +221,13 @@ class Totals(Result):
         series, t = self.spec.series, self.spec.index
         keys = key_columns(series.axes, (PERIOD, *NUMBERS))
         listed = zip(_labels_of(series.axes), self.increment(t), self.total(t), strict=True)
-        rows = [
+        rows: list[tuple[tuple[str | None, ...], tuple[str, ...], bool]] = [
             (labels, (_text(now), _between(now), _text(total), _between(total)), now.value is None)
             for labels, now, total in listed
         ]
-        heads = (f"in {self.spec.period}", "interval", "so far", "interval")
+        heads: tuple[str, ...] = (f"in {self.spec.period}", "interval", "so far", "interval")
+        if not t:  # then all so far is the first period
+            heads, rows = heads[:2], [(labels, numbers[:2], pale) for labels, numbers, pale in rows]
         ranges = tuple(map(is_ranges, series.axes))
         return DisplayTable(tuple(keys), heads, tuple(rows[:first]), ranges=ranges, total=len(rows))
 
@@ -250,24 +252,25 @@ class Totals(Result):
             for i, name in enumerate(names)
             for t, line in enumerate(lines)
         )
+        counted = "people" if series.of is None else f"sum of {series.of.column}"
         crowds = isinstance(series.way, Crowds)
-        often = f"where it lies, {to_text(100 * series.coverage)} times in 100"
+        often = f"an interval holds the true number {to_text(100 * series.coverage)} times in 100"
         interval = "from what is shown to what may be hidden" if crowds else often
         if len(lines) == 1:
             return Bars(
                 bars=tuple(replace(bar, label=bar.panel or "everybody", panel="") for bar in bars),
                 by=", ".join(axis.column for axis in series.axes),
-                numbers=f"in {labels[0]}",
+                numbers=f"{counted} in {labels[0]}",
                 upright=len(series.axes) == 1 and not isinstance(series.axes[0], Values),
-                bar=f"the number of {labels[0]}",
+                bar=f"published number of {labels[0]}",
                 line=interval,
             )
         return Bars(
             bars=bars,
             by=series.calendar.every,
-            numbers="so far",
+            numbers=f"{counted} so far",
             upright=True,
-            bar="the running total after a period",
+            bar=f"the running total after each {series.calendar.every}",
             line=interval,
             mark=Mark.LINE,
         )

@@ -61,7 +61,21 @@ def describe(spec: Period) -> Description:
         counts=counts,
         each="" if series.of is None else f"a sum of {series.of.column}, of {counts}",
         intervals=f"Each interval, by itself, holds the true number {often} % of the time",
+        headline=_headline(spec),
         public=tuple((axis.column, str(rule(axis))) for axis in series.axes),
+    )
+
+
+def _headline(spec: Period) -> str:
+    """What is published, for somebody who never heard of mechanisms; empty where there is no shorter way to say it."""
+    series, calendar = spec.series, spec.series.calendar
+    if isinstance(series.way, Crowds) or series.sample is not None:
+        return ""
+    if spec.period == calendar.first:
+        return f"{spec.period}, the first {calendar.every} of a series: {what(series)}, each number with noise"
+    return (
+        f"Every {calendar.every} from {calendar.first} to {spec.period}, and running totals: {what(series)}, each number "
+        "with noise"
     )
 
 

@@ -18,7 +18,7 @@ from hubbub.tables.labels import label_in_words
 
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.arrays import Interval
-    from hubbub.kinds.statistic.result import Answers, Key
+    from hubbub.kinds.statistic.result import Answer, Answers, Key
     from hubbub.kinds.statistic.spec import Statistic
 
 MOST: Final = 60  # marks with a label each
@@ -44,8 +44,8 @@ def bars(found: Answers) -> Bars | None:
     rows = []
     for key, answer in zip(found.keys(), found.answers, strict=True):
         value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
-        unknown = value is None and answer.status == UNTOLD
-        rows.append(Row(key, value, _number(answer.low, spec), high, unknown))
+        unknown = (value is None and answer.status == UNTOLD) or (value is not None and says_nothing(spec, answer))
+        rows.append(Row(key, None if unknown else value, _number(answer.low, spec), high, unknown))
     line, upright = statistic_text.interval_headline(spec), spec.kind.name == "count"
     labels = titles(statistic_text.heading(spec), line, _MARKS.get(spec.kind.name, Mark.POINT), upright=upright)
     return drawn(spec.axes, rows, replace(labels, percent=spec.kind.name == "fraction", span=_span(spec)))
@@ -116,6 +116,12 @@ def _span(spec: Statistic) -> tuple[float, float] | None:
         return 0.0, 1.0
     measured = spec.measured if spec.kind.name in ("mean", "quantile") else None
     return (float(measured.low), float(measured.high)) if isinstance(measured, Measure) else None
+
+
+def says_nothing(spec: Statistic, answer: Answer) -> bool:
+    """Whether the interval of a bin is all that was declared: its estimate is noise, and nobody may be there."""
+    span = _span(spec) if spec.axes else None
+    return span is not None and answer.low <= span[0] and answer.high is not None and answer.high >= span[1]
 
 
 def _number(value: Fraction, spec: Statistic) -> float:

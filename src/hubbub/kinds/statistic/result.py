@@ -318,8 +318,12 @@ class Answers(BinAnswers):
 
     def display(self, first: int) -> DisplayTable:
         cells = [
-            ((self.estimate_text(answer), self.interval(answer)), answer.estimate is None)
+            (
+                ("-" if unknown else self.estimate_text(answer), self.interval(answer)),
+                unknown or answer.estimate is None,
+            )
             for answer in self.answers[:first]
+            for unknown in (answer.estimate is not None and chart.says_nothing(self.spec, answer),)
         ]
         heads = (statistic_text.heading(self.spec), "interval")
         return self.display_table(heads, cells, columns(self.spec), statistic_text.notes(self.spec))

@@ -183,7 +183,7 @@ def _plain_heading(spec: Statistic) -> str:
         case "fraction" if spec.unit.counts_rows:
             return f"share of {spec.unit.rows} with {spec.where}"
         case "fraction":
-            return f"share with {'any row with ' if spec.any_row else ''}{spec.where}"
+            return f"share of people with {'any row with ' if spec.any_row else ''}{spec.where}"
         case "mean":
             return f"mean{_of(spec)}"
         case _:

@@ -245,11 +245,18 @@ class Totals(BinAnswers):
         rows = []
         for answer in self.answers[:first]:
             cells = self._cells(answer)
-            if self.spec.layered:
+            if self._cuts:
                 cells.append("-" if answer.cut is None else self._cut_text(answer.cut))
             rows.append((tuple(cells), answer.estimate is None))
-        heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self.spec.layered else ()))
+        heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self._cuts else ()))
         return self.display_table(heads, rows, columns(self.spec), sum_text.notes(self.spec))
+
+    @property
+    def _cuts(self) -> bool:
+        """Whether some estimate ends below the declared maximum, so that its interval and that of the cut differ."""
+        return any(
+            each.cut is not None and (each.cut.low, each.cut.high) != (each.low, each.high) for each in self.answers
+        )
 
     def _cells(self, answer: Answer) -> list[str]:
         """The estimate and its interval as they are read."""
@@ -274,7 +281,7 @@ class Totals(BinAnswers):
             for answer in self.answers
         ]
         line = sum_text.interval_headline(self.spec)
-        if self.spec.layered:
+        if self._cuts:
             line = (
                 f"The line is the interval of the cut, the sum of values cut to where the estimate ends. {line}, and so does "
                 "that of the cut, at the same time"

@@ -145,7 +145,7 @@ def route(spec: Sum) -> str:
         phrase = "Small values get little noise and large ones much, layer by layer, so that no cap has to be guessed"
         phrase += "" if spec.gaussian is None else f"; in widths of the layers, {why_gaussian(spec)}"
     elif spec.drawn_cap:
-        phrase = "A part of epsilon was spent on a cap, and the noise of the sum is as wide as the cap"
+        phrase = "A part of the privacy loss was spent on a cap, and the noise of the sum is as wide as the cap"
     elif spec.gaussian is not None:
         phrase = f"Nobody counts with more than {readable(spec.amount(spec.most_in_all))}; {why_gaussian(spec)}"
     else:

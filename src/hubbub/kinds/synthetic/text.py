@@ -31,8 +31,8 @@ def describe(spec: Synthetic) -> Description:
         title=f"Invented rows of {columns}",
         published=f"{number[0].upper()}{number[1:]}, and the tables by up to {spec.queries.ways} columns that they are "
         f"made from: {queries_text.how(spec.tables)}",
-        headline=f"{number[0].upper()}{number[1:]}, with about the tables of {columns} that the people have. No row is a person",
-        interval_headline="The rows have no intervals. Those of the tables in the file answers hold the true numbers, all at "
+        headline=f"{number[0].upper()}{number[1:]}, which give about the same tables of {columns} as the real people. No row is a person",
+        interval_headline="The rows have no intervals. The intervals of the tables in the file answers hold the true numbers, all at "
         f"once, with a chance of at least {to_text(100 * spec.tables.request.coverage)} %",
         entry=tables.entry.replace("queries", "synthetic rows from", 1),
         remarks=(

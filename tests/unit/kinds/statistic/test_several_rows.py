@@ -201,7 +201,7 @@ def test_any_row_counts_people_of_whom_a_row_meets_the_condition() -> None:
     assert answers(known)[0]["estimate"] == pytest.approx(1 / 3, abs=1e-3)
     told = known.result.facts()
     assert told["counts"]["estimate"] in ("table", "everybody")
-    assert known.spec.describe().title == "Share with any row with not pay < 20"
+    assert known.spec.describe().title == "Share of people with any row with not pay < 20"
 
 
 def test_the_number_of_people_and_not_of_rows_is_declared() -> None:

@@ -315,8 +315,8 @@ def test_the_page_says_which_tables_must_look_alike_and_of_whom_a_bar_is() -> No
     page = report(open_table(PEOPLE, person="id").fraction(where="age >= 65", **KNOWN))
     assert "two tables of as many people" in page.lower()
     assert "of which one has one person" not in page
-    assert "Estimated share with age &gt;= 65." in page
-    assert "Each number is the share with age &gt;= 65 among the people in the table." in page
+    assert "Estimated share of people with age ≥ 65." in page
+    assert "Each number is the share of people with age ≥ 65 among the people in the table." in page
     assert "add up to" not in page  # a share of everybody is no part of a sum
     noisy = report(open_table(PEOPLE, person="id").fraction(where="age >= 65", epsilon=1))
     assert "of which one has one person" in noisy
