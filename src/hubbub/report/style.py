@@ -98,7 +98,7 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
   h2, h3, dt { break-after: avoid; }
   p, dd, pre { orphans: 3; widows: 3; }
   .chart { max-height: 11cm; }
-  .chart.upright { max-height: 6.8cm; }
+  .chart.upright { max-height: 5.8cm; }
   .chart.narrow { display: none; }
   a { color: inherit; text-decoration: none; }
   details, .on-screen { display: none; }

@@ -61,11 +61,10 @@ class Answer:
         }
 
     def cells(self) -> tuple[str, ...]:
-        """Value, the nearest that is possible, interval, distance and scale of the noise, to read."""
+        """The value or the nearest that is possible, interval, distance and scale of the noise, to read."""
         far = "" if self.distance is None else f"{float(self.distance):.4g}"
         possible = _decimal(min(max(self.value, self.low), self.high))
         return (
-            _decimal(self.value),
             possible,
             f"{_decimal(self.low)} to {_decimal(self.high)}",
             far,
@@ -124,7 +123,7 @@ class Answers(Result):
         return ("Nothing is hidden: every number that was asked for is shown, with noise.",)
 
     def display(self, first: int) -> DisplayTable:
-        titles: tuple[str, ...] = ("published", "estimate", "interval", *_FOR_EXPERTS)
+        titles: tuple[str, ...] = ("published", "interval", *_FOR_EXPERTS)
         if not self.of_degrees:
             rows = tuple(((each.of.value.replace("-", " "),), each.cells(), False) for each in self.answers[:first])
             return DisplayTable(("of",), titles, rows, text.notes(self.spec), for_files=_FOR_EXPERTS)

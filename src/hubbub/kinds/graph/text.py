@@ -58,7 +58,8 @@ def interval_sentence(spec: GraphSpec) -> str:
 def notes(spec: GraphSpec) -> tuple[str, ...]:
     """The notes below the table of numbers."""
     sentences = [
-        f"{interval_sentence(spec)}; noise can push a number out of what is possible, and the interval stays inside."
+        f"{interval_sentence(spec)}; a number that noise made impossible is put at the end of its interval, and the file "
+        "has it as it was drawn."
     ]
     if len(spec.counts) > 1:
         sentences.append(

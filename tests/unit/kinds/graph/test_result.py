@@ -123,7 +123,7 @@ def test_the_answers_are_the_counts_with_their_noise() -> None:
     assert found[3].value == Fraction(2 * found[4].edges, PEOPLE)  # one draw for both
     assert found[0].distance == Fraction(found[0].edges) / (PEOPLE * MAX_DEGREE // 2)
     assert found[4].distance is None
-    assert len(found[0].cells()) == 5
+    assert len(found[0].cells()) == 4
 
 
 def test_intervals_are_right_as_often_as_they_say() -> None:
