@@ -61,7 +61,7 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
     """One SVG element of this width."""
     across, up = axes_of(series, axes)
     labels = [_percent(tick) if axes.percent_up else up.label(tick) for tick in up.ticks]
-    left = max((text_length(label) for label in labels), default=0.0) + 10
+    left = max((text_length(label) for label in labels), default=0.0) + 14
     legend, top = _legend(series, width)
     heading = wrapped(axes.y, width)
     top += LINE * len(heading) + 8
@@ -70,7 +70,7 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
     for tick, label in zip(up.ticks, labels, strict=True):
         y = bottom - up.at(tick) * axes.high
         parts.append(f'<line class="grid" x1="{px(left)}" y1="{px(y)}" x2="{px(right)}" y2="{px(y)}"/>')
-        parts.append(text_lines(left - 6, y + 4, [label], "quiet", anchor="end"))
+        parts.append(text_lines(left - 10, y + 4, [label], "quiet", anchor="end"))
     free = -math.inf
     for tick in (each for each in across.ticks if not axes.whole or each == round(each)):
         x = left + across.at(tick) * (right - left)

@@ -146,7 +146,7 @@ def seats_page(result: Seats, read: BallotFile, repeating: Repeating) -> str:
             description=f"{', '.join(names)} are elected after {len(columns)} stages. The tables below have the numbers.",
             note="Votes from stage to stage; point at a band for its number.",
         ),
-        rounds=some([_stage(number, each) for number, each in enumerate(stages, 1)], "stages"),
+        rounds=some([_stage(number, stages) for number in range(1, len(stages) + 1)], "stages"),
         pairs="<p>Several seats are filled, so pairs do not decide.</p>",
         drawn=drawn,
         source=_source(result),
@@ -251,14 +251,18 @@ def _round(at: int, result: Result) -> str:
     return card(f"Round {at + 1}", f"{counted.what}{margin}", rows)
 
 
-def _stage(number: int, stage: dict[str, Any]) -> str:
+def _stage(number: int, stages: Sequence[dict[str, Any]]) -> str:
+    """One stage of several; whoever was elected in an earlier one still has votes, and is said to be."""
+    stage = stages[number - 1]
+    before = {who for each in stages[: number - 1] for who in each["elected"]}
     done = stage["what"] if not stage["of"] else f"{stage['what']} of {', '.join(stage['of'])}"
     out = stage["of"] if stage["what"] == "exclusion" else []
     rows = []
     for who, text in stage["votes"].items():
         if rational(text) or who in out:
             fate = "wins" if who in stage["elected"] else "out" if who in out else ""
-            rows.append(table_row(who, votes_text(text), fate, "elected" if fate == "wins" else None))
+            note = "elected" if fate == "wins" else "elected before" if who in before else None
+            rows.append(table_row(who, votes_text(text), fate, note))
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
             rows.append(table_row(label, votes_text(stage[key]), ""))

@@ -128,7 +128,7 @@ def test_a_plan_says_that_it_is_being_proved_and_then_what_the_command_says(
         assert f"{found.best.expected.error:.3g} people off" in plain(told)
         assert '<svg class="chart' in told
         heads, *rows = re.findall(r"<tr>(.*?)</tr>", told)
-        assert {row.count("<td>") + 1 for row in rows} == {heads.count("<th")}, "every column has its heading"
+        assert {row.count("<td") + 1 for row in rows} == {heads.count("<th")}, "every column has its heading"
     none = planned(opened, want="differential", people="1000", bins="10", epsilon="much")
     assert "must be a number" in plain(none)
     page = opened.get("/plan", params={"want": "differential", "people": "1000", "bins": "10", "epsilon": "1"})[1]
@@ -289,7 +289,9 @@ def test_the_ballots_of_millbrook_are_published_beside_its_record(opened: Opened
 def test_several_seats_are_filled(opened: Opened) -> None:
     status, text = opened.send("/vote/count", {"file": "millbrook", "rule": "stv", "seats": "2"})
     assert status == 200
-    assert "are elected" in plain(text)
+    assert "Ben Cole and Ada Bell are elected" in plain(text)
+    last = text[text.index('id="last"') : text.index('id="before"')]
+    assert dict(re.findall(r"<bdi>([^<]*)</bdi>.*?<td>([^<]*)</td></tr>", last))["Ben Cole"] == "elected before"
 
 
 def test_a_rule_that_is_not_listed_is_refused(opened: Opened) -> None:
@@ -304,7 +306,9 @@ def test_the_honesty_map_is_drawn(opened: Opened) -> None:
             break
         opened.client.portal.call(_moment)  # type: ignore[union-attr]
     assert text.count('<svg class="chart triangle"') == 4
-    assert "instant-runoff" in plain(text)
+    assert "instant runoff" in plain(text)
+    assert 'data-label="gain at most"' in text
+    assert "scroll" not in text, "a telephone shows a row as a card, not a box to push"
 
 
 # --- ledger -----------------------------------------------------------------------------------------------------

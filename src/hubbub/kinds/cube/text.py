@@ -113,8 +113,7 @@ def intervals(spec: Cube) -> str:
 
 def interval_headline(spec: Cube) -> str:
     """The same in one line, without the names of columns of the files."""
-    sentence = intervals(spec)
-    return sentence.partition("; in the files,")[0]
+    return intervals(spec).partition("; in the files,")[0].replace("interval of a margin", "interval of a total")
 
 
 def split(spec: Cube) -> str:

@@ -283,8 +283,8 @@ class Totals(BinAnswers):
         line = sum_text.interval_headline(self.spec)
         if self._cuts:
             line = (
-                f"The line is the interval of the cut, the sum of values cut to where the estimate ends. {line}, and so does "
-                "that of the cut, at the same time"
+                "The line is the interval of the sum of values cut as the table says; the table also has the interval of the "
+                f"sum itself, which may be wider. {line}, and that of the cut at the same time"
             )
         labels = titles(sum_text.heading(self.spec), line, Mark.BAR, upright=True)
         rows = marks(self.keys(), numbers, [answer.status for answer in self.answers])

@@ -122,8 +122,10 @@ _LIKE: Final = {
     "K": "like 20",
     "N": "like 1000",
     "NAME": "",
+    "NAMES": "like id,town,age",
     "P": "like 0.5",
     "PERIOD": "like 2026-01",
+    "SIGN": "like ;",
 }
 """What stands in an empty field, by what its option takes."""
 

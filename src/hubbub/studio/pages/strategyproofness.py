@@ -46,7 +46,7 @@ def _triangle(found: GainMap, at: int) -> str:
     top = _ROOM + 30
     gained = approximately(each.worst.gain.high)
     parts = [
-        text_lines(wide / 2, 13, [each.contest.kind], "panel", anchor="middle"),
+        text_lines(wide / 2, 13, [each.contest.kind.replace("-", " ")], "panel", anchor="middle"),
         text_lines(wide / 2, 29, [f"{gained} at most"], "quiet", anchor="middle"),
     ]
     for cell in each.cells:

@@ -281,7 +281,9 @@ def _round(at: int, each: Mapping[str, Any], counted: Mapping[str, Any]) -> Roun
     chosen = each["elected"] if several else counted["winners"] if last else []
     shown = sorted((pair for pair in votes.items() if pair[1] or pair[0] in out), key=lambda pair: (-pair[1], pair[0]))
     most = max((number for _, number in shown), default=Fraction(1)) or Fraction(1)
-    fates = {**dict.fromkeys(out, "out"), **dict.fromkeys(chosen, "elected" if several else "wins")}
+    before = [who for stage in counted["rounds"][:at] for who in stage["elected"]] if several else []
+    fates = {**dict.fromkeys(out, "out"), **dict.fromkeys(before, "elected before")}
+    fates |= dict.fromkeys(chosen, "elected" if several else "wins")
     rows = tuple((who, _votes(number), fates.get(who, "")) for who, number in shown)
     of = f" of {', '.join(each['of'])}" if several and each["of"] else ""
     title = f"Stage {at + 1}: {each['what']}{of}" if several else f"Round {at + 1}: {each['counted']}"
