@@ -176,26 +176,43 @@ def who_runs() -> list[Ran]:
     return read(path)
 
 
-def try_out(folder: str, each: int, again: bool, ran: list[Ran], items: Mapping[str, pytest.Item]) -> None:
-    before, every = results(), planted(folder, each)
-    left = [(key, fault) for key, fault in every if key not in before or (again and not before[key])]
-    for number, (key, fault) in enumerate(left, 1):
-        module, more = SOURCE / key.module, 6 if again else 1
-        function = function_at(module.read_text(encoding="utf-8"), fault.line)
-        tests = able(ran, key.module, function, more * PATIENCE, more * FILES)
-        test = at_once(module, function, fault.source, [items[test] for test in tests if test in items], more)
-        note(key, found(module, fault.source, tests) if test is None else test)
-        told = f"{folder}: {number} of {len(left)}: {key.module}:{fault.line}: {key.what}: {results()[key] or 'NOT NOTICED'}"
-        print(told, file=sys.stderr, flush=True)
+class Job(NamedTuple):
+    """A fault that is to be tried, and the tests that can see it."""
+
+    key: Key
+    fault: Fault
+    function: str
+    tests: list[str]
 
 
-def at_once(module: Path, function: str, source: str, items: Sequence[pytest.Item], more: int) -> str | None:
+def jobs(folder: str, each: int, again: bool, ran: list[Ran]) -> list[Job]:
+    """What is left to be tried of a folder."""
+    before, more, found = results(), 6 if again else 1, list[Job]()
+    for key, fault in planted(folder, each):
+        if key not in before or (again and not before[key]):
+            function = function_at((SOURCE / key.module).read_text(encoding="utf-8"), fault.line)
+            tests = able(ran, key.module, function, more * PATIENCE, more * FILES)
+            found.append(Job(key, fault, function, tests))
+    return found
+
+
+def try_out(left: Sequence[Job], items: Mapping[str, pytest.Item]) -> None:
+    for number, job in enumerate(left, 1):
+        module, known_items = SOURCE / job.key.module, [items[test] for test in job.tests if test in items]
+        test = at_once(module, job.function, job.fault.source, known_items)
+        test = found(module, job.fault.source, job.tests) if test is None else test
+        note(job.key, test)
+        where = f"{job.key.module}:{job.fault.line}: {job.key.what}"
+        print(f"{number} of {len(left)}: {where}: {test or 'NOT NOTICED'}", file=sys.stderr, flush=True)
+
+
+def at_once(module: Path, function: str, source: str, items: Sequence[pytest.Item]) -> str | None:
     """The test that fails when a loaded function has its changed code, or nothing; None if it cannot be given it."""
     pair = function_of(_name(module), function, source) if function and items else None
     if pair is None:
         return None
     reading, told = os.pipe()
-    child = failing(items, lambda: give(*pair), 4 * more * PATIENCE, told)
+    child = failing(items, lambda: give(*pair), 24 * PATIENCE, told)
     code = _ended(child, time.monotonic() + 1200)
     os.close(told)
     failed = os.read(reading, 10_000).decode()
@@ -263,13 +280,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in HEAVY:
             importlib.import_module(name)
         ran = who_runs()
-
-        def work(items: Mapping[str, pytest.Item]) -> None:
-            for folder in given.folder or FOLDERS:
-                try_out(folder, given.each, given.again, ran, items)
-
-        files = sorted({each.test.partition("::")[0] for each in ran})
-        pytest.main([*QUIET, "-s", *files], plugins=[Collected(work)])
+        left = [job for folder in given.folder or FOLDERS for job in jobs(folder, given.each, given.again, ran)]
+        files = sorted({test.partition("::")[0] for job in left for test in job.tests})
+        pytest.main([*QUIET, "-s", *files], plugins=[Collected(lambda items: try_out(left, items))])
     DOCUMENT.write_text(written(given.each, results()), encoding="utf-8")
 
 

@@ -91,6 +91,9 @@ def test_floats_are_refused() -> None:
         (irs("1/2"), robust_sample("0", "1/5", 2, "1/2"), True),  # at rate 1/2 nobody stands out
         (ExplorationSample(k=5, s=3), ExplorationSample(k=4, s=3), True),
         (ExplorationSample(k=5, s=3), ExplorationSample(k=4, s=4), False),
+        (ExplorationSample(k=5, s=3), ExplorationSample(k=5, s=3), True),
+        (ExplorationSample(k=5, s=3), ExplorationSample(k=6, s=3), False),
+        (NeighbourhoodSample(k=5, radius=2), NeighbourhoodSample(k=5, radius=2), True),
         (NeighbourhoodSample(k=5, radius=2), NeighbourhoodSample(k=5, radius=1), True),
         (NeighbourhoodSample(k=5, radius=2), ExplorationSample(k=5, s=1), False),
         (irs("1"), rs(10), False),

@@ -315,3 +315,10 @@ def test_replacing_somebody_costs_the_old_crowd_and_the_new_one(left: int, joine
     assert near(replacement_loss(curve, left, joined), worst)
     with pytest.raises(WrongUse, match="at least 1"):
         replacement_loss(curve, 0, 0)
+
+
+def test_proposition_12_prints_the_numbers_that_it_concludes() -> None:
+    step = simple_outlier_to_crowd_blending(stated(SimpleOutlier(k=100, epsilon=Fraction(1))))
+    assert dict(step.numbers) == {"k": "100", "epsilon": "1", "k_out": "101", "epsilon_out": "0.01"}
+    curve = outlier_to_crowd_blending(outlier("1:0.1,5:0.5"), k=6)
+    assert dict(curve.numbers) == {"k": "6", "epsilon_out": "0.5"}

@@ -24,7 +24,7 @@ from hubbub.guarantees.accountant.gaussian import (
     delta_of,
     gaussian_total,
 )
-from hubbub.guarantees.accountant.odometer import epsilon_of
+from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_of
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
 from hubbub.guarantees.derivation import stated
@@ -189,3 +189,9 @@ def test_nothing_is_no_release() -> None:
         differential_exactly(many(1, 0), at_delta=MILLIONTH)
     with pytest.raises(WrongUse, match="no Gaussian release"):
         gaussian_total([])
+
+
+def test_gaussian_noise_grows_by_a_times_a_plus_1_times_rho() -> None:
+    total = gaussian_total([by_ones(Fraction(100), 1)])
+    assert of_noises([by_ones(Fraction(100), 1)]).growths() == tuple(a * (a + 1) * total.rho for a in EXPONENTS)
+    assert total.rho >= Fraction(1, 200)

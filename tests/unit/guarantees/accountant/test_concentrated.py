@@ -115,3 +115,8 @@ def test_the_calculator_knows_rho_and_gaussian_noise() -> None:
         account.compose("gaussian:variance=0", "differential:epsilon=1", delta="1e-6")
     with pytest.raises(Refused, match="is none"):
         account.compose("gaussian:variance=9", "crowd-blending:k=5,epsilon=0", delta="1e-6")
+
+
+def test_a_delta_is_never_above_one() -> None:
+    assert zcdp_delta(Fraction(10**6), Fraction(0)) == 1
+    assert zcdp_delta(Fraction(0), Fraction(0)) == 0

@@ -10,8 +10,9 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, growths
+from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_of, epsilon_so_far, growths
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
+from hubbub.numeric.exact import INFINITY
 
 DELTA = Fraction(1, 20)
 Path = tuple[tuple[RandomizedResponsePair, int], ...]  # what was released, and on which side each coin fell
@@ -95,3 +96,16 @@ def test_a_huge_loss_is_added_up_like_any_other() -> None:
         ):
             for a, grown in zip(EXPONENTS, growths(coin), strict=True):
                 assert a * (epsilon - 2) - 1 < grown <= a * coin.most * (1 + Fraction(1, 10**20))
+
+
+def test_the_constant_of_an_exponent_is_a_to_the_a_over_1_plus_a_to_the_1_plus_a() -> None:
+    """What is said is the least over all exponents of the formula in the theorem."""
+    grown = [Fraction(1, 10) * a * (a + 1) for a in EXPONENTS]
+    found = [
+        (float(more) + float(a) * math.log(a) - float(1 + a) * math.log(1 + a) - math.log(DELTA / len(EXPONENTS)))
+        / float(a)
+        for more, a in zip(grown, EXPONENTS, strict=True)
+    ]
+    said = float(epsilon_of(grown, INFINITY, DELTA))
+    assert math.isclose(said, min(found), rel_tol=1e-9)
+    assert epsilon_of(grown, Fraction(1, 10**6), DELTA) == Fraction(1, 10**6)
