@@ -41,7 +41,7 @@ from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
-from hubbub.numeric.format import chance
+from hubbub.numeric.format import chance, listed
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
 from hubbub.protocol.spec import Spec
 from hubbub.tables.cell_format import Missing
@@ -101,7 +101,7 @@ def steps(derivation: Derivation) -> list[str]:
     lines = []
     for position, step in enumerate(found, start=1):
         used = [str(number[id(premise)]) for premise in step.premises]
-        origin = f"from {_listed(used)}, by" if used else "by"
+        origin = f"from {listed(used)}, by" if used else "by"
         whom = f" for {step.people}" if step.people is not None else ""
         lines.append(f"{position}. {step.conclusion}{whom}: {origin} {step.theorem} ({step.theorem.source}).")
         lines.append(f"   {_meaning(step.conclusion, step.people)}")
@@ -196,7 +196,7 @@ def crowd_sentence(step: Derivation) -> str:
         return ""
     crowds = {part.conclusion.k for part in step.steps() if isinstance(part.conclusion, CrowdBlending | SimpleOutlier)}
     if crowds:
-        return f"k = {_listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
+        return f"k = {listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
     if isinstance(step.conclusion.aggregate, BernoulliSample | RobustSample):
         return "k, the number of people whose data it is fair to know, is the size of such a sample, and is not told."
     return ""
@@ -438,10 +438,6 @@ def _rates(sample: BernoulliSample | RobustSample) -> str:
 def _people(number: int, one: str = "person") -> str:
     several = "people" if one == "person" else f"{one}s"
     return f"one {one}" if number == 1 else f"up to {number} {several}"
-
-
-def _listed(texts: list[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _indented(lines: Iterable[str], by: int = 2) -> list[str]:

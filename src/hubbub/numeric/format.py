@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -88,6 +89,11 @@ def readable(value: Fraction, *, up: bool | None = None) -> str:
     sign, digits = "-" if scaled_integer < 0 else "", f"{abs(scaled_integer):0{decimals + 1}}"
     start, rest = (digits[:-decimals], digits[-decimals:].rstrip("0")) if decimals else (digits, "")
     return f"{sign}{int(start):,}{'.' if rest else ''}{rest}"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """a, b and c."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 _NAMED: Final = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 LONGEST: Final = 80  # signs of a label or a name
@@ -74,8 +74,3 @@ def lines(text: str) -> str:
 def items(texts: Iterable[str]) -> str:
     """A list of what is HTML already."""
     return f"<ul>{''.join(f'<li>{text}</li>' for text in texts)}</ul>"
-
-
-def listed(texts: Sequence[str]) -> str:
-    """a, b and c."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from hubbub.kinds.cube import gaussian
 from hubbub.kinds.cube.margins import Margin, inside
 from hubbub.kinds.histogram import text as histogram_text
-from hubbub.kinds.histogram.text import ONE_ROW_TITLE, listed
+from hubbub.kinds.histogram.text import ONE_ROW_TITLE
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import listed
 from hubbub.protocol.spec import Description
 from hubbub.tables.bins import Discovered, declared_size
 

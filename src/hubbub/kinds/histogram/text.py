@@ -15,6 +15,7 @@ from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
+from hubbub.numeric.format import listed
 from hubbub.protocol.spec import Description
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, declared_size, rule
@@ -246,8 +247,3 @@ def _remarks(spec: Histogram) -> tuple[str, ...]:
     lowered = () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
     why = spec.channel.why_this_noise(spec.unit.distinct or 1)
     return lowered if why is None else (*lowered, why)
-
-
-def listed(texts: list[str]) -> str:
-    """a, b and c."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.points import chart, text
 from hubbub.kinds.points.space import Positions
 from hubbub.kinds.points.utility import each_within, mean_within, missed, paper_missed, reach
 from hubbub.numeric.exact import to_float, to_text
+from hubbub.numeric.format import listed
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.points.regions import Regions
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import listed
 from hubbub.protocol.spec import Description
 
 if TYPE_CHECKING:

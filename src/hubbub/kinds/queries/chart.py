@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.queries import text
 from hubbub.kinds.queries.query_text import label_at
+from hubbub.numeric.format import listed
 from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
 from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, Halfspaces, Query
 from hubbub.tables.bins import Dates, Values, size

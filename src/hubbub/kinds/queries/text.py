@@ -7,9 +7,9 @@ from math import ceil
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from hubbub.kinds.histogram.estimands import Estimand
-from hubbub.kinds.histogram.text import everybody, listed, public_bins
+from hubbub.kinds.histogram.text import everybody, public_bins
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import short
+from hubbub.numeric.format import listed, short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, NamedTables, cells_of

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.questions.gaussian import log_of_errors
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import short
+from hubbub.numeric.format import listed, short
 from hubbub.protocol.spec import Description
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import is_ranges

@@ -19,6 +19,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram
+from hubbub.numeric.format import listed
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.spec import CompositionInfo, Description, Kind
@@ -114,8 +115,8 @@ class Records(FolderSpec):
 
     def describe(self) -> Description:
         cells = histogram_text.describe(self.cells)
-        columns = histogram_text.listed([axis.column for axis in self.cells.axes])
-        untouched = histogram_text.listed(list(self.keep)) if self.keep else ""
+        columns = listed([axis.column for axis in self.cells.axes])
+        untouched = listed(list(self.keep)) if self.keep else ""
         beside = f"; {untouched} stands in each row as it is, and no promise covers it" if self.keep else ""
         whose = "in a secret sample of the table" if self.cells.sample is not None else "in the table"
         return replace(

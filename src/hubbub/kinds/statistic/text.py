@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.noise_choice import geometric_variance
 from hubbub.kinds.histogram.estimands import Estimand
-from hubbub.kinds.histogram.text import everybody, listed, public_bins, range_note, shorter
+from hubbub.kinds.histogram.text import everybody, public_bins, range_note, shorter
 from hubbub.kinds.statistic.quantile import shares
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import readable, short
+from hubbub.numeric.format import listed, readable, short
 from hubbub.protocol.spec import Description
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route

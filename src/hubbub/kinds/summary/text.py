@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.histogram.text import listed, range_note
+from hubbub.kinds.histogram.text import range_note
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.kinds.statistic.text import LONGEST_CONDITION, by_columns, capital, public_rules, remarks, sampling
 from hubbub.kinds.summary.numbers import (
@@ -18,7 +18,7 @@ from hubbub.kinds.summary.numbers import (
     spelled,
 )
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import readable, short
+from hubbub.numeric.format import listed, readable, short
 from hubbub.protocol.spec import Description
 from hubbub.tables.contribution import MOST_ROWS
 from hubbub.tables.protection import Noise

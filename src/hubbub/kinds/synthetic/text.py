@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.queries import text as queries_text
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import listed
 from hubbub.protocol.spec import Description
 
 if TYPE_CHECKING:

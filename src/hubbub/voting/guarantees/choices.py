@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import listed
 from hubbub.voting.figures import approximately, as_given
 from hubbub.voting.guarantees.voters_needed import Needed, voters_needed
 from hubbub.voting.rules import margins
@@ -69,7 +70,7 @@ class Choices:
         ]
         if offers:
             sentences.append(
-                f"What can be promised to this electorate: a gain of at most {_listed(offers)} (choose that eta)."
+                f"What can be promised to this electorate: a gain of at most {listed(offers)} (choose that eta)."
             )
         else:
             sentences.append(
@@ -77,13 +78,13 @@ class Choices:
                 "to a voter who is unsure how others vote."
             )
         if self.rules:
-            sentences.append(f"Of the rules here {_listed(list(self.rules))} would promise it as it is.")
+            sentences.append(f"Of the rules here {listed(list(self.rules))} would promise it as it is.")
         lines = [
             f"{needed.always:,} voters for those who go by the shares of {alpha.denominator} ballots"
             for alpha, needed in self.voters
         ]
         if lines:
-            sentences.append(f"A gain of {approximately(self.eta)} takes {_listed(lines)} (smaller numbers may do).")
+            sentences.append(f"A gain of {approximately(self.eta)} takes {listed(lines)} (smaller numbers may do).")
         return sentences
 
 
@@ -127,7 +128,3 @@ def least_gain(kind: str, voters: int, candidates: int, alpha: Fraction, *, poin
     zeros = first(lambda n: not enough(Fraction(1, 10**n)), 1, _TINIEST) + 1
     found = Fraction(first(lambda n: enough(Fraction(n, 10**zeros)), 11, 100), 10**zeros)  # 10 fails
     return found if found < 1 else None
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import listed
 from hubbub.voting.result import Draw
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Seats:
         seats = self.rule.seats
         many = f"{seats} seats" if seats > 1 else "1 seat"
         return (
-            f"{_listed(self.winner_names)} {'are' if len(self.elected) > 1 else 'is'} elected to {many}, by "
+            f"{listed(self.winner_names)} {'are' if len(self.elected) > 1 else 'is'} elected to {many}, by "
             f"{self.rule.rules.description}.",
             self.rule.rules.quota_sentence(seats, self.valid, self.quota),
         )
@@ -102,7 +103,3 @@ class Seats:
 
 def _by_votes(stage: Stage) -> list[tuple[int, Fraction]]:
     return sorted(stage.totals, key=lambda pair: (-pair[1], pair[0]))
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

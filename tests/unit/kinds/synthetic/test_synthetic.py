@@ -16,12 +16,12 @@ import pyarrow.csv as pc
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.synthetic.request import synthetic
 from hubbub.kinds.synthetic.result import InventedRows
 from hubbub.ledger import key
 from hubbub.ledger.durable import sha256
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import listed
 from hubbub.query_classes.marginals.junction_tree import GraphicalModel, counted, junction_tree, new_columns
 from hubbub.query_classes.residual import Residual
 from hubbub.verification import verify
