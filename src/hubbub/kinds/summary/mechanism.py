@@ -20,7 +20,7 @@ from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
-from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import Joint
 from hubbub.tables.kept_rows import KeptRows, within_bounds
@@ -41,8 +41,9 @@ def measure(spec: Summary, engine: Engine, source: Source) -> Measurement:
     return Measurement(answers=release(Noisy(spec), exact, source))
 
 
-def present(spec: Summary, drawn: Drawn) -> Summaries:
+def present(spec: Summary, measurement: Measurement) -> Summaries:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
+    drawn = measurement["answers"]
     rows = [tuple(each or 0 for each in row) for row in rows_of(spec, integer_columns(spec), drawn)]
     if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
         raise CheckFailed(NO_NUMBERS)

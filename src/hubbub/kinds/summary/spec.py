@@ -13,34 +13,20 @@ within its range, the steps x and W - x of an average. Of people with several ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Self
+from typing import ClassVar, Final, Self
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity
-from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.cap import grid
-from hubbub.kinds.summary import promises as summary_promises
-from hubbub.kinds.summary import text
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read, drawn_columns, interval_columns
-from hubbub.noise.source import Source
 from hubbub.noise.wide import WIDEST
-from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Description
-from hubbub.serialization.published_files import Files
-from hubbub.tables import unlisted
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Noise
 from hubbub.tables.schema import Schema
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 MOST_NUMBERS: Final = 20
 _FOR_CAP: Final = Fraction(1, 5)  # of the part of rows, for a cap that is drawn
@@ -51,6 +37,7 @@ _BYTES: Final = 200  # of a number of a bin
 class Summary(Statistic):
     """Several numbers of each bin, or of everybody."""
 
+    folder: ClassVar[str] = __package__
     numbers: tuple[Number, ...]
 
     def __post_init__(self) -> None:
@@ -169,34 +156,8 @@ class Summary(Statistic):
             measure.resolved(schema)
         return Statistic.bind(self, schema)
 
-    def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
-        return summary_promises.promises(self)
-
-    def checks(self) -> Iterator[Check]:
-        return summary_promises.checks(self)
-
-    def describe(self) -> Description:
-        return replace(text.describe(self), person=str(summary_promises.who(self)))
-
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES * self.bins * len(self.numbers)
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        from hubbub.kinds.summary import mechanism
-
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.summary import mechanism
-
-        return mechanism.present(self, measurement["answers"])
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.summary import load as summary_load
-
-        return summary_load.load(self, files)
 
 
 def _check_numbers(spec: Summary) -> None:

@@ -26,10 +26,10 @@ from hubbub.voting.rctab.count import count_configured
 from hubbub.voting.rctab.exports import counts_by_unit, exports
 from hubbub.voting.rctab.record import OfficeFile, configured_record, office_digest
 from hubbub.voting.rules import rules
-from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.continuing import RunoffByContinuing
 from hubbub.voting.rules.jurisdictions import RULE_SETS
 from hubbub.voting.rules.pairwise import pairwise
+from hubbub.voting.rules.score import Approval
 from hubbub.voting.rules.stv import RULES as TRANSFERS
 from hubbub.voting.rules.stv import TransferableVote
 from hubbub.voting.rules.threshold import share

@@ -26,9 +26,8 @@ from hubbub.voting.guarantees.margin_note import nobody_struck_out, runoff_inste
 from hubbub.voting.guarantees.strategyproofness import Honesty, NotPromised, Promised, alternatives, honesty
 from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.result import Draw, Result, Round
-from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.punishing import Mix
-from hubbub.voting.rules.score import Score
+from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.star import Star
 from hubbub.voting.understood import check_voted
 

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.voting.manipulation.beliefs import MOST_SCORE, Ranking, Scores
 from hubbub.voting.protocol import Rule
-from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality
 from hubbub.voting.rules.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
 from hubbub.voting.rules.pairs.pair_rules import PairRule
 from hubbub.voting.rules.positional import Borda, Plurality
 from hubbub.voting.rules.runoff import InstantRunoff
-from hubbub.voting.rules.score import Score
+from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.threshold import threshold
 from hubbub.voting.ties import FixedTies
 

@@ -10,10 +10,9 @@ from hubbub.errors import CheckFailed, WrongUse
 from hubbub.numeric.exact import rational, to_text
 from hubbub.voting.protocol import Rule
 from hubbub.voting.rules import rules
-from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.continuing import RunoffByContinuing
 from hubbub.voting.rules.pairs.pair_rules import PairRule
-from hubbub.voting.rules.score import Score
+from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.star import Star
 from hubbub.voting.rules.stv import RULES, TransferableVote
 from hubbub.voting.rules.threshold import ForGain, Margin, Power

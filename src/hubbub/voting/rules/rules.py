@@ -9,7 +9,6 @@ from hubbub.errors import WrongUse
 from hubbub.voting.protocol import FromTops as FromTops
 from hubbub.voting.protocol import Lottery as Lottery
 from hubbub.voting.protocol import Rule as Rule
-from hubbub.voting.rules.approval import Approval
 from hubbub.voting.rules.elimination import ApproximateRunoff as ApproximateRunoff
 from hubbub.voting.rules.elimination import EliminateThenSelect as EliminateThenSelect
 from hubbub.voting.rules.elimination import RepeatedPlurality as RepeatedPlurality
@@ -22,7 +21,7 @@ from hubbub.voting.rules.punishing import Mix as Mix
 from hubbub.voting.rules.punishing import Punishing as Punishing
 from hubbub.voting.rules.punishing import mix_probability as mix_probability
 from hubbub.voting.rules.runoff import InstantRunoff as InstantRunoff
-from hubbub.voting.rules.score import Score
+from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.selection import FirstInOrder as FirstInOrder
 from hubbub.voting.rules.selection import Lot as Lot
 from hubbub.voting.rules.selection import RandomDictator as RandomDictator

@@ -1,4 +1,4 @@
-"""Score voting: a voter gives each candidate points on one scale, and the most points win.
+"""Score voting: a voter gives each candidate points on one scale, and the most points win. Approval: the scale is 0 to 1.
 
 Ballots of scores are kept as levels (:mod:`hubbub.voting.ballots`): the top of the scale less the score, so that level
 0 is the top, and -1 where no score was given, which is worth nothing.
@@ -68,3 +68,19 @@ def points_run(
     winner = chance.pick(f"a tie for the most {what}", ballots.candidates, best(totals, ballots.candidates, ties))
     counted = Round(counts=tuple(enumerate(totals)), exhausted=ballots.blank, what=what)
     return chance.result(rule, ballots, winner, (counted,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """Whom the most voters approve of wins."""
+
+    ties: Ties = RANDOM
+
+    name = "approval"
+    marks = "approvals"
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return best(level_points(ballots, 1, self.name), ballots.candidates, self.ties)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return points_run(self, self.ties, level_points(ballots, 1, self.name), ballots, source, "approvals")

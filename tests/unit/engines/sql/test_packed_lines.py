@@ -14,8 +14,7 @@ import pytest
 
 from hubbub.engines.spark.spark_engine import Spark
 from hubbub.engines.sql.dialect import KEY, Form, Part
-from hubbub.engines.sql.packed import packed
-from hubbub.engines.sql.packed_lines import LINE
+from hubbub.engines.sql.packed import LINE, packed
 from hubbub.engines.sql.queries import one_row_each
 from tests import servers
 

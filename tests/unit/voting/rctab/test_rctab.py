@@ -25,11 +25,10 @@ from hubbub.voting.formats.reading import Reading
 from hubbub.voting.formats.vendors.office_records import office_ballots
 from hubbub.voting.formats.vendors.rctab_config import Configuration, read_configuration
 from hubbub.voting.rctab.count import JavaDice, count_configured
-from hubbub.voting.rctab.exports import counts_by_unit, exports
+from hubbub.voting.rctab.exports import counts_by_unit, exports, rounds_report
 from hubbub.voting.rctab.record import configured_record, count_configured_again, read_office
 from hubbub.voting.rctab.reporting_units import UNNAMED, count_units
 from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
-from hubbub.voting.rctab.rounds_json import rounds_report
 from tests.unit.cli.answers import one_object, one_sentence
 
 RCTAB = Path(__file__).resolve().parents[5] / "shared" / "data" / "elections" / "rctab"
