@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.engines.duckdb.duckdb_engine import DuckDB
-from hubbub.engines.sql.sql_engine import Portable
+from hubbub.engines.sql.sql_engine import SqlEngine
 from hubbub.errors import Refused
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import parse
@@ -36,9 +36,9 @@ def table(bad: int, rows: int) -> pa.Table:
 def strict(engine: Engine, share: Fraction = SHARE) -> Engine:
     """The same table, which refuses above a share."""
     if isinstance(engine, DuckDB):
-        engine._unread = replace(engine._unread, allowed=share)
+        engine._unreadable = replace(engine._unread, allowed=share)
     else:
-        assert isinstance(engine, Portable)
+        assert isinstance(engine, SqlEngine)
         engine._allowed = share
     return engine
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
-    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.engines.sql.sql_engine import SqlEngine
 
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
 _SPARK: Final = ("spark://", "sc://")
@@ -45,7 +45,7 @@ def without_secrets(url: str) -> str:
     return f"{scheme}{mark}{re.split(r'[:?;#/]', user, maxsplit=1)[0]}{at}{host}"
 
 
-def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """The table, or the query, at an address."""
     if not is_text(url):
         raise WrongUse("an address is text in UTF-8; check how it was typed")

@@ -23,7 +23,7 @@ from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 from hubbub.tables.schema import ColumnType, column, resolved, unnamed_person
 
 if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
-    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.engines.sql.sql_engine import SqlEngine
     from hubbub.tables.inspection import Inspection, Partners
 
 ONCE: Final = "a join is of two tables; join the others beforehand, one row for each person in the first"
@@ -104,22 +104,22 @@ def join(first: Engine, second: Engine, on: str) -> Engine:
     from hubbub.engines.duckdb.joined import Joined
     from hubbub.engines.join import ELSEWHERE
     from hubbub.engines.sql.joined import Joined as JoinedInDatabase
-    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.engines.sql.sql_engine import SqlEngine
 
     if isinstance(first, duckdb_engine.DuckDB) and isinstance(second, duckdb_engine.DuckDB):
         if isinstance(first, Joined) or isinstance(second, Joined):
             raise WrongUse(ONCE)
         return Joined(first, second, on)
-    if not isinstance(first, Portable) or not isinstance(second, Portable):
+    if not isinstance(first, SqlEngine) or not isinstance(second, SqlEngine):
         raise WrongUse(ELSEWHERE)
     if hasattr(first.database, "partners") or hasattr(second.database, "partners"):
         raise WrongUse(ONCE)
     if (frames_joined := _join_of_spark(first, second, on)) is not None:
         return frames_joined
-    return Portable(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed)
+    return SqlEngine(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed)
 
 
-def _join_of_spark(first: Portable, second: Portable, on: str) -> Engine | None:
+def _join_of_spark(first: SqlEngine, second: SqlEngine, on: str) -> Engine | None:
     """The join of two frames of Spark's; None if these are none."""
     if "hubbub.engines.spark.spark_engine" not in sys.modules:  # then nobody opened one
         return None
@@ -175,9 +175,9 @@ def open_inspection(
 def _broken(table: Engine, declared: Dictionary) -> tuple[str, ...]:
     from hubbub.dictionary.holding import broken, held_keys, held_specs
     from hubbub.engines.duckdb.inspection import inspect_cells
-    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.engines.sql.sql_engine import SqlEngine
 
-    assert isinstance(table, duckdb_engine.DuckDB | Portable)
+    assert isinstance(table, duckdb_engine.DuckDB | SqlEngine)
     schema = table.columns()
     specs = [spec for _, spec in held_specs(declared, schema)]
     cells, keys = inspect_cells(table, specs, held_keys(declared, schema))
@@ -219,13 +219,13 @@ def inspect(
     """The same of a table that is open."""
     from hubbub.engines.duckdb.inspection import inspect_table
     from hubbub.engines.duckdb.joined import Joined
-    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.engines.sql.sql_engine import SqlEngine
     from hubbub.tables.bounded_column import measured
     from hubbub.tables.condition import parse as parse_condition
     from hubbub.tables.inspection import Inspection
 
     axes = tuple(parse(spec) for spec in specs)
-    if not isinstance(table, duckdb_engine.DuckDB | Portable):
+    if not isinstance(table, duckdb_engine.DuckDB | SqlEngine):
         raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
     partners = table.partners() if isinstance(table, Joined) else _met_in_database(table)
     if partners is not None and not partners.can_join:
@@ -239,9 +239,9 @@ def inspect(
 def _met_in_database(table: Engine) -> Partners | None:
     from hubbub.engines.spark import spark_engine
     from hubbub.engines.sql.joined import Joined as JoinedInDatabase
-    from hubbub.engines.sql.sql_engine import Portable
+    from hubbub.engines.sql.sql_engine import SqlEngine
 
-    if not isinstance(table, Portable) or not isinstance(table.database, JoinedInDatabase | spark_engine.Joined):
+    if not isinstance(table, SqlEngine) or not isinstance(table.database, JoinedInDatabase | spark_engine.Joined):
         return None
     return table.database.partners()
 

@@ -40,11 +40,11 @@ def mend_parquet(file: str, columns: Sequence[str], to: str, names: Sequence[str
     wanted = list(columns)
     with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as source:
         empty = source.schema_arrow.empty_table()
-        schema = mended((empty if names is None else empty.rename_columns(list(names))).select(wanted)).schema
+        schema = repaired((empty if names is None else empty.rename_columns(list(names))).select(wanted)).schema
         with pq.ParquetWriter(to, schema) as target:
             for batch in source.iter_batches(columns=wanted if names is None else None):
                 read = batch if names is None else batch.rename_columns(list(names))
-                target.write_table(mended(pa.table(read.select(wanted))))
+                target.write_table(repaired(pa.table(read.select(wanted))))
 
 
 def named_apart(frame: Any) -> Any:
@@ -66,12 +66,12 @@ def mend_frame(frame: Any, columns: Sequence[str]) -> pa.Table:
     """The same for a frame of pandas, polars or Arrow, in memory."""
     names = list(columns)
     if hasattr(frame, "iloc"):  # pandas
-        return mended(pa.table({name: pa.array(_texts(frame[name]), from_pandas=True) for name in names}))
+        return repaired(pa.table({name: pa.array(_texts(frame[name]), from_pandas=True) for name in names}))
     if hasattr(frame, "to_table"):  # a dataset of Arrow
-        return mended(frame.to_table(columns=names))
+        return repaired(frame.to_table(columns=names))
     picked = frame.select(names)
     picked = picked.collect() if hasattr(picked, "collect") else picked
-    return mended(picked.to_arrow() if hasattr(picked, "to_arrow") else pa.table(picked))
+    return repaired(picked.to_arrow() if hasattr(picked, "to_arrow") else pa.table(picked))
 
 
 def has_unreadable_text(frame: Any, columns: Sequence[str]) -> bool:
@@ -85,7 +85,7 @@ def has_unreadable_text(frame: Any, columns: Sequence[str]) -> bool:
     else:
         batches = frame.select(list(columns)).to_batches() if isinstance(frame, pa.Table) else [frame]
     cells = (cells for batch in batches for cells in batch.columns)
-    return any(_is_text(cells.type) and _mended(cells).null_count > cells.null_count for cells in cells)
+    return any(_is_text(cells.type) and _repaired(cells).null_count > cells.null_count for cells in cells)
 
 
 def _texts(series: Any) -> Any:
@@ -100,20 +100,22 @@ def _encodable(text: str) -> str | None:
     return _text(text.encode("utf-8", "surrogatepass"))
 
 
-def mended(table: pa.Table) -> pa.Table:
+def repaired(table: pa.Table) -> pa.Table:
     """The table with what cannot be read missing."""
     return pa.table(
         {
-            name: pa.chunked_array([_mended(chunk) for chunk in column.chunks] or [_mended(pa.array([], column.type))])
+            name: pa.chunked_array(
+                [_repaired(chunk) for chunk in column.chunks] or [_repaired(pa.array([], column.type))]
+            )
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
     )
 
 
-def _mended(cells: pa.Array) -> pa.Array:
+def _repaired(cells: pa.Array) -> pa.Array:
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        return _mended(cells.dictionary_decode())
+        return _repaired(cells.dictionary_decode())
     if pa.types.is_timestamp(kind) and kind.unit in _MICROSECONDS:
         return _in_microseconds(cells).view(pa.timestamp("us", kind.tz))
     return readable(cells) if _is_text(kind) else cells

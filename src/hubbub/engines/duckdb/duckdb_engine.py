@@ -26,7 +26,7 @@ from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
 from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
-from hubbub.engines.duckdb.unreadable import Unread
+from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.join import KEYS
 from hubbub.errors import Refused, WrongUse
@@ -63,7 +63,7 @@ _UNCOUNTABLE = "the table could not be counted; check that the file is whole and
 _T = TypeVar("_T")
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 
-Mend: TypeAlias = Callable[[Sequence[str]], str]
+Repair: TypeAlias = Callable[[Sequence[str]], str]
 """From the columns in question to another relation, where what the first one fails on is missing."""
 
 Check: TypeAlias = Callable[[Sequence[str]], bool]
@@ -82,7 +82,7 @@ class DuckDB:
         connection: duckdb.DuckDBPyConnection,
         relation: str,
         *,
-        mend: Mend | None = None,
+        repair: Repair | None = None,
         spoilt: Check = lambda columns: False,
         columns_are_public: bool = True,
         files: Sequence[str] = (),
@@ -95,7 +95,7 @@ class DuckDB:
         doubting: Callable[[], duckdb.DuckDBPyConnection] | None = None,
     ) -> None:
         self._doubting = doubting  # a connection that believes nothing a file says of its numbers, for sums of them
-        self._connection, self._mend, self._spoilt = connection, mend, spoilt
+        self._connection, self._repair, self._spoilt = connection, repair, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._table = table  # kept as long as it is read
         self._weight = weight  # of a row: itself, or how many people it stands for
@@ -104,7 +104,7 @@ class DuckDB:
         self._given, self._missing = relation, Missing()
         self._full_relation = relation_of(connection, relation)
         self._columns = self._full_relation.columns
-        self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
+        self._unreadable = UnreadableRows(connection, allowed, taken_out, mark, tuple(self._columns))
         self._word = "hubbub_word"
         while self._word in {name.lower() for name in self._columns}:
             self._word += "_"
@@ -197,7 +197,7 @@ class DuckDB:
         """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
         other = copied(self)
         other._connection, other._doubting = connection, None
-        other._unread = replace(self._unread, connection=connection)
+        other._unreadable = replace(self._unreadable, connection=connection)
         return other
 
     def _joint_count(
@@ -211,15 +211,15 @@ class DuckDB:
             return joint_answer(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
-        reports_unreadable = self._unread.is_counted(unreadable(questions, people.columns))
+        reports_unreadable = self._unreadable.is_counted(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
         query = joint_query(
             questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
         )
-        self._unread.forget()
+        self._unreadable.forget()
         joint, bad = joint_answer(self.arrow(query), len(questions), reports_unreadable=reports_unreadable)
         if reports_unreadable:
-            self._unread.check(int(joint.counts.sum()), bad, person)
+            self._unreadable.check(int(joint.counts.sum()), bad, person)
         return joint
 
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
@@ -274,9 +274,9 @@ class DuckDB:
             if not self._spoilt(used):
                 return read(self._full_relation)
         except _Failed:
-            if self._mend is None:
+            if self._repair is None:
                 raise
-        return read(self._mended(used))
+        return read(self._repaired(used))
 
     def _count(
         self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
@@ -370,7 +370,7 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, question.person)
-        reports_unreadable = self._unread.is_counted(bad_cells(question, axes, people.columns))
+        reports_unreadable = self._unreadable.is_counted(bad_cells(question, axes, people.columns))
         sql_of = partial(
             measured_query,
             question,
@@ -381,13 +381,13 @@ class DuckDB:
             reports_unreadable=reports_unreadable,
             weight=self._weight,
         )
-        self._unread.forget()
+        self._unreadable.forget()
         from_groups = self._weight is not ROW  # groups of a database are read once, and are few
         counted, rows, unreadable = answer(
             self.arrow(sql_of(very_many=from_groups)), question, reports_unreadable=reports_unreadable
         )
         if reports_unreadable:
-            self._unread.check(rows, unreadable, question.person)
+            self._unreadable.check(rows, unreadable, question.person)
         if not from_groups and are_very_many(question, rows):
             counted, _, _ = answer(self.arrow(sql_of(very_many=True)), question, reports_unreadable=reports_unreadable)
         return counted
@@ -395,12 +395,12 @@ class DuckDB:
     def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
         person = None if name is None else identifier(name)
-        if not axes or not self._unread.is_counted(count_sql.bad_row(axes, people.columns)):
+        if not axes or not self._unreadable.is_counted(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
-        self._unread.forget()
+        self._unreadable.forget()
         report = count_sql.inclusion_report_sql(axes, people.columns, people.sql, person, self._weight)
         (codes, people_in, bad), found = self._fetched(report, 2)
-        self._unread.check(int(people_in.sum()), int(bad.sum()), name)
+        self._unreadable.check(int(people_in.sum()), int(bad.sum()), name)
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
         return ExactCounts(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
@@ -412,10 +412,10 @@ class DuckDB:
         cannot be read."""
 
         def checked(people: Relation) -> pa.Table:
-            self._unread.forget()
+            self._unreadable.forget()
             names = ", ".join(map(identifier, columns))
             found = self.arrow((f"SELECT {names} FROM {people.sql}", []))
-            self._unread.check(found.num_rows, 0, person)
+            self._unreadable.check(found.num_rows, 0, person)
             if are_several(self._query, people.columns[person], people.sql):
                 raise Refused(KEYS)
             return found
@@ -455,26 +455,26 @@ class DuckDB:
 
         A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
         """
-        if self._unread.taken_out is None:
+        if self._unreadable.taken_out is None:
             here = copied(self)
-            here._unread, here._observer = replace(self._unread, allowed=Fraction(1)), None
+            here._unreadable, here._observer = replace(self._unreadable, allowed=Fraction(1)), None
             yield here, []
             return
         names = ", ".join(map(identifier, columns))
-        self._unread.forget()
+        self._unreadable.forget()
         self.query(f"CREATE OR REPLACE TEMP TABLE {_INSPECTED} AS SELECT {names} FROM {self.sql}")
         try:
-            rejected = self._unread.why()
+            rejected = self._unreadable.why()
             yield DuckDB(self._connection, _INSPECTED, columns_are_public=self._columns_are_public), rejected
         finally:
             self.query(f"DROP TABLE {_INSPECTED}")
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def _mended(self, used: Sequence[str]) -> Relation:
-        assert self._mend is not None
+    def _repaired(self, used: Sequence[str]) -> Relation:
+        assert self._repair is not None
         try:
-            return self._spelled(relation_of(self._connection, self._mend(used)))
+            return self._spelled(relation_of(self._connection, self._repair(used)))
         except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
@@ -504,16 +504,16 @@ class DuckDB:
 
     def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
-        self._unread.forget()
+        self._unreadable.forget()
         if self._observer is None:
             # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
             cells = ", ".join(f"count({identifier(name)})" for name in used)
             sql = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
             rows, unreadable, *_ = self._query(sql)[0]
-            self._unread.check_people(self._query, int(unreadable), bad, who, people.sql)
+            self._unreadable.check_people(self._query, int(unreadable), bad, who, people.sql)
             return int(rows)
         rows, unreadable, chosen = check_one_row_each(self._query, who, used, bad, people.sql, self._observer)
-        self._unread.check_people(self._query, unreadable, bad, who, people.sql)
+        self._unreadable.check_people(self._query, unreadable, bad, who, people.sql)
         self._observer.on_chosen(chosen)
         return rows
 

@@ -48,7 +48,7 @@ class Joined(DuckDB):
                 weight=second._weight,
                 doubting=second._doubting,
             )
-        self._unread = second._unread
+        self._unreadable = second._unreadable
 
     def identity(self) -> Identity:
         """What both tables are: a release of the join is one of each."""
@@ -59,14 +59,14 @@ class Joined(DuckDB):
     def read_once(self, columns: Sequence[str]) -> Iterator[tuple[DuckDB, list[tuple[str, int]]]]:
         """The same table, of these columns, in memory; and why how many records of either are not in it."""
         names = ", ".join(map(identifier, columns))
-        self._unread.forget()
+        self._unreadable.forget()
 
         def copy(people: Relation) -> None:
             self.query(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {people.sql}")
 
         self.read(columns, copy)
         try:
-            rejected = [*self._first._unread.why(), *self._unread.why()]
+            rejected = [*self._first._unreadable.why(), *self._unreadable.why()]
             yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
         finally:
             self.query(f"DROP TABLE {_LOOK}")
@@ -87,7 +87,7 @@ class Joined(DuckDB):
     def _doubtful(self, connection: Connection) -> DuckDB:
         other = copied(self)
         other._second = self._second._doubtful(connection)
-        other._connection, other._doubting, other._unread = connection, None, other._second._unread
+        other._connection, other._doubting, other._unreadable = connection, None, other._second._unreadable
         return other
 
     def read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:

@@ -60,7 +60,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadableRows:
     """What the readings by one connection left out."""
 
     connection: duckdb.DuckDBPyConnection

@@ -187,7 +187,7 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
 
     names = parquet_names(files[0]) if _may_have_twins(connection, files[0]) else None
 
-    def mend(columns: Sequence[str]) -> str:
+    def repair(columns: Sequence[str]) -> str:
         for file, copy in zip(files, copies, strict=True):
             mend_parquet(file, columns, copy, names)
         return _parquet_relation(copies)
@@ -204,7 +204,7 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
     relation = _parquet_relation(files)
     if names is not None:
         relation = f"(SELECT * FROM {relation} AS hubbub_named({', '.join(map(identifier, names))}))"
-    return locked(connection, paths, relation, mend=mend, files=files, allowed=unreadable, doubting=doubting)
+    return locked(connection, paths, relation, repair=repair, files=files, allowed=unreadable, doubting=doubting)
 
 
 def _parquet_relation(files: Sequence[str]) -> str:

@@ -26,14 +26,14 @@ def open_frame(frame: object, *, unreadable: Fraction = Fraction(1)) -> DuckDB:
     frame = named_apart(frame)
     connection, _ = private_connection()
 
-    def mend(columns: Sequence[str]) -> str:
+    def repair(columns: Sequence[str]) -> str:
         connection.register("hubbub_mended", mend_frame(frame, columns))
         return "hubbub_mended"
 
     try:
         connection.register("hubbub_people", frame)
         spoilt = partial(has_unreadable_text, frame) if makers & {"pandas", "pyarrow"} else lambda columns: False
-        return locked(connection, [], "hubbub_people", mend=mend, spoilt=spoilt, allowed=unreadable)
+        return locked(connection, [], "hubbub_people", repair=repair, spoilt=spoilt, allowed=unreadable)
     except Exception:  # of whichever library: its message may quote a cell
         pass
     raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")

@@ -34,7 +34,7 @@ from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
 from hubbub.engines.sql.queries import hashed, order, part, picked
-from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
+from hubbub.engines.sql.sql_engine import UNCOUNTABLE, SqlEngine
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.inspection import Partners
@@ -362,9 +362,9 @@ def is_session(source: object) -> bool:
     return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "createDataFrame")
 
 
-def open_frame(frame: Any, *, unreadable: Fraction = Fraction(1)) -> Portable:
+def open_frame(frame: Any, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """A frame of Spark's."""
-    return Portable(_Frame(frame), unreadable=unreadable)
+    return SqlEngine(_Frame(frame), unreadable=unreadable)
 
 
 class Joined(_Frame):
@@ -404,14 +404,14 @@ class Joined(_Frame):
 _ID: Final = "hubbub_id"
 
 
-def join_frames(first: Portable, second: Portable, on: str) -> Portable | None:
+def join_frames(first: SqlEngine, second: SqlEngine, on: str) -> SqlEngine | None:
     """A join of two frames of Spark's; None if one of the tables is none."""
     if not isinstance(first.database, _Frame) or not isinstance(second.database, _Frame):
         return None
-    return Portable(Joined(first.database, second.database, on), unreadable=second.allowed)
+    return SqlEngine(Joined(first.database, second.database, on), unreadable=second.allowed)
 
 
-def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """A table, a view or a query of a session."""
     if table is None:
         raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
@@ -433,6 +433,6 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
     return open_frame(frame, unreadable=unreadable)
 
 
-def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """A table of the cluster at spark://host:port, or of the Connect server at sc://host:port."""
     return open_session(session_at(url), table, unreadable=unreadable)

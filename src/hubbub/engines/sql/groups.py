@@ -18,7 +18,7 @@ from hubbub.engines.duckdb.count_sql import Weight, lookup_sql
 from hubbub.engines.duckdb.duckdb_engine import DuckDB
 from hubbub.engines.duckdb.measured_sql import bad_cells
 from hubbub.engines.sql.dialect import Part
-from hubbub.engines.sql.single_use_stream import Once
+from hubbub.engines.sql.single_use_stream import SingleUseStream
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable, Declared, Discovered, Steps, size
@@ -35,20 +35,24 @@ _STRANGE: Final = "the table could not be counted; a column holds what is no val
 
 
 def counted(
-    groups: Once, parts: Mapping[str, Part], question: CountQuery, source: Source, **options: Any
+    groups: SingleUseStream, parts: Mapping[str, Part], question: CountQuery, source: Source, **options: Any
 ) -> ExactCounts:
     """The bins of groups: the question is about their columns, and `n` says how many people a group has."""
     return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **options})
 
 
 def count_jointly(
-    groups: Once, parts: Mapping[str, Part], questions: tuple[CountQuery, ...], source: Source, **options: Any
+    groups: SingleUseStream,
+    parts: Mapping[str, Part],
+    questions: tuple[CountQuery, ...],
+    source: Source,
+    **options: Any,
 ) -> Joint:
     """The same of several questions at once."""
     return _answered(groups, parts, lambda engine: engine.joint_count(questions, source), **options)
 
 
-def _answered(groups: Once, parts: Mapping[str, Part], count: Callable[[DuckDB], _T], **options: Any) -> _T:
+def _answered(groups: SingleUseStream, parts: Mapping[str, Part], count: Callable[[DuckDB], _T], **options: Any) -> _T:
     """What is said of groups as they come; where they stop coming, it says why."""
     cells = _typed_once(groups, parts)
     try:
@@ -63,10 +67,10 @@ def _answered(groups: Once, parts: Mapping[str, Part], count: Callable[[DuckDB],
     raise WrongUse(cells.trouble)  # out here, without what DuckDB said
 
 
-def _typed_once(groups: Once, parts: Mapping[str, Part]) -> Once:
+def _typed_once(groups: SingleUseStream, parts: Mapping[str, Part]) -> SingleUseStream:
     kinds = [(name, parts[name].type if name in parts else kind) for name, kind in _columns(groups.schema)]
     tables = (typed(pa.Table.from_batches([batch]), parts) for batch in groups)
-    return Once(pa.schema(kinds), (batch for table in tables for batch in table.to_batches()))
+    return SingleUseStream(pa.schema(kinds), (batch for table in tables for batch in table.to_batches()))
 
 
 def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:

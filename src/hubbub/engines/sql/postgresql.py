@@ -28,7 +28,7 @@ from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.sql.database import Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.sql.queries import order, pick
-from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
+from hubbub.engines.sql.sql_engine import UNCOUNTABLE, SqlEngine
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_text
 from hubbub.tables.identity import Identity, Part
@@ -346,8 +346,8 @@ def _connected(url: str) -> psycopg.Connection[Any]:
     )
 
 
-def open_postgresql(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+def open_postgresql(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """A table, a view or a query at an address like postgresql://host/database."""
     if table is None:
         raise WrongUse("a database holds many tables; name one with `table`, or give a query that begins with SELECT")
-    return Portable(_Server(url, table), unreadable=unreadable)
+    return SqlEngine(_Server(url, table), unreadable=unreadable)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hubbub.errors import WrongUse
 
 
-class Once:
+class SingleUseStream:
     """A stream that is read once. A second reading fails, and does not find an empty table."""
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:

@@ -24,7 +24,7 @@ from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
 from hubbub.engines.sql.groups import registered
 from hubbub.engines.sql.inspection import InDatabase
-from hubbub.engines.sql.single_use_stream import Once
+from hubbub.engines.sql.single_use_stream import SingleUseStream
 from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source, choosing
@@ -59,7 +59,7 @@ UNCOUNTABLE = (
 )
 
 
-class Portable:
+class SqlEngine:
     """A table of people in a database."""
 
     def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
@@ -76,7 +76,7 @@ class Portable:
         """What the table is, whatever it is called."""
         return replace(self._database.identity(), missing=tuple(self._missing.to_json()))
 
-    def with_missing(self, missing: Missing) -> Portable:
+    def with_missing(self, missing: Missing) -> SqlEngine:
         """The same table, where cells that are spelled so are missing."""
         tests = {
             name: leaves.spelled(self._dialect, field, missing.of_column(name)) for name, field in self._fields.items()
@@ -90,7 +90,7 @@ class Portable:
         other._database, other._missing = self._database.reading(cells) if cells else self._database, missing
         return other
 
-    def observing_ids(self, observer: IdObserver) -> Portable:
+    def observing_ids(self, observer: IdObserver) -> SqlEngine:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
         other._observer = observer
@@ -295,10 +295,10 @@ class Portable:
     def _people(self) -> str:
         return self._database.people
 
-    def _once(self, sql: str, forms: Mapping[str, Form], **relations: Any) -> Once:
+    def _once(self, sql: str, forms: Mapping[str, Form], **relations: Any) -> SingleUseStream:
         """Groups as they come: there may be more of them than fit twice."""
         schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
-        return Once(schema, self._database.stream(SqlQuery(sql=sql, forms=forms, **relations)))
+        return SingleUseStream(schema, self._database.stream(SqlQuery(sql=sql, forms=forms, **relations)))
 
     def _in_database(self, axis: Countable) -> bool:
         return queries.in_database(self._fields[axis.column], axis)
@@ -324,7 +324,7 @@ class Portable:
 
     def _groups(
         self, question: CountQuery, parts: Mapping[str, Part], source: Source, total: Part | None = None
-    ) -> Once:
+    ) -> SingleUseStream:
         """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
         forms = {name: part.form for name, part in parts.items()}
         forms |= {"n": Form.INTEGER} if total is None else {_HAS: Form.INTEGER, "n": Form.INTEGER, "s": Form.INTEGER}
@@ -377,7 +377,7 @@ class Portable:
 
     def _measured(
         self, question: CountQuery, measure: Measure, parts: dict[str, Part], source: Source
-    ) -> tuple[Once, Measure]:
+    ) -> tuple[SingleUseStream, Measure]:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
         its value."""
         field = self._fields[measure.column]

@@ -29,7 +29,7 @@ from hubbub.engines.identity import of_files
 from hubbub.engines.query import NAMES_ONLY, is_query
 from hubbub.engines.sql.database import Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field
-from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
+from hubbub.engines.sql.sql_engine import UNCOUNTABLE, SqlEngine
 from hubbub.errors import WrongUse
 from hubbub.tables.bins import period_start
 from hubbub.tables.identity import Identity
@@ -216,13 +216,13 @@ class _File(Database):
         )
 
 
-def open_sqlite(path: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+def open_sqlite(path: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """A table or view of a file."""
     if not os.path.isfile(path):
         raise WrongUse(f"there is no file {path!r}; check the path after sqlite:///")
     if table is None:
         raise WrongUse("a database holds many tables; name one with `table`")
-    return Portable(_File(path, table), unreadable=unreadable)
+    return SqlEngine(_File(path, table), unreadable=unreadable)
 
 
 def _connected(path: str) -> sqlite3.Connection:

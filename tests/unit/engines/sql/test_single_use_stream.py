@@ -12,7 +12,7 @@ import pytest
 from hubbub.engines.sql import groups
 from hubbub.engines.sql.database import SqlQuery
 from hubbub.engines.sql.dialect import Form, Part
-from hubbub.engines.sql.single_use_stream import Once
+from hubbub.engines.sql.single_use_stream import SingleUseStream
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
@@ -30,9 +30,11 @@ def batch(*towns: str) -> pa.RecordBatch:
 
 
 def test_batches_are_counted_as_one_table() -> None:
-    found = groups.counted(Once(SCHEMA, iter([batch("York", "Bath"), batch("Bath")])), PARTS, TOWNS, SystemSource())
+    found = groups.counted(
+        SingleUseStream(SCHEMA, iter([batch("York", "Bath"), batch("Bath")])), PARTS, TOWNS, SystemSource()
+    )
     assert (found.found, found.counts.tolist()) == ((["Bath", "York"],), [4, 2])
-    nothing = groups.counted(Once(SCHEMA, iter([])), PARTS, TOWNS, SystemSource())
+    nothing = groups.counted(SingleUseStream(SCHEMA, iter([])), PARTS, TOWNS, SystemSource())
     assert nothing.counts.size == 0
 
 
@@ -46,13 +48,13 @@ def test_what_was_read_is_let_go() -> None:
             yield given
             del given
 
-    once = Once(SCHEMA, sent())
+    once = SingleUseStream(SCHEMA, sent())
     for _ in once:
         assert sum(each() is not None for each in alive) <= 2
 
 
 def test_a_second_reading_fails_and_finds_no_empty_table() -> None:
-    once = Once(SCHEMA, iter([batch("York")]))
+    once = SingleUseStream(SCHEMA, iter([batch("York")]))
     with duckdb.connect() as connection:
         connection.register("t", once)
         assert connection.execute("SELECT sum(n) FROM t").fetchall() == [(2,)]
@@ -66,7 +68,7 @@ def test_a_stream_that_breaks_off_is_no_answer_and_says_why_in_our_words() -> No
         raise WrongUse(UNCOUNTABLE)
 
     with pytest.raises(WrongUse) as refused:
-        groups.counted(Once(SCHEMA, broken()), PARTS, TOWNS, SystemSource())
+        groups.counted(SingleUseStream(SCHEMA, broken()), PARTS, TOWNS, SystemSource())
     assert str(refused.value) == UNCOUNTABLE
     assert refused.value.__context__ is None
 
@@ -79,7 +81,7 @@ def test_a_server_is_free_again_when_nobody_reads_on() -> None:
     engine = open_postgresql(url, "SELECT generate_series(1, 300000) AS x")
     database = engine._database
     with database.snapshot():
-        once = Once(
+        once = SingleUseStream(
             pa.schema([("x", pa.int64())]),
             database.stream(SqlQuery(sql=f"SELECT x FROM {database.people}", forms={"x": Form.INTEGER})),
         )
