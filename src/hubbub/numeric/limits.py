@@ -41,6 +41,19 @@ def a_rate(given: Exact, what: str) -> Fraction:
     return value
 
 
+def a_share(given: Exact, what: str, advice: str) -> Fraction:
+    """A share that is neither 0 nor 1."""
+    value = rational(given, what)
+    if not 0 < value < 1:
+        raise WrongUse(f"{what} must lie between 0 and 1, not {value}; {advice}")
+    return value
+
+
+def a_coverage(given: Exact) -> Fraction:
+    """How often an interval is right."""
+    return a_share(given, "coverage", "choose one like 0.95")
+
+
 def a_delta(given: Exact, what: str) -> Fraction:
     """A delta; whether 0 makes sense is for the theorem to say."""
     value = rational(given, what)

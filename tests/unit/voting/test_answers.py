@@ -16,8 +16,8 @@ from hubbub.voting.count.comparison import COMPARED, compare
 from hubbub.voting.count.counted import count
 from hubbub.voting.guarantees.assurance import assurance
 from hubbub.voting.guarantees.choices import choices, least_gain
+from hubbub.voting.guarantees.coarse import coarse_sentence, covers
 from hubbub.voting.guarantees.margin_note import nobody_struck_out
-from hubbub.voting.guarantees.strategyproofness import coarse_sentence, covers
 from hubbub.voting.manipulation.beliefs import belief
 from hubbub.voting.manipulation.gain import Contest, Question
 from hubbub.voting.manipulation.gain_answer import answer

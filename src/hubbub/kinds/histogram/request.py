@@ -6,7 +6,7 @@ Here is also the kind itself: what it is called, what it can be asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from hubbub.channels.catalogue import Made, make
@@ -17,6 +17,7 @@ from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
+from hubbub.numeric.limits import a_coverage, a_share
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 from hubbub.protocol.option import HOW, WHERE, WHOSE, Option
 from hubbub.protocol.spec import Kind
@@ -93,9 +94,7 @@ def histogram(
         raise WrongUse(
             "sample and collected exclude each other: either Hubbub draws the sample or somebody already did"
         )
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    level = a_coverage(coverage)
     target = positive(at_delta, "at-delta")
     if target >= 1:
         raise WrongUse(f"`at_delta` must be below 1, not {target}; choose one like 1e-9")
@@ -218,11 +217,7 @@ def _by_intent(
     raise WrongUse("say how people are protected: `crowd=20`, `epsilon=1`, `outlier=1:0.01,101:1` or `channel=NAME`")
 
 
-def _rate(value: Exact, what: str) -> Fraction:
-    rate = rational(value, what)
-    if not 0 < rate < 1:
-        raise WrongUse(f"{what} must lie between 0 and 1, not {rate}; leave it out to use everybody")
-    return rate
+_rate: Final = partial(a_share, advice="leave it out to use everybody")
 
 
 def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:

@@ -17,7 +17,8 @@ from hubbub.kinds.queries.query_text import ANY
 from hubbub.kinds.queries.result import OURS
 from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
 from hubbub.kinds.queries.wire import read
-from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
+from hubbub.numeric.exact import Exact, integer, positive, rounded
+from hubbub.numeric.limits import a_coverage
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
@@ -56,7 +57,7 @@ def queries(
         epsilon=_loss(epsilon, zero_knowledge, rows, people),
         rows=None if rows is None else integer(rows, "rows", least=1),
         people=None if people is None else integer(people, "people", least=1),
-        coverage=_coverage(coverage),
+        coverage=a_coverage(coverage),
         delta=_delta(delta, zero_knowledge),
         least=_least(least),
         unit=who,
@@ -158,13 +159,6 @@ def _delta(delta: Exact | None, knowledge: Exact | None) -> Fraction:
     if found >= 1:
         raise WrongUse(f"delta must be below 1, not {found}; choose one like 1e-9")
     return found
-
-
-def _coverage(coverage: Exact) -> Fraction:
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
-    return level
 
 
 def split(text: str) -> list[str]:

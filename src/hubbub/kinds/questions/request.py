@@ -45,6 +45,7 @@ from hubbub.kinds.questions.spec import Asked, Questions, read
 from hubbub.kinds.statistic.request import DISTINCT, MOST_PEOPLE, ONE_ROW, declared
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
+from hubbub.numeric.limits import a_coverage
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.one_sample import joint_epsilon, may_lose
@@ -81,9 +82,7 @@ def questions(
         raise WrongUse(f"rows is how many of all people may be known, at most {n}, not {k}; lower it")
     if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
         raise WrongUse(f"of at most {MOST_PEOPLE:,} people at most {LARGEST:,} are drawn, or left out; choose others")
-    level = rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    level = a_coverage(coverage)
     if not questions:
         raise WrongUse("no question is asked; add one, like a count with a where")
     blanks = [_question(each, Fraction(1)).blank(unit or Unit()) for each in questions]

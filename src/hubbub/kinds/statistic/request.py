@@ -17,6 +17,7 @@ from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, SURVEY, WEIGHT, declared_weight
 from hubbub.numeric.exact import Exact, integer, positive, rational
+from hubbub.numeric.limits import a_coverage, a_share
 from hubbub.protocol.option import HOW, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.ranks import LARGEST
@@ -86,9 +87,7 @@ def common_fields(
     """What every statistic has: its bins, the condition, the coverage of intervals, whose rows, who may be in no bin."""
     if isinstance(by, str):
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
-    axes, level = tuple(map(parse, by)), rational(coverage, "coverage")
-    if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    axes, level = tuple(map(parse, by)), a_coverage(coverage)
     return {
         "axes": axes,
         "where": where if where is None or isinstance(where, Condition) else parse_condition(where),
@@ -159,7 +158,7 @@ def protected(one: bool, miss: Fraction, **given: Unpack[Protecting]) -> Protect
         return Crowd(
             k=integer(crowd, "crowd", least=2),
             epsilon=None if epsilon is None else positive(epsilon, "epsilon"),
-            sample=None if sample is None else _rate(sample),
+            sample=None if sample is None else a_share(sample, "sample", "leave it out to use everybody"),
             at_delta=at_delta,
         )
     if sample is not None:
@@ -180,13 +179,6 @@ def _knowledge(one: bool, miss: Fraction, epsilon: Exact, rows: Exact | None, pe
     if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
         raise WrongUse(f"of at most {MOST_PEOPLE:,} people at most {LARGEST:,} are drawn, or left out; choose others")
     return better(k, n, loss, miss) if one else by_bins(k, n, loss)
-
-
-def _rate(value: Exact) -> Fraction:
-    rate = rational(value, "sample")
-    if not 0 < rate < 1:
-        raise WrongUse(f"sample must lie between 0 and 1, not {rate}; leave it out to use everybody")
-    return rate
 
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
