@@ -36,7 +36,7 @@ def table(bad: int, rows: int) -> pa.Table:
 def strict(engine: Engine, share: Fraction = SHARE) -> Engine:
     """The same table, which refuses above a share."""
     if isinstance(engine, DuckDB):
-        engine._unreadable = replace(engine._unread, allowed=share)
+        engine._unreadable = replace(engine._unreadable, allowed=share)
     else:
         assert isinstance(engine, SqlEngine)
         engine._allowed = share
