@@ -24,7 +24,10 @@ import numpy as np
 from flint import arb
 
 from hubbub.audit.exact import of_laws
-from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.mechanisms.warped_walk import walk
+from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee, TailoredPrivacy
 from hubbub.guarantees.neighbours import Neighbours
 from hubbub.kinds.statistic import quantile
 from hubbub.noise.binomial import binomial
@@ -147,6 +150,9 @@ def _enumerated(turn: Turn) -> Iterator[None]:
             [turn.take(_binomial(int(n), Fraction(p))) for n in counts], dtype=np.int64
         ),
         distinct: lambda k, n, source: np.array(turn.take(_subsets(k, n)), dtype=np.int64),
+        walk: lambda curve, cap, counts, source: np.array(
+            [turn.take(_warped(curve, int(n))) for n in counts], dtype=np.int64
+        ),
         quantile.draw: lambda runs, source: turn.take(_points(runs)),
         exponential: lambda losses, rate, source: turn.take(_choice(losses.tolist(), rate)),
     }
@@ -195,6 +201,19 @@ def _gaussian(s2: Any) -> Options:
     return _kept(("gaussian", Fraction(s2)), make)
 
 
+def _warped(curve: Curve, n: int) -> Options:
+    """By its definition: w_j e^-|E(n) - E(j)|, up to where the tail is hardly anything."""
+
+    def make() -> Options:
+        channel = Warped(curve)
+        here, step = channel.total_loss(n), curve.at(n + 1)
+        assert isinstance(step, Fraction)  # a curve without an end, where nothing is exact
+        reach = range(n + int(16 / step) + 3)
+        return [(j, channel.weight(j).value * exp(-abs(here - channel.total_loss(j)))) for j in reach]
+
+    return _kept(("warped", curve, n), make)
+
+
 def _binomial(n: int, p: Fraction) -> Options:
     return _kept(("binomial", n, p), lambda: [(x, ball(comb(n, x) * p**x * (1 - p) ** (n - x))) for x in range(n + 1)])
 
@@ -227,12 +246,19 @@ def tables(kinds: Sequence[Hashable], most: int, enforced: int | None) -> Iterat
         yield from combinations_with_replacement(kinds, people)
 
 
-def accused(promise: Guarantee, laws: Mapping[People, Law], kinds: Sequence[Hashable]) -> str | None:
+def accused(
+    promise: Guarantee,
+    laws: Mapping[People, Law],
+    kinds: Sequence[Hashable],
+    cell: Callable[[Any], Hashable] = lambda person: person,
+) -> str | None:
     """The sentence of the auditor about two neighbours that break this promise; None if it has nothing against any.
 
     Of a promise of crowds, everybody counts who is in no crowd: fewer than k people of the table could stand in their
-    place without anybody noticing.
+    place without anybody noticing. Of a tailored promise everybody is owed the loss of as many as there are in their cell.
     """
+    if isinstance(promise, TailoredPrivacy):
+        return _owed(promise, laws, kinds, cell)
     match promise:
         case DifferentialPrivacy():
             pairs, alike = _pairs(laws, kinds, promise.neighbours), promise
@@ -245,6 +271,22 @@ def accused(promise: Guarantee, laws: Mapping[People, Law], kinds: Sequence[Hash
         found = of_laws(laws[one], laws[two], alike)
         if found.refuted:
             return f"{one} and {two}, {promise}: {found.sentence()}"
+    return None
+
+
+def _owed(
+    promise: TailoredPrivacy, laws: Mapping[People, Law], kinds: Sequence[Hashable], cell: Callable[[Any], Hashable]
+) -> str | None:
+    for people in laws:
+        for person in set(people):
+            here = sum(cell(other) == cell(person) for other in people)
+            epsilon = promise.curve.at(here)
+            assert isinstance(epsilon, Fraction)
+            rest = _of(Counter(people) - Counter([person]))
+            for one, two in ((people, rest), (rest, people)):
+                found = of_laws(laws[one], laws[two], DifferentialPrivacy(epsilon=epsilon, delta=promise.delta))
+                if found.refuted:
+                    return f"{one} and {two}, {promise}: {found.sentence()}"
     return None
 
 

@@ -19,7 +19,7 @@ from flint import arb
 from hubbub import registry
 from hubbub.audit.exact import of_laws
 from hubbub.engines.opening import open_source
-from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
+from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee, TailoredPrivacy
 from hubbub.protocol.spec import Spec
 from tests.conformance import enumeration
 from tests.conformance.toy import Toy
@@ -101,6 +101,8 @@ CASES = {
     "summary": Case("summary", {"number": ("people", "mean age:0..2:1"), "epsilon": "6"}, (BATH, WELLS, OLD), most=2),
     "summary, drawn cap": Case("summary", {"number": ("rows",), "rows_per_person": "2", "epsilon": "2"}, (BATH,), tight=False),
     "summary, gaussian": Case("summary", {"number": ("rows 1", "sum age:0..2:1"), "rows_per_person": "1", "epsilon": "3", "delta": "0.02", "noise": "gaussian"}, (BATH, WELLS, OLD), most=2, tight=False),
+    "sum, octaves": Case("sum", {"of": "age:0..3:1", "tailored": "1:3,2:5", "delta": "0.2"}, (WELLS, OLD, ("York", 3)), most=3),
+    "sum, own cap": Case("sum", {**AGE, "cap": "auto", "epsilon": "4"}, (BATH, WELLS, OLD), most=3, tight=False),
     "std": Case("std", {**AGE, "epsilon": "8"}, (BATH, WELLS, OLD), most=2),
     "cube": Case("cube", {"by": TWO_AXES, "epsilon": "12", "margins": "town"}, EVERY, most=2),
     "cube, crowds": Case("cube", {"by": TWO_AXES, "crowd": "2"}, EVERY, most=3),
@@ -130,17 +132,25 @@ def check(spec: Spec, people: Sequence[Person], most: int, *, tight: bool, reach
             f"a law that is not all there: {total}"
         )
     promises = [step.conclusion for step in spec.table_promises()]
-    games = [each for each in promises if isinstance(each, DifferentialPrivacy | CrowdBlending)]
+    games = [each for each in promises if isinstance(each, DifferentialPrivacy | CrowdBlending | TailoredPrivacy)]
     assert games, "no promise that two laws can break"
     for promise in games:
-        against = enumeration.accused(promise, laws, people)
+        against = enumeration.accused(promise, laws, people, octave)
         assert against is None, against
-        assert not tight or enumeration.accused(_more(promise), laws, people), f"more than {promise} holds as well"
+        more = enumeration.accused(_more(promise), laws, people, octave)
+        assert not tight or more, f"more than {promise} holds as well"
 
 
-def _more(promise: DifferentialPrivacy | CrowdBlending) -> Guarantee:
+def octave(person: Person) -> int:
+    """The cell of tailored sums: whose ages have as many binary digits."""
+    return person[1].bit_length()
+
+
+def _more(promise: DifferentialPrivacy | CrowdBlending | TailoredPrivacy) -> Guarantee:
     if isinstance(promise, CrowdBlending):
         return replace(promise, k=promise.k + 1)
+    if isinstance(promise, TailoredPrivacy):
+        return replace(promise, curve=promise.curve.times(Fraction(1, 2)), delta=promise.delta / 2)
     assert isinstance(promise.epsilon, Fraction)
     return replace(promise, epsilon=promise.epsilon / 2, delta=promise.delta / 2)
 
