@@ -184,6 +184,14 @@ def test_without_a_name_the_column_says_kept_rows() -> None:
     assert "Rows, at most 2 of each patient, by ward" in release.spec.describe().title
 
 
+def test_one_row_of_each_person_is_counted_in_a_column_of_kept_rows() -> None:
+    """Where people are counted the column is called `count`."""
+    table = open(TABLE, person="patient")
+    for words, column in (({"one_row_per_person": True}, "kept_rows"), ({"distinct": 2}, "count")):
+        found = table.histogram(WARDS, epsilon=1, **words)
+        assert found.result.sheets()[0].schema.names[:2] == ["ward", column]
+
+
 def test_the_ledger_adds_them_up_as_promises_to_people() -> None:
     table = opened(TABLE, person="patient", dataset="visits")
     table.histogram(WARDS, rows_per_person=5, epsilon=1)

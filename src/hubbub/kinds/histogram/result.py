@@ -153,7 +153,7 @@ class Counts(Result):
 
 def disjoint_counts(spec: Histogram) -> str | None:
     """Its counts, unless a person may be in several bins."""
-    return "count" if spec.unit.distinct is None and not spec.unit.counts_rows else None
+    return counted_column(spec) if spec.unit.distinct is None and not spec.unit.counts_rows else None
 
 
 class Line(NamedTuple):
@@ -175,8 +175,8 @@ def schema(spec: Histogram) -> pa.Schema:
 
 
 def counted_column(spec: Histogram) -> str:
-    """The column of the published numbers: it names what they count where that is rows."""
-    return spec.unit.rows_column if spec.unit.counts_rows else "count"
+    """The column of the published numbers: it names what they count where that is rows, and not people."""
+    return spec.unit.rows_column if spec.unit.counts_rows or spec.unit.one_row_per_person else "count"
 
 
 def keys_of(spec: Histogram) -> list[str]:
