@@ -31,7 +31,9 @@ import os
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from fractions import Fraction
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +42,7 @@ from hubbub.errors import WrongUse
 from hubbub.ledger.ledger import dataset_name
 from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import integer, positive, rational, rounded, to_text
+from hubbub.opening import open as open_table
 from hubbub.protocol.spec import TABLE
 
 FILE: Final = "hubbub.toml"
@@ -65,6 +68,11 @@ _OWN: Final = (
 _SHARED: Final = ("epsilon", "delta")
 _PROMISES: Final = ("epsilon", "crowd", "zero_knowledge", "outlier", "channel", "spec")
 _DIGITS: Final = 12
+_HEAVIEST: Final = 10**6
+_OPENING: Final = tuple(
+    name for name in signature(open_table).parameters if name not in ("source", "dataset", "ledger")
+)
+"""What may be said of how a table is opened."""
 _A_SERIES: Final = "series = { periods = 12, first = '2026-01' }"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 
@@ -125,7 +133,7 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
     tables = given.get("datasets")
     if not isinstance(tables, dict) or not tables or not all(isinstance(each, dict) for each in tables.values()):
         raise WrongUse(f"{path} says which tables there are, like [datasets.people] with a file; add one")
-    budgets = {name: {each: table.pop(each) for each in _SHARED if each in table} for name, table in tables.items()}
+    budgets = {name: _budget(name, table) for name, table in tables.items()}
     datasets = tuple(_dataset(name, table, path) for name, table in tables.items())
     listed = given.get("release")
     if not isinstance(listed, list) or not listed:
@@ -162,13 +170,63 @@ def _toml(path: Path) -> dict[str, Any]:
 def _known(given: dict[str, Any], known: tuple[str, ...], what: str) -> None:
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
-        raise WrongUse(f"{what} has {', '.join(known)}, and not {str(unknown)[:40]!r}; leave it out")
+        near = get_close_matches(str(unknown), known, 1)
+        way = f"did you mean {near[0]}?" if near else "leave it out"
+        raise WrongUse(f"{what} has {', '.join(known)}, and not {str(unknown)[:40]!r}; {way}")
 
 
 def _text(given: Any, what: str) -> str:
     if not isinstance(given, str) or not given:
         raise WrongUse(f"{what} is a text; put it in quotes")
     return given
+
+
+def _budget(name: str, table: dict[str, Any]) -> dict[str, Fraction]:
+    """What the releases of a dataset share, taken out of what is said of it."""
+    found: dict[str, Fraction] = {
+        each: _above_0(table.pop(each), f"the {each} of {name[:40]}", like=like)
+        for each, like in zip(_SHARED, ("1", "1e-9"), strict=True)
+        if each in table
+    }
+    if found.get("delta", Fraction(0)) >= 1:
+        raise WrongUse(f"the delta of {name[:40]} must be below 1; choose one like 1e-9")
+    return found
+
+
+def _above_0(given: Any, what: str, *, like: str = "1") -> Fraction:
+    try:
+        return positive(given, what)
+    except WrongUse as error:
+        raise WrongUse(f"{error.marked}; write one like {like}") from None
+
+
+def _report(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What a report says of itself, each word of its kind."""
+    found: dict[str, Any] = {each: given[each] for each in _REPORT if each in given}
+    for each in ("title", "subtitle", "link", "language"):
+        if each in found:
+            _text(found[each], f"the {each} of {name}")
+    if "date" in found:
+        found["date"] = _text(str(found["date"]), f"the date of {name}")  # a day is a date in TOML
+    notes = found.get("notes", [])
+    found |= {"notes": [notes] if isinstance(notes, str) else notes} if "notes" in found else {}
+    if not isinstance(found.get("notes", []), list) or not all(
+        isinstance(each, str) for each in found.get("notes", [])
+    ):
+        raise WrongUse(
+            f"the notes of {name} are texts in brackets, like notes = ['Homes are left out.']; write them so"
+        )
+    labels = found.get("labels", {})
+    if not isinstance(labels, dict) or not all(isinstance(each, str) for each in labels.values()):
+        raise WrongUse(f"the labels of {name} are texts by columns, like labels = {{ age = 'Years' }}; write them so")
+    return found
+
+
+def _importance(given: Any, name: str) -> Fraction:
+    found = _above_0(given, f"the importance of {name}")
+    if not Fraction(1, _HEAVIEST) <= found <= _HEAVIEST:
+        raise WrongUse(f"the importance of {name} lies between 1/{_HEAVIEST:,} and {_HEAVIEST:,}; write one like 8")
+    return found
 
 
 def _switch(given: Any, what: str) -> bool:
@@ -178,6 +236,7 @@ def _switch(given: Any, what: str) -> bool:
 
 
 def _dataset(name: str, given: dict[str, Any], path: Path) -> Dataset:
+    _known(given, ("file", "policy", *_SHARED, *_OPENING), f"the dataset {name[:40]}")
     words = dict(given)
     file, caps = _text(words.pop("file", None), f"the file of {name[:40]}"), words.pop("policy", {})
     if not isinstance(caps, dict):
@@ -215,6 +274,7 @@ def _wanted(given: Any, path: Path, datasets: list[str]) -> Wanted:
     if kind is not None and registry.kind(_text(kind, "kind")).data != TABLE:
         raise WrongUse(f"the release {name} is of a table; publish networks and ballots by their commands")
     words = {each: value for each, value in given.items() if each not in _OWN}
+    _check_spelling(name, kind, words)
     if sql is not None and words:
         raise WrongUse(f"the query of {name} says everything; leave out {', '.join(words)[:100]}")
     return Wanted(
@@ -223,10 +283,10 @@ def _wanted(given: Any, path: Path, datasets: list[str]) -> Wanted:
         kind=kind,
         words=_options(kind, words, path),
         sql=None if sql is None else _text(sql, "sql"),
-        report={each: given[each] for each in _REPORT if each in given},
+        report=_report(name, given),
         form=_text(given.get("format", "csv"), "format"),
         accept_weak=_switch(given.get("accept_weak", False), f"accept_weak of {name}"),
-        importance=positive(given.get("importance", 1), f"the importance of {name}"),
+        importance=_importance(given.get("importance", 1), name),
         joint=_switch(given.get("joint", True), f"joint of {name}"),
         **_series(name, kind, given),
         **_correction(name, given),
@@ -270,6 +330,15 @@ def _correction(name: str, given: dict[str, Any]) -> dict[str, Any]:
     return {"corrects": corrects, "reason": _text(given["reason"], f"the reason of {name}")}
 
 
+def _check_spelling(name: str, kind: str | None, words: dict[str, Any]) -> None:
+    """Refuse a word that is neither an option of the kind nor ours, if one of ours is meant; the kind knows its own."""
+    known = set() if kind is None else {option.name for option in registry.kind(kind).options}
+    for word in words:
+        near = [] if word in known else get_close_matches(word, _OWN, 1, 0.8)
+        if near:
+            raise WrongUse(f"the release {name} has no {word[:40]!r}; did you mean {near[0]}?")
+
+
 def _options(kind: str | None, words: dict[str, Any], path: Path) -> dict[str, Any]:
     """The options as a command has them: one of several as a list, and files beside this one."""
     known = {} if kind is None else {option.name: option for option in registry.kind(kind).options}
@@ -278,12 +347,14 @@ def _options(kind: str | None, words: dict[str, Any], path: Path) -> dict[str, A
         option = known.get(name)
         if option is not None and option.many and isinstance(value, str):
             found[name] = [value]
+        elif option is not None and option.many and not isinstance(value, list):
+            raise WrongUse(f"{name} is a text, or several in brackets, like {name} = ['age:0..90:10']; write it so")
         if option is not None and option.metavar == "FILE" and isinstance(value, str):
             found[name] = str(path.parent / value)
     return found
 
 
-def _shared(one: Wanted, wanted: tuple[Wanted, ...], budget: dict[str, Any]) -> Wanted:
+def _shared(one: Wanted, wanted: tuple[Wanted, ...], budget: dict[str, Fraction]) -> Wanted:
     """The release with its part of what its dataset may lose, if it says no promise of its own.
 
     **Theorem.** Let the mean squared error of a release with epsilon_i be c_i/epsilon_i^2, as that of counts, sums and means
@@ -306,7 +377,7 @@ def _shared(one: Wanted, wanted: tuple[Wanted, ...], budget: dict[str, Any]) -> 
     part = cube_root(one.importance) / sum(cube_root(each.importance) for each in open_ones)
     takes = {option.name for option in registry.kind(one.kind or "").options}
     shares = {
-        name: to_text(rounded(positive(budget[name], name) * part, up=False, digits=_DIGITS))
+        name: to_text(rounded(budget[name] * part, up=False, digits=_DIGITS))
         for name in _SHARED
         if name in budget and name in takes
     }

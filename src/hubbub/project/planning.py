@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hubbub import registry
@@ -94,6 +95,14 @@ def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple
 
 
 def _open(publication: Publication, dataset: Dataset, words: dict[str, Any]) -> Table:
+    if (
+        not any(sign in dataset.file for sign in "*?[")
+        and "://" not in dataset.file
+        and not Path(dataset.file).exists()
+    ):
+        raise WrongUse(
+            f"the dataset {dataset.name} is in {dataset.file[:200]!r}, and nothing is there; correct its file"
+        )
     try:
         return open_table(dataset.file, dataset=dataset.name, ledger=publication.ledger, **words)
     except TypeError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub import series
+from hubbub.errors import WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.trust import key_of
 from hubbub.project.approval import APPROVAL, check_approval
@@ -43,7 +44,9 @@ def run(
         if each.state is State.OPEN and not (accept_weak or each.wanted.accept_weak):
             check_confirmed(each.weak)
     if publication.approval is not None and planned.open:
-        check_approval(markdown(sheet(planned)), publication.file.parent / APPROVAL, key_of(publication.approval))
+        check_approval(
+            markdown(sheet(planned)), publication.file.parent / APPROVAL, _approving_key(publication.approval)
+        )
     _set_policies(publication)
     written = dict[str, dict[str, str]]()
     for each in planned.releases:
@@ -58,6 +61,16 @@ def _of_table(files: dict[str, str], name: str) -> dict[str, str]:
     """The files of one table of a joint release: its own numbers, and what it shares with the others."""
     shared = {what: path for what, path in files.items() if what in ("certificate", "report", "dictionary")}
     return {"release": files[name], **shared} if name in files else {}
+
+
+def _approving_key(who: str) -> str:
+    try:
+        return key_of(who)
+    except WrongUse:
+        raise WrongUse(
+            f"the file says that {who[:100]!r} has to approve, whose key is not known; add it with hubbub trust add, or write the "
+            "key there"
+        ) from None
 
 
 def _set_policies(publication: Publication) -> None:

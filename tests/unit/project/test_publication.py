@@ -244,7 +244,38 @@ WRONG = [
     (TOML.replace("epsilon = 3", ""), "says no promise"),
     (TOML.replace("epsilon = 3", "policy = 3"), "is a table of caps"),
     (TOML.replace('name = "pay"', 'name = "pay"\ndataset = "others"'), "is of one of staff"),
-    (TOML.replace("epsilon = 3", 'epsilon = 3\ndelimeter = ";"'), "that hubbub.open does not know"),
+    (TOML.replace("epsilon = 3", 'epsilon = 3\ndelimeter = ";"'), "did you mean delimiter?"),
+    (TOML.replace("ledger =", "ledgr ="), "did you mean ledger?"),
+    (TOML.replace("importance", "importence"), "the release pay has no 'importence'; did you mean importance?"),
+    (TOML.replace("epsilon = 3", "policy = { differential_epsilonn = 2 }"), "did you mean differential_epsilon?"),
+    (TOML.replace("epsilon = 3", "epsilon = 0"), "the epsilon of staff must be above 0, not 0; write one like 1"),
+    (TOML.replace("epsilon = 3", "epsilon = nan"), "the epsilon of staff must be a number"),
+    (TOML.replace("epsilon = 3", "epsilon = true"), "not bool; write one like 1"),
+    (TOML.replace("epsilon = 3", "epsilon = 3\ndelta = 2"), "the delta of staff must be below 1"),
+    (TOML.replace('by = "unit"', 'by = "unit"\nepsilon = 0'), "units: epsilon must lie between"),
+    (TOML.replace("staff.csv", "nowhere.csv"), "and nothing is there; correct its file"),
+    (TOML.replace('by = "unit"', 'by = "departement"'), "units: there is no column 'departement'"),
+    (TOML.replace('by = "unit"', "by = 3"), "by is a text, or several in brackets"),
+    (TOML.replace('by = "unit"', 'by = "unit"\ncrowd = 20\ncrowd = 30'), "is no TOML file"),
+    (TOML.replace('by = "unit"', 'by = "unit"\nnoise = "pink"'), "leave it out for auto"),
+    (TOML.replace("importance = 8", "importance = 0"), "the importance of pay must be above 0"),
+    (TOML.replace("importance = 8", "importance = 1e400"), "lies between 1/1,000,000 and 1,000,000"),
+    (TOML.replace("importance = 8", 'accept_weak = "yes"'), "is true or false, without quotes"),
+    ('joint = "no"\n' + TOML, "joint is true or false, without quotes"),
+    (TOML.replace('"Who works where"', "3"), "the title of units is a text; put it in quotes"),
+    (TOML.replace('title = "Who works where"', "notes = 3"), "the notes of units are texts in brackets"),
+    (TOML.replace('title = "Who works where"', "labels = { unit = 3 }"), "the labels of units are texts by columns"),
+    (TOML.replace('title = "Who works where"', 'format = "pdf"'), "format must be csv, parquet or xlsx"),
+    ("out = 3\n" + TOML, "out is a text; put it in quotes"),
+    ('approval = "nobody"\n' + TOML, "add it with hubbub trust add, or write the key there"),
+    (TOML.replace("[datasets.staff]", "[dataset.staff]"), "did you mean datasets?"),
+    (TOML.replace("datasets.staff", 'datasets."a/b"'), "choose such a name"),
+    (
+        TOML.replace("epsilon = 3", "")
+        .replace('by = "unit"', 'by = "unit"\ncrowd = 20')
+        .replace('kind = "mean"\nof = "salary"\nby = ["unit"]', 'kind = "histogram"\nby = ["salary"]\ncrowd = 20'),
+        "pay cannot follow the others",
+    ),
     (TOML.replace('kind = "mean"', 'kind = "mean"\n' + SQL), "say one of the two"),
 ]
 
@@ -252,9 +283,11 @@ WRONG = [
 @pytest.mark.parametrize(("text", "sentence"), WRONG, ids=[sentence for _, sentence in WRONG])
 def test_a_file_without_a_meaning_is_refused_with_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises((WrongUse, Refused)) as told:
-        plan(read_plan(put(tmp_path, text)))
+        hubbub.publish_all(put(tmp_path, text))
     assert sentence in str(told.value)
     assert isinstance(told.value, HubbubError)
+    assert spent(tmp_path) == 0
+    assert not (tmp_path / "published").exists()
 
 
 def test_a_folder_with_somebody_elses_release_is_left_alone(tmp_path: Path) -> None:
