@@ -99,7 +99,7 @@ def _published_joint(
     body = certificate_in(folder, ledger, dataset.name)
     same = len(members) == len(names) and same_request(body["release"], members)
     if not same or body.get("reading") != dict(members[0].table.reading):
-        changed = next((name for name in names if found[name] is None), ", ".join(names)[:200])
+        changed = next((name for name in names if found[name] is None), f"the release of {', '.join(names)[:200]}")
         raise Refused(ANOTHER.format(changed))
     spec = registry.read(body["kind"], body["release"])
     assert isinstance(spec, Queries)
