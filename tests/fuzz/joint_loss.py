@@ -1,7 +1,8 @@
-"""Sequences that a ledger admits, of every kind of release, against their joint laws: `... joint_loss [SEQUENCES]`.
+"""Sequences of every kind of release that a ledger admits, against their joint laws.
 
-Each has two to four releases of which two at least are admitted, one at least that is no histogram; no two are alike.
-For each: every small table, everybody who leaves it, everybody who is replaced, every notion that the ledger sums up.
+``python -m tests.fuzz.joint_loss [SEQUENCES [FIRST]]``. Each has two to four releases of which two at least are
+admitted, one at least that is no histogram; no two are alike. For each: every small table, everybody who leaves it,
+everybody who is replaced, every notion that the ledger sums up. FIRST parts what several processes go through.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def release(name: str) -> Release | None:
     return asked(what, "patient", column, False) if column else others()[what]
 
 
-def main(wanted: int) -> int:
+def main(wanted: int, start: int = 0) -> int:
     seen, told, begun = set[tuple[str, ...]](), Counter[str](), time.process_time()
-    for number in count():
+    for number in count(start):
         if len(seen) % AFRESH == 0:
             forget()
             os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="hubbub-joint-")
@@ -58,11 +59,11 @@ def main(wanted: int) -> int:
             return 1
         if len(seen) % 100 == 0 or len(seen) == wanted:
             spent = time.process_time() - begun
-            print(f"{len(seen):,} admitted of {number + 1:,} drawn, {spent:.0f} s: {dict(told)}", flush=True)
+            print(f"{len(seen):,} admitted of {number + 1 - start:,} drawn, {spent:.0f} s: {dict(told)}", flush=True)
         if len(seen) == wanted:
             return 0
     return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 5000))
+    sys.exit(main(*map(int, sys.argv[1:] or ["5000"])))

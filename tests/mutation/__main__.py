@@ -99,9 +99,16 @@ def in_fork(arguments: Sequence[str], plugin: object, planted: Planted | None, s
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         if planted is not None:
+            _forget()
             sys.meta_path.insert(0, planted)
         os._exit(int(pytest.main([*QUIET, *arguments], plugins=[plugin])))
     return _ended(child, time.monotonic() + 10 * seconds)
+
+
+def _forget() -> None:
+    """What was loaded is loaded anew."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("hubbub", "tests")]:
+        del sys.modules[name]
 
 
 def _ended(child: int, latest: float) -> int:
@@ -196,14 +203,23 @@ def jobs(folder: str, each: int, again: bool, ran: list[Ran]) -> list[Job]:
     return found
 
 
-def try_out(left: Sequence[Job], items: Mapping[str, pytest.Item]) -> None:
-    for number, job in enumerate(left, 1):
-        module, known_items = SOURCE / job.key.module, [items[test] for test in job.tests if test in items]
-        test = at_once(module, job.function, job.fault.source, known_items)
-        test = found(module, job.fault.source, job.tests) if test is None else test
-        note(job.key, test)
-        where = f"{job.key.module}:{job.fault.line}: {job.key.what}"
-        print(f"{number} of {len(left)}: {where}: {test or 'NOT NOTICED'}", file=sys.stderr, flush=True)
+def try_out(left: Sequence[Job], items: Mapping[str, pytest.Item]) -> list[Job]:
+    """Those that have to be loaded anew: what is made with a module or class, and what does not fit."""
+    later = []
+    for job in left:
+        chosen = [items[test] for test in job.tests if test in items]
+        test = at_once(SOURCE / job.key.module, job.function, job.fault.source, chosen)
+        if test is None:
+            later.append(job)
+        else:
+            tell(job, test)
+    return later
+
+
+def tell(job: Job, test: str) -> None:
+    note(job.key, test)
+    where = f"{job.key.module}:{job.fault.line}: {job.key.what}"
+    print(f"{where}: {test or 'NOT NOTICED'}", file=sys.stderr, flush=True)
 
 
 def at_once(module: Path, function: str, source: str, items: Sequence[pytest.Item]) -> str | None:
@@ -282,7 +298,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ran = who_runs()
         left = [job for folder in given.folder or FOLDERS for job in jobs(folder, given.each, given.again, ran)]
         files = sorted({test.partition("::")[0] for job in left for test in job.tests})
-        pytest.main([*QUIET, "-s", *files], plugins=[Collected(lambda items: try_out(left, items))])
+        later: list[Job] = []
+        pytest.main([*QUIET, "-s", *files], plugins=[Collected(lambda items: later.extend(try_out(left, items)))])
+        for job in later:
+            tell(job, found(SOURCE / job.key.module, job.fault.source, job.tests))
     DOCUMENT.write_text(written(given.each, results()), encoding="utf-8")
 
 

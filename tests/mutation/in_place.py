@@ -11,8 +11,9 @@ import gc
 import importlib
 import os
 import resource
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -34,16 +35,16 @@ class Collected:
 def function_of(module: str, name: str, source: str) -> tuple[FunctionType, FunctionType] | None:
     """A function as it is loaded, and as the changed text has it; None if it cannot be found in both."""
     loaded = importlib.import_module(module)
-    made: dict[str, Any] = {
-        "__name__": f"{module}.changed",
-        "__file__": loaded.__file__,
-        "__package__": loaded.__package__,
-    }
+    changed = ModuleType(f"{module}_changed")
+    changed.__dict__.update(__file__=loaded.__file__, __package__=loaded.__package__)
+    sys.modules[changed.__name__] = changed  # dataclasses look their types up there
     try:
-        exec(compile(source, str(loaded.__file__), "exec"), made)
+        exec(compile(source, str(loaded.__file__), "exec"), changed.__dict__)
     except Exception:
         return None
-    one, two = (_found(space, name.split(".")) for space in (vars(loaded), made))
+    finally:
+        del sys.modules[changed.__name__]
+    one, two = (_found(space, name.split(".")) for space in (vars(loaded), vars(changed)))
     fits = one is not None and two is not None and one.__code__.co_freevars == two.__code__.co_freevars
     return (one, two) if fits and one is not None and two is not None else None
 

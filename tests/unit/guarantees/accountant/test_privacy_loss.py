@@ -136,3 +136,11 @@ def test_what_does_not_fit_is_refused() -> None:
         differential_beforehand(stated(leaky), stated(leaky), at_delta=Fraction(1, 10))
     with pytest.raises(WrongUse, match="at least one"):
         differential_so_far(at_delta=Fraction(1, 10))
+
+
+def test_fresh_samples_are_taken_for_granted_only_where_something_is_sampled() -> None:
+    two = [stated(DifferentialPrivacy(epsilon=Fraction(1, 10)))] * 2
+    for rates, fresh in ((None, False), ([Fraction(1)] * 2, False), ([Fraction(1), Fraction(1, 2)], True)):
+        for way in (differential_beforehand, differential_so_far):
+            step = way(*two, at_delta=Fraction(1, 10**9), rates=rates)
+            assert any("fresh secret sample" in text for text in step.all_assumptions()) is fresh
