@@ -199,8 +199,9 @@ def taken(browser: Browser, address: str, name: str, into: Path) -> list[str]:
         browser.open(address)
         if "/plan" in address:
             browser.settled()
-        high = browser.driver.execute_script("return document.documentElement.scrollHeight")
-        browser.width(width, min(int(high), 6000))
+        for _ in range(2):  # what is beside the page may grow with the window
+            high = browser.driver.execute_script("return document.documentElement.scrollHeight")
+            browser.width(width, min(int(high), 6000))
         taken = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
         file = into / f"{name}-{what}.png"
         file.write_bytes(base64.b64decode(taken["data"]))

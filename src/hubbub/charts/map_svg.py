@@ -54,10 +54,11 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
 
 
 def _limits(of: Map) -> list[int]:
-    """The smallest number of points of each shade: equal factors, at least 2."""
-    most = max((points for *_, points in of.squares), default=1)
-    factor = max(2.0, (most + 1) ** (1 / len(_SHADES)))
-    return sorted({max(1, math.floor(factor**i)) for i in range(len(_SHADES)) if factor**i <= most})
+    """The smallest number of points of each shade: from the least that a square has on, in equal factors of at least 2."""
+    found = [points for *_, points in of.squares] or [1]
+    least, most = max(1, min(found)), max(found)
+    factor = max(2.0, ((most + 1) / least) ** (1 / len(_SHADES)))
+    return sorted({math.floor(least * factor**i) for i in range(len(_SHADES)) if least * factor**i <= most})
 
 
 def _squares(of: Map, x: float, y: float, long: float, high: float) -> list[str]:

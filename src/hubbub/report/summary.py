@@ -7,12 +7,13 @@ from typing import Final
 
 from hubbub.certificate.explanation import meaning
 from hubbub.certificate.for_a_person import OTHERS, guess
-from hubbub.charts.language import kept_english, say, spoken
+from hubbub.charts.language import kept_english, localized, say, spoken
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.release import Release
+from hubbub.report.numbers import padded
 from hubbub.report.text import escaped, sentence
 
 _MOST: Final = 100_000  # rows that are looked at
@@ -76,14 +77,20 @@ def exactness(release: Release) -> tuple[str, ...]:
     if len(widths) == 1 and len(release) == 1:
         grid = release.result.display(1)
         _, (value, interval, *_), _ = grid.rows[0]
+        value, interval = padded([value, interval])
         return f"The {grid.numbers[0]} is {value}, and its interval goes from {interval}", *meant
     known = sorted(width for width in widths if width is not None)
     if release.result.unlike_rows() or 2 * len(known) <= len(widths):
         return meant
     middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
     if len(known) == len(widths) and known[-1] <= _ALIKE * middle:
-        return say("No interval is wider than {width}", width=_phrase(known[-1], release)), *meant
-    return say("Half of the intervals are at most {width} wide", width=_phrase(middle, release)), *meant
+        return _filled(say("No interval is wider than {width}", width="\0"), known[-1], release), *meant
+    return _filled(say("Half of the intervals are at most {width} wide", width="\0"), middle, release), *meant
+
+
+def _filled(sentence: str, width: float, release: Release) -> str:
+    """With a width that is in the language of the page already."""
+    return sentence.replace("\0", _phrase(width, release))
 
 
 def _phrase(width: float, release: Release) -> str:
@@ -91,7 +98,7 @@ def _phrase(width: float, release: Release) -> str:
     drawing = release.result.drawing()
     if isinstance(drawing, Bars) and drawing.percent:
         return say("{width} percentage points", width=f"{ceil(1000 * width) / 10:.1f}")
-    return in_digits(width)
+    return localized(in_digits(width))
 
 
 def in_digits(width: float) -> str:

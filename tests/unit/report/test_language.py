@@ -17,6 +17,7 @@ from hubbub.errors import WrongUse
 from hubbub.report import report
 from hubbub.report.heading import Heading, heading
 from hubbub.report.picture import NOT_DRAWN
+from hubbub.report.summary import exactness
 from hubbub.verification import load, verify
 from tests.fresh import enter
 
@@ -130,3 +131,12 @@ def test_a_language_that_is_none_is_refused() -> None:
     assert LANGUAGES[0] == "en"
     with pytest.raises(WrongUse, match="en or de, not 'xx'"):
         heading(language="xx")
+
+
+def test_a_width_is_written_once_in_the_language() -> None:
+    """Numbers that were written with a decimal comma are not written again."""
+    people = pa.table({"town": ["Bath"] * 700 + ["York"] * 800, "age": [i % 90 for i in range(1500)]})
+    shares = enter(people).fraction(where="age >= 65", by=["town=Bath,York"], epsilon=1)
+    with speaking("de"):
+        said = exactness(shares)[0]
+    assert re.search(r"\d,\d Prozentpunkte", said), said

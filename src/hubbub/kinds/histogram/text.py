@@ -95,6 +95,8 @@ def _title(spec: Histogram) -> str:
 
 def _whose(spec: Histogram) -> str:
     sampled = "people in a secret sample of the table"
+    if spec.sample is not None:
+        sampled = f"people in a secret sample of about {to_text(100 * spec.sample)} % of the table"
     if spec.unit.one_row_per_person:
         return (
             f"{'people' if spec.sample is None else sampled}, each once in one of their rows drawn at random (neither how "

@@ -51,7 +51,7 @@ def test_a_domain_of_a_million_million_bins_lists_those_that_show_a_number() -> 
     assert found.published.values.tolist() == [30, 25]
     assert found.facts()["bins"] == 10**12
     assert found.facts()["rows_suppressed"] == 10**12 - 2
-    told, _ = found.sentences()
+    told, *_ = found.sentences()
     assert told == (
         "999,999,999,998 of 1,000,000,000,000 bins are hidden; 2 show a number. Not listed means hidden, and may well "
         "be empty: 0 to 19 people."
