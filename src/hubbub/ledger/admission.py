@@ -67,7 +67,7 @@ class Entered:
 
     @property
     def accountant(self) -> Accountant | None:
-        """The pairs of laws that dominate it; None where no loss is bounded."""
+        """The accountant of its dominating pairs; None if no loss is bounded."""
         return self.pairs or self.charge.accountant
 
     @property
@@ -127,7 +127,7 @@ class Planned:
     why: str = ""
 
     def at(self, delta: Fraction) -> Total:
-        """What holds at a delta."""
+        """The total at this delta."""
         if self.accountant is None:
             return Total(why=self.why)
         try:
@@ -138,7 +138,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Every notion."""
+    """What all releases promise together, under each notion of privacy."""
 
     differential: Total
     zero_knowledge: Total
@@ -153,7 +153,7 @@ class Totals:
 
     @property
     def holds(self) -> bool:
-        """Whether anything is left of the promises to everybody."""
+        """Whether some notion still promises something to everybody."""
         kinds = (self.differential, self.replaced, self.zero_knowledge, self.crowd_blending, self.outlier)
         return any(total.derivation is not None for total in kinds)
 
@@ -241,7 +241,7 @@ def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
 
 
 def _planned(releases: Sequence[Entered], losses: Total) -> Planned:
-    """All pairs together; what has no bounded loss, or a delta of 1, has none."""
+    """The accountant of all dominating pairs; none if a release has no bounded loss or a delta of 1."""
     if losses.derivation is None:
         return Planned(why=losses.why)
     steps = []
@@ -274,7 +274,7 @@ def _pairs(found: Sequence[tuple[int, Accountant | None]], steps: Sequence[Deriv
 
 
 def _concentrated(releases: Sequence[Entered]) -> Total:
-    """rho of all of them, where one at least has Gaussian noise: else the sum of the epsilons says more."""
+    """The sum of the rhos, if a release has Gaussian noise; without one the sum of the epsilons is the stronger claim."""
     if all(each.charge.concentrated is None for each in releases):
         return Total(why="no release promises it")
     steps = []
@@ -287,7 +287,7 @@ def _concentrated(releases: Sequence[Entered]) -> Total:
 
 
 def _total(derivation: Derivation, why: str = "") -> Total:
-    """What a derivation concludes, unless that is nothing: a delta of 1 allows everything."""
+    """The conclusion of a derivation as a total; no total if its delta is 1, which promises nothing."""
     if getattr(derivation.conclusion, "delta", 0) >= 1:
         return Total(why="their deltas add up to 1, and that promises nothing")
     return Total(derivation=derivation, why=why)
@@ -453,7 +453,7 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
 
 
 def _surveyed(releases: Sequence[Entered], losses: Total, survey: PoissonSurvey) -> tuple[Total, Total]:
-    """The same of a survey with weights, of which every release must be weighted: what they lose adds up inside."""
+    """The same for a weighted survey: every release must be weighted, and their losses compose inside the sample."""
     other = next((each for each in releases if each.charge.collected != survey), None)
     if other is not None:
         none = Total(
@@ -467,7 +467,7 @@ def _surveyed(releases: Sequence[Entered], losses: Total, survey: PoissonSurvey)
 
 
 def _population(people: People | None) -> People | None:
-    """Those whom a table was drawn from; who is who, the table says."""
+    """The population that a table was sampled from, with the privacy unit of the table."""
     return None if people is None else replace(people, whose=Whose.POPULATION)
 
 

@@ -26,7 +26,7 @@ ENDING: Final = ".anchor"
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What is remembered about a ledger."""
+    """The last known state of a ledger, stored outside of it."""
 
     path: str
     ledger: str  # its id
@@ -52,14 +52,14 @@ def find(ledger: Path) -> Anchor | None:
 
 
 def furthest(identity: str) -> Anchor | None:
-    """How far a ledger has come, wherever it was."""
+    """The last entry of a ledger that any anchor remembers."""
     found = (_load(file) for file in folder().glob(f"*{ENDING}"))
     same = [known for known in found if known is not None and known.ledger == identity]
     return max(same, key=lambda known: known.number, default=None)
 
 
 def keep(anchor: Anchor) -> None:
-    """Remember, durably; an anchor never goes back."""
+    """Store the anchor durably; it never moves back to an earlier entry."""
     file = anchor_path(Path(anchor.path))
     known = _load(file)
     if known is not None and known.ledger == anchor.ledger and (known.number > anchor.number or known == anchor):

@@ -75,7 +75,7 @@ class Charge:
 
     @property
     def pure(self) -> DifferentialPrivacy | None:
-        """The same without a delta."""
+        """The smallest loss with delta 0."""
         return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
 
     @property

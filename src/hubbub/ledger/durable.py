@@ -60,7 +60,7 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 
 def settle(handle: int) -> None:
-    """Wait until what was written to an open file is on the disk."""
+    """Sync the bytes of an open file to the disk."""
     os.fsync(handle)
 
 

@@ -56,7 +56,7 @@ class Entry:
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
-        """What it says."""
+        """The content of the entry."""
         return json.loads(self.written)  # type: ignore[no-any-return]  # the seal says that it is what we wrote
 
 
@@ -110,7 +110,7 @@ class Page:
 
     @property
     def entries(self) -> list[Entry]:
-        """All of them, from the beginning."""
+        """All entries, the first one first."""
         return chain(self._base)
 
     @property

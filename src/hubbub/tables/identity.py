@@ -38,11 +38,11 @@ class Identity:
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be told that nothing of it was touched."""
+        """Whether a change of the table can be detected."""
         return bool(self.parts) and not self.is_partial
 
     def joined(self, other: Identity) -> Identity:
-        """Of both together, so that what was released of either is known again."""
+        """The identity of both tables, so that releases of either are found."""
         return Identity(
             parts=tuple(dict.fromkeys((*self.parts, *other.parts))),
             missing=tuple(dict.fromkeys((*self.missing, *other.missing))),
@@ -50,7 +50,7 @@ class Identity:
         )
 
     def marks(self) -> tuple[str, ...]:
-        """Words by which the ledger knows it again."""
+        """The search keys under which the ledger finds this table."""
         return tuple(dict.fromkeys(word for part in self.parts for word in _marks(part)))
 
     def overlap_marks(self) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ class Cells:
     spelled: tuple[tuple[str, int], ...] = ()
 
     def missing_option(self) -> str:
-        """What declares them missing, in this column."""
+        """The option that declares these spellings missing in this column."""
         return Missing(((self.column, tuple(text for text, _ in self.spelled)),)).to_json()[0]
 
 
@@ -75,7 +75,7 @@ class Persons:
 
     @property
     def once(self) -> bool:
-        """Whether each has one row."""
+        """Whether each person has one row."""
         return not self.nobody and all(rows == 1 for rows, _ in self.rows)
 
     @property

@@ -1,4 +1,4 @@
-"""What the bins of a histogram are called."""
+"""The labels of bins."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Unit:
 
     @property
     def chooses(self) -> bool:
-        """Whether it chooses among the rows or bins of a person."""
+        """Whether rows or bins of a person are chosen at random."""
         return self.one_row_per_person or self.distinct is not None or self.counts_rows
 
     @property
@@ -75,7 +75,7 @@ class Unit:
 
     @property
     def rows(self) -> str:
-        """What rows are called."""
+        """The noun for rows, in the plural."""
         return self.rows_called or "rows"
 
     @property
@@ -109,7 +109,7 @@ class Unit:
 
     @property
     def assumption(self) -> Assumption:
-        """What is taken for granted about it."""
+        """The assumption that the certificate states about the privacy unit."""
         if self.person is None:
             return Assumption("person.row", "each row is taken to be one person")
         given = (("person", self.person),)
@@ -130,7 +130,7 @@ class Unit:
 
     @property
     def describe(self) -> str:
-        """The same in words."""
+        """The privacy unit as a sentence."""
         return str(self.assumption)
 
 
@@ -284,7 +284,7 @@ class Collected:
 
     @property
     def sample(self) -> IndependentSample:
-        """The same as a class of samples."""
+        """The declared sampling as a class of samples."""
         if self.low == self.high and not self.exempt:
             return BernoulliSample(p=self.high)
         highest = Fraction(1) if self.exempt else self.high

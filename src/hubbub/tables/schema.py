@@ -40,7 +40,7 @@ _NUMBERS: Final = {
 
 
 class ColumnType(Enum):
-    """What a column holds, as far as bins care."""
+    """The type of a column, as far as bins depend on it."""
 
     TEXT = "text"
     INTEGER = "whole numbers"

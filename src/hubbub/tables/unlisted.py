@@ -75,7 +75,7 @@ def is_possible(share: Fraction, axes: Sequence[Countable]) -> bool:
 
 
 def assumed(share: Fraction | None) -> tuple[Assumption, ...]:
-    """What is taken for granted where a share was declared."""
+    """The assumption that the certificate states for a declared share."""
     if share is None:
         return ()
     sentence = (

@@ -46,7 +46,7 @@ class FrozenPeriod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesState:
-    """All that a series keeps. Private."""
+    """Everything that a series stores between periods. Private."""
 
     nonce: str  # of the series
     secret: str  # the key of the words by which people are known
@@ -57,7 +57,7 @@ class SeriesState:
     dated: frozenset[str] = frozenset()  # words of the rows that counted: who, and of which period their date is
 
     def word(self, person: str) -> str:
-        """The word by which a person is known here."""
+        """The keyed hash of a person's id, by which the state recognises them."""
         key = bytes.fromhex(self.secret)
         return hashlib.blake2b(person.encode(), key=key, digest_size=_WORD).hexdigest()
 
@@ -101,7 +101,7 @@ class SeriesState:
         return tuple(found)
 
     def written(self) -> bytes:
-        """As bytes; the digest of these is in the ledger."""
+        """The state as bytes, whose digest the ledger stores."""
         return canonical(
             {
                 "format": FORMAT,
@@ -126,7 +126,7 @@ class SeriesState:
 
 
 def new_state(nonce: str) -> SeriesState:
-    """Before the first period."""
+    """The state before the first period."""
     return SeriesState(nonce=nonce, secret=SystemSource().words(4).tobytes().hex())
 
 
@@ -207,5 +207,5 @@ def forget_others(ledger: Path, nonce: str, digest: str) -> None:
 
 
 def frozen(state: SeriesState, new: tuple[FrozenPeriod, ...], **changes: Any) -> SeriesState:
-    """With more periods."""
+    """The state with these periods added."""
     return replace(state, periods=(*state.periods, *new), **changes)
