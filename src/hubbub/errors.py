@@ -18,7 +18,8 @@ A parameter stands between backquotes, alone or with a value, as Python has it: 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Final
 
 _MARK: Final = re.compile(r"`([A-Za-z]\w*)(?:=([^`]*))?`")
@@ -84,3 +85,12 @@ class CheckFailed(HubbubError):
     """A claim was checked and does not hold."""
 
     exit_code: ClassVar[int] = 4
+
+
+@contextmanager
+def writing(what: str, another: str = "file") -> Iterator[None]:
+    """Whatever the disk refuses in the block, in one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise WrongUse(f"{what} cannot be written: {error.strerror or error}; choose another {another}") from error

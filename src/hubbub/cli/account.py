@@ -37,7 +37,7 @@ from hubbub.account import (
     sanitize,
 )
 from hubbub.cli import Commands, examples, page, print_json, question, table
-from hubbub.errors import WrongUse, in_shell
+from hubbub.errors import in_shell, writing
 from hubbub.protocol.option import Option, options_of
 
 PROMISES: Final = """
@@ -101,13 +101,10 @@ def _write(rows: Sequence[Mapping[str, Any]], path: str, made: Tradeoff) -> None
 
         amplification_chart(rows, made.title, floor=float(made.floor)).save(path)
         return
-    try:
-        with open(path, "w", newline="", encoding="utf-8") as out:
-            writer = csv.DictWriter(out, fieldnames=list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise WrongUse(f"the curve cannot be written to {path}: {error.strerror}; choose another file") from error
+    with writing(f"the curve {path}"), open(path, "w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _table(

@@ -20,7 +20,7 @@ from hubbub.cli import (
     table,
     watched,
 )
-from hubbub.errors import CheckFailed, WrongUse
+from hubbub.errors import CheckFailed, WrongUse, writing
 from hubbub.progress import working
 from hubbub.protocol.channel_options import OPTIONS
 
@@ -334,12 +334,8 @@ def _laws_page(done: Simulated) -> str:
 
 
 def _write(out: str, text: str) -> None:
-    try:
+    with writing(f"the page {out}"):
         Path(out).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WrongUse(
-            f"the page cannot be written to {out}: {error.strerror or error}; choose another file"
-        ) from error
 
 
 # --- stories and everything -----------------------------------------------------------------------------------------

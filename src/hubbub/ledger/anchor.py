@@ -52,7 +52,7 @@ def find(ledger: Path) -> Anchor | None:
 
 
 def furthest(identity: str) -> Anchor | None:
-    """The last entry of a ledger that any anchor remembers."""
+    """The anchor of this ledger with the highest entry number, whatever its path."""
     found = (_load(file) for file in folder().glob(f"*{ENDING}"))
     same = [known for known in found if known is not None and known.ledger == identity]
     return max(same, key=lambda known: known.number, default=None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import display, echo, page, print_json, print_text
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, writing
 
 if TYPE_CHECKING:
     from hubbub.noise.source import PublicDice
@@ -51,10 +51,8 @@ def write_signed(options: dict[str, Any], record: CountRecord | ConfiguredRecord
 
     path = options["record"]
     signed = sign(record.to_sign(), Ledger(options["ledger"]))
-    try:
+    with writing("the record"):
         Path(path).write_bytes(signed)
-    except OSError as error:
-        raise WrongUse(f"the record cannot be written: {error.strerror or error}; choose another file") from error
     return {"record": path, "public_key": read_canonical(signed, "the record")[SIGNATURE]["public_key"]}
 
 
@@ -128,12 +126,10 @@ def write_reports(folder: str, texts: Mapping[str, str]) -> dict[str, Any]:
     at = Path(folder)
     if there := sorted(name for name in texts if (at / name).exists()):
         raise WrongUse(f"the folder for the reports has a {there[0]} already; choose another folder")
-    try:
+    with writing("the reports", "folder"):
         at.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (at / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WrongUse(f"the reports cannot be written: {error.strerror or error}; choose another folder") from error
     return {"reports": [str(at / name) for name in texts]}
 
 
@@ -185,8 +181,6 @@ def print_precincts(units: Sequence[UnitCounts]) -> None:
 
 def write_page(path: str, text: str) -> dict[str, Any]:
     """Write the page, and say where it is."""
-    try:
+    with writing("the page"):
         Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WrongUse(f"the page cannot be written: {error.strerror or error}; choose another file") from error
     return {"page": path}

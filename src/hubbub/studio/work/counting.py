@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.certificate.certificate import SIGNATURE, sign
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, writing
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import PublicDice, Source, SystemSource
 from hubbub.numeric.exact import integer
@@ -185,12 +185,10 @@ def write(request: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -
         text = seats_page(result, read, repeating)
     else:
         text = results_page(answer, read, None if len(read.ballots.levels) else pairwise(read.ballots), repeating)
-    try:
+    with writing("the result", "folder"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RESULTS).write_text(text, encoding="utf-8")
         (folder / RECORD).write_bytes(signed)
-    except OSError as error:
-        raise WrongUse(f"the result cannot be written: {error.strerror or error}; choose another folder") from error
 
 
 def write_office(office: OfficeFile, file: str, folder: Path, ledger: Ledger) -> None:
@@ -210,13 +208,11 @@ def write_office(office: OfficeFile, file: str, folder: Path, ledger: Ledger) ->
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     texts = exports(office, counted, units, now)
     texts[RESULTS] = office_page(office.configuration, counted, units, repeating)
-    try:
+    with writing("the result", "folder"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
         (folder / RECORD).write_bytes(signed)
-    except OSError as error:
-        raise WrongUse(f"the result cannot be written: {error.strerror or error}; choose another folder") from error
 
 
 def command(request: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, writing
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import abif, blt, cast_votes, preflib
 from hubbub.voting.formats.ballot_file import RANKS, RULES_FOR, BallotFile, check_units
@@ -199,7 +199,5 @@ def write(ballots: Ballots, path: str | Path, *, title: str = "") -> None:
         text = preflib.write(ballots, kind, title=title, name=Path(path).name)
     else:
         raise WrongUse(f"ballots are written to {', '.join((*preflib.ENDINGS, 'csv'))} files, by their ending")
-    try:
+    with writing("the ballots"):
         Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WrongUse(f"the ballots cannot be written: {error.strerror or error}; choose another file") from error
