@@ -221,6 +221,7 @@ CASES = {
     "queries, split tables": Case(
         "queries", {"columns": DOMAIN, "class": "marginals:1", "epsilon": "1", "method": "split-tables"}
     ),
+    "queries, named tables": Case("queries", {"columns": DOMAIN, "class": "tables:both=1+2*2,one=1", "epsilon": "1"}),
     "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
     "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **KNOWN}, FEWER, OTHERS),
     "synthetic": Case("synthetic", {"columns": DOMAIN, **GAUSSIAN, "size": "60"}, declared=False),
