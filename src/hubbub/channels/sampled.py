@@ -71,6 +71,8 @@ def _one(setting: Setting, case: Case, delta: Exact, unmarked: bool) -> Amplifie
     found = custom_curve.own_epsilon_at(
         case.crowd, case.removal, case.rate, delta, tagged=not unmarked, own=None if case.own == case.rate else case.own
     )
+    if case.exempt and (averaged := epsilon_at(single, delta)).epsilon < found.epsilon:
+        return averaged  # exempt people as often as they are there
     if found.theorem != custom_curve.THEOREM:
         return replace(found, theorem=setting.theorem)
     return replace(found, theorem=UNMARKED_NOISE if unmarked else EXACT_BINS)
@@ -236,6 +238,8 @@ def _step(
     for i, case in enumerate(setting.cases):
         mark = "" if len(setting.cases) == 1 else f"_{i + 1}"
         named = texts(rate=case.rate, own_rate=case.own, crowd=case.crowd, removal=case.removal, blending=case.blending)
+        if case.exempt:
+            named = (*named, *texts(exempt=case.exempt, exempt_rate=case.exempt_rate))
         numbers += [(f"{name}{mark}", text) for name, text in named]
     used = (*assumptions, BINS) if bins else assumptions
     return premise.then(

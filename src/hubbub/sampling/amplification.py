@@ -22,6 +22,7 @@ the same sample have delta = p Pr[Bin(n, p) >= k] at every epsilon.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -41,6 +42,7 @@ ROBUST: Final = "Theorem 16, sharp (crowd-blending and a sample of uneven rates)
 DISTRIBUTIONAL: Final = "Theorem 22, sharp (outlier privacy and a distribution over data sets)"
 
 _EXACT: Final = Fraction(0)
+_MOST_EXEMPT: Final = 40
 
 
 def crowd_blending(k: Exact, epsilon: Exact, rate: Exact) -> Setting:
@@ -81,7 +83,8 @@ def robust(
 
     Guarantee: what follows from this setting holds however the rates below `rate_high` are spread, and whoever the
     exempt are, sampled with at most `rate_max` (Theorem 16 without its factor and without its lower limit: by convexity
-    the worst rates are 0 and `rate_high`). With `bins`, the mechanism is a table of counts, whose people blend exactly.
+    the worst rates are 0 and `rate_high`). With `bins`, the mechanism is a table of counts, whose people blend exactly. Up
+    to 40 exempt people are counted as often as they are sampled, and more as if they always were.
     """
     p, crowd, close = _rate(rate_high), _crowd(k), finite_loss(epsilon)
     few = integer(exempt, "the number of exempt people")
@@ -91,10 +94,16 @@ def robust(
     if few == 0 and most != p:
         raise WrongUse("a highest rate is for exempt people, and nobody is exempt; leave it out, or say how many are")
     blending = _EXACT if bins else close
-    cases = [_case(p, p, crowd - few, close, blending)]
-    if few:
-        cases.append(_case(p, most, crowd - few + 1, close, blending))  # an exempt person has one exempt other fewer
+    cases = [_with_exempt(_case(p, p, crowd - few, close, blending), few, most)]
+    if few:  # an exempt person has one exempt other fewer
+        cases.append(_with_exempt(_case(p, most, crowd - few + 1, close, blending), few - 1, most))
     return Setting(theorem=ROBUST, cases=tuple(cases))
+
+
+def _with_exempt(case: Case, exempt: int, rate: Fraction) -> Case:
+    if not 0 < exempt <= _MOST_EXEMPT or rate == 1:
+        return case
+    return replace(case, exempt=exempt, exempt_rate=rate)
 
 
 def distributional(k: Exact, epsilon: Exact, rate_high: Exact, exempt: Exact = 0, blend: Exact = 0) -> Setting:

@@ -49,8 +49,8 @@ in docs/theorem-map.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from heapq import heappop, heappush
@@ -88,7 +88,8 @@ class _TooWide(Exception):
 class Case:
     """One kind of protected person: the others are sampled with `rate`, the person with `own`; K is `crowd`.
 
-    `removal` is eta and `blending` is beta, as above. A crowd of at most 1 promises nothing.
+    `removal` is eta and `blending` is beta, as above. A crowd of at most 1 promises nothing. `crowd` counts `exempt` others
+    as if they were surely in the sample; each is, independently, with a probability of at most `exempt_rate`.
     """
 
     rate: Fraction
@@ -96,6 +97,8 @@ class Case:
     crowd: int
     removal: Fraction
     blending: Fraction
+    exempt: int = 0
+    exempt_rate: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", chance(self.rate, "the sampling rate"))
@@ -110,12 +113,28 @@ class Case:
     @property
     def floor(self) -> Delta:
         """p_t p^(K-1): no epsilon has a smaller delta, because all of K - 1 others may be sampled."""
+        if self.exempt:
+            with precision():
+                return sum((w * _ball(each.floor) for w, each in self.by_exempt()), arb(0))
         if self.own == 0 or self.rate in (0, 1) or self.crowd <= 1:
             return self.own if self.crowd <= 1 or self.rate else Fraction(0)
         if self.crowd <= _EXACT_POWER:
             return self.own * self.rate ** (self.crowd - 1)
         with precision():
             return ball(self.own) * ball(self.rate) ** (self.crowd - 1)
+
+    def by_exempt(self) -> Iterator[tuple[arb, Case]]:
+        """How likely it is that so many of the exempt are sampled, and the case with these surely in it."""
+        r = self.exempt_rate
+        for there in range(self.exempt + 1):
+            weight = math.comb(self.exempt, there) * r**there * (1 - r) ** (self.exempt - there)
+            if weight:
+                crowd = self.crowd + self.exempt - there
+                yield ball(weight), replace(self, crowd=crowd, exempt=0, exempt_rate=Fraction(1))
+
+
+def _ball(delta: Delta) -> arb:
+    return ball(delta) if isinstance(delta, Fraction) else delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +146,14 @@ class Worst:
     direction: str
 
 
+def _averaged(case: Case, epsilon: Fraction) -> Worst:
+    with precision():
+        parts = [(weight, worst(each, epsilon)) for weight, each in case.by_exempt()]
+        deltas = [weight * _ball(found.delta) for weight, found in parts]
+        _, most = max(zip(deltas, parts, strict=True), key=lambda each: float(each[0].mid()))
+        return Worst(sum(deltas, arb(0)), most[1].others, most[1].direction)
+
+
 @lru_cache(maxsize=4096)
 def worst(case: Case, epsilon: Fraction) -> Worst:
     """The delta of a case at `epsilon`, over all class sizes and both directions.
@@ -136,9 +163,16 @@ def worst(case: Case, epsilon: Fraction) -> Worst:
     mechanism reaches the supremum (Theorem A), and the upper end is above it by a factor of 1 + 2^-40; by about
     1 + 10^-8 for crowds of a million or losses of 50, and 1 + 10^-4 for rates around 10^-9, whose class sizes are too
     many to sift.
+
+    Exempt people who are there with a probability r below 1: given which of them are sampled, which says nothing about
+    the person, the laws with and without the person are those of a case with them surely there, and delta is jointly
+    convex. It falls as the crowd grows, so that all of them at r are the worst: delta is at most the mean over Bin(exempt,
+    r) of the deltas with so many there.
     """
     if epsilon < 0:
         raise WrongUse("a loss below 0 does not exist; ask for the delta at an epsilon of at least 0")
+    if case.exempt:
+        return _averaged(case, epsilon)
     if case.own == 0:
         return Worst(Fraction(0), 0, JOINING)
     if case.crowd <= 1 or case.rate == 1:

@@ -9,8 +9,8 @@ a neighbouring integer Z without bias, and adds noise with the *stepped* law
 which sums to 1 for one c only. With h = 0 this is the simulator of Theorem A3. A sample smears the peak of the law; the
 step puts back, in the middle, what was smeared, and lightens the tails, which were too heavy. On a large table, with
 sigma the standard deviation of the sample's answer at a share of a half and rho = sigma/L, h = 0 reaches epsilon = 0.5 at
-rho = 0.73 and the step at 1.03; epsilon = 1 at 1.41 and 1.80. (A linear program over all laws of added noise finds this
-very shape.)
+rho = 0.73 and the step at 1.03; epsilon = 1 at 1.41 and 1.80. (A linear program over all laws of added noise, in
+floating point and for such tables, finds this shape.)
 
 **Theorem (stepped simulator).** Let K be the ones among the n - 1 others. The release is epsilon-zero-knowledge private
 with respect to RS(k), without a delta, if for every K and every integer x
@@ -33,7 +33,7 @@ if x lies between.
 Above, e^epsilon q^D is above its chord times e^(-(D/L)^2/8) (Hoeffding's lemma for two values), and between K0 and K1
 the smallest q^D of the stretch is taken. Exchanging zeros and ones exchanges K and n - 1 - K: half of the K are all.
 
-*Floats.* All sums are of positive numbers, or of such and a part of them: with at most 10^6 terms and h at most 2.5 their
+*Floats.* All sums are of positive numbers, or of such and a part of them: with at most 13,000 terms and h at most 2.5 their
 relative error is below 1e-8, and every inequality is asked with that to spare.
 """
 

@@ -45,6 +45,7 @@ from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, loss, positiv
 Cell: TypeAlias = tuple[int | None, int | None, Loss]
 """The integers n from the first to the second (None: endless) stand for this epsilon_tot."""
 
+_LARGEST_ALPHA = 5_000
 _NEGLIGIBLE = Fraction(1, 10**32)
 _MOST_PARTS, _FEW_COUNTS = 3_000, 3  # of a law that is compared when a certificate is checked, and how many are
 _GAP = 1000  # cells are listed across a gap of this many integers and no more
@@ -270,6 +271,8 @@ def _law(channel: LowerBound, count: int) -> Law:
 def checked(curve: Curve, epsilon_a: Exact, alpha: Exact) -> tuple[Fraction, Fraction]:
     """epsilon_A and alpha, or why they cannot be used with this curve."""
     rate, a = noise_rate(epsilon_a, "epsilon-a"), positive(alpha, "alpha")
+    if a > _LARGEST_ALPHA:
+        raise WrongUse(f"alpha must be at most {_LARGEST_ALPHA:,}, whose delta can still be written out; lower it")
     if not curve.is_monotone:
         raise WrongUse("the curve must not decrease; use curve.envelope()")
     if curve.at(1) < rate:
