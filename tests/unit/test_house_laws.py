@@ -620,6 +620,7 @@ def test_pages_name_nobody_to_write_to_whom_the_package_does_not_name() -> None:
 LATE = (
     "click",
     "duckdb",
+    "highspy",
     "psycopg",
     "pyarrow",
     "pyspark",

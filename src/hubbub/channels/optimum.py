@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from hubbub.channels.remap import Penalty, penalty, prior_weights
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.numeric.exact import Exact, Infinite
+from hubbub.numeric.linear_programs import Program
+from hubbub.numeric.sparse_rows import SparseRows, sparse_rows
 
 Matrix = NDArray[np.float64]  # count, answer -> number
 
@@ -58,24 +60,22 @@ def optimum(curve: Curve, prior: Sequence[Exact], loss: Penalty = "absolute") ->
 
 def cheapest(curve: Curve, cost: Matrix) -> Matrix:
     """The private mechanism x with the smallest sum of cost[c, y] x[c, y]: a vertex of the set of all of them."""
-    from scipy.optimize import linprog  # late: it takes longer to load than most programs run
-
     unit = _units(curve, cost)
-    rows, equal_to, private = _constraints(curve, unit)
+    matrix, least, most = _constraints(curve, unit)
     scale = float(np.abs(cost).max()) or 1.0
-    solved = linprog(
-        (cost / scale * unit).ravel(),
-        A_ub=private,
-        b_ub=None if private is None else np.zeros(private.shape[0]),
-        A_eq=rows,
-        b_eq=equal_to,
-        bounds=(0, None),
-        method="highs",
-        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
+    program = Program(
+        cost=(cost / scale * unit).ravel(),
+        matrix=matrix,
+        row_low=least,
+        row_high=most,
+        low=np.zeros(cost.size),
+        high=np.full(cost.size, np.inf),
+        tolerance=_TOLERANCE,
     )
-    if solved.status != 0:
+    solved = program.solve()
+    if not solved.optimal or solved.point is None:
         raise CheckFailed(f"the linear program was not solved ({solved.message}); try fewer counts or a flatter curve")
-    x: Matrix = np.maximum(solved.x, 0).reshape(cost.shape) * unit
+    x: Matrix = np.maximum(solved.point, 0).reshape(cost.shape) * unit
     return x
 
 
@@ -92,29 +92,28 @@ def _units(curve: Curve, cost: Matrix) -> Matrix:
     return units
 
 
-def _constraints(curve: Curve, unit: Matrix) -> tuple[Any, Matrix, Any | None]:
-    """Sparse rows for: equal to, equal to what, and at most 0 (None if there are none)."""
-    from scipy.sparse import coo_array, csr_array, vstack
-
+def _constraints(curve: Curve, unit: Matrix) -> tuple[SparseRows, Matrix, Matrix]:
+    """Rows, and between what they lie: each law sums to 1, and neighbouring laws are as close as the curve says."""
     size = len(unit)
     index = np.arange(size * size).reshape(size, size)
+    blocks = [(np.repeat(np.arange(size), size), index.ravel(), unit.ravel())]
+    least = [np.ones(size)]
 
-    def lines(left: Matrix, first: NDArray[np.intp], second: NDArray[np.intp]) -> Any:
-        """left[i] x[first[i]] - x[second[i]], one row for each i."""
-        i = np.arange(len(left))
-        columns, values = np.concatenate([first, second]), np.concatenate([left, np.full(len(left), -1.0)])
-        return csr_array(coo_array((values, (np.concatenate([i, i]), columns)), shape=(len(left), size * size)))
+    def lines(left: Matrix, one: int, other: int, low: float) -> None:
+        """low <= left[y] x[one, y] - x[other, y] <= 0, one row for each y."""
+        rows = len(least) * size + np.arange(size)
+        entries = np.concatenate([index[one], index[other]]), np.concatenate([left, np.full(size, -1.0)])
+        blocks.append((np.concatenate([rows, rows]), *entries))
+        least.append(np.full(size, low))
 
-    sums = coo_array((unit.ravel(), (np.repeat(np.arange(size), size), index.ravel())), shape=(size, size * size))
-    equal, private = [csr_array(sums)], []
     for c in range(1, size):
         loss = curve.at(c)
         if loss == 0:
-            equal.append(lines(np.ones(size), index[c], index[c - 1]))
+            lines(np.ones(size), c, c - 1, 0.0)
         elif not isinstance(loss, Infinite):
             for one, other in ((c, c - 1), (c - 1, c)):
-                left = math.exp(-loss) * unit[one] / unit[other]
-                private.append(lines(left, index[one], index[other]))
-    constants = np.zeros(len(equal) * size)
-    constants[:size] = 1
-    return vstack(equal), constants, vstack(private) if private else None
+                lines(math.exp(-loss) * unit[one] / unit[other], one, other, -np.inf)
+    rows, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    low = np.concatenate(least)
+    high = np.where(np.arange(low.size) < size, 1.0, 0.0)
+    return sparse_rows(rows, columns, values, (low.size, size * size)), low, high

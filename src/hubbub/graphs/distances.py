@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.graphs.components import connected_components
 from hubbub.graphs.graph import Graph
 from hubbub.graphs.statistics import Statistic
 
@@ -84,19 +85,10 @@ def components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
         has = np.flatnonzero(larger > i).astype(np.int32)
         begin.append(has)
         end.append(ends[starts[has] + i])
-    count, label = _joined(np.concatenate(begin), np.concatenate(end), room)
+    count, label = connected_components(np.concatenate(begin), np.concatenate(end), room)
     one, two = np.repeat(label, larger), label[ends]
     apart = np.flatnonzero(one != two)
     if apart.size:
-        count, renamed = _joined(one[apart], two[apart], count)
+        count, renamed = connected_components(one[apart], two[apart], count)
         label = renamed[label]
     return count, label
-
-
-def _joined(one: NDArray[np.int32], two: NDArray[np.int32], room: int) -> tuple[int, NDArray[np.int32]]:
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    links = coo_matrix((np.ones(one.size, dtype=np.bool_), (one, two)), shape=(room, room)).tocsr()
-    count, label = connected_components(links, directed=False)
-    return int(count), label

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import MOST_VERTICES
 
+_SECOND = (1 << 32) - 1
+
 Numbers = NDArray[np.integer]
+_SECOND = (1 << 32) - 1  # the bits of a link's second end
 
 RULE = (
     "direction is ignored, links between the same two are one edge, links from one to itself are dropped, "
@@ -50,10 +53,8 @@ class Graph:
 def simple(one: Numbers, other: Numbers, vertices: int, listed: int | None = None) -> Graph:
     """The graph of these links between 0..listed-1, by the rule above.
 
-    A counting pass puts the links of each vertex together, and only these few are sorted.
+    A link is one number, and numbers that are equal stand together once they are sorted.
     """
-    from scipy.sparse import coo_matrix
-
     room = vertices if listed is None else listed
     if not 0 <= room <= vertices <= MOST_VERTICES:
         raise WrongUse("a graph has at most 2^31 - 1 vertices; split it")
@@ -66,8 +67,27 @@ def simple(one: Numbers, other: Numbers, vertices: int, listed: int | None = Non
     if loops.any():
         np.logical_not(loops, out=loops)
         low, high = low[loops], high[loops]
-    matrix = coo_matrix((np.ones(low.size, dtype=np.bool_), (low, high)), shape=(room, room)).tocsr()
-    return Graph(vertices, matrix.indptr, matrix.indices.astype(np.int32, copy=False))
+    return Graph(vertices, *by_first(numbered(low, high), room))
+
+
+def numbered(one: Numbers, other: Numbers) -> NDArray[np.int64]:
+    """A number for each link, in the order of its first end and then of its second."""
+    links = one.astype(np.int64)
+    links <<= 32
+    links |= other
+    return links
+
+
+def by_first(links: NDArray[np.int64], room: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Numbered links, sorted in place, each once: where those of each first end begin, and their second ends, rising."""
+    links.sort()
+    new = np.ones(links.size, dtype=np.bool_)
+    np.not_equal(links[1:], links[:-1], out=new[1:])
+    if not new.all():
+        links = links[new]
+    starts = np.zeros(room + 1, dtype=np.int64)
+    np.cumsum(np.bincount(links >> 32, minlength=room), out=starts[1:])
+    return starts, (links & _SECOND).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,10 +109,6 @@ class Neighbours:
 
 def neighbours(graph: Graph) -> Neighbours:
     """Each edge from both its ends."""
-    from scipy.sparse import csr_matrix
-
     room = graph.listed
-    upper = csr_matrix((np.ones(graph.edges, dtype=np.bool_), graph.ends, graph.starts), shape=(room, room))
-    both = (upper + upper.T).tocsr()
-    both.sort_indices()
-    return Neighbours(graph.vertices, both.indptr, both.indices.astype(np.int32, copy=False))
+    one, two = np.repeat(np.arange(room, dtype=np.int32), np.diff(graph.starts)), graph.ends
+    return Neighbours(graph.vertices, *by_first(np.concatenate([numbered(one, two), numbered(two, one)]), room))

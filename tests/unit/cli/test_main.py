@@ -19,7 +19,7 @@ from hubbub.cli.main import commands
 from hubbub.demo import millbrook
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 
-HEAVY = ("cryptography", "flint", "numpy", "rich", "scipy")
+HEAVY = ("cryptography", "flint", "highspy", "numpy", "rich", "scipy")
 
 
 def run(*args: str) -> Result:

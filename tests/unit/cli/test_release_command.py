@@ -58,7 +58,7 @@ def test_bins_that_may_all_be_empty_are_noted_from_what_is_published(
     assert ("Every bin may be empty." in done.output) == noted
 
 
-HEAVY = ("pandas", "pyarrow.compute", "scipy")
+HEAVY = ("highspy", "pandas", "pyarrow.compute", "scipy")
 
 
 @pytest.mark.parametrize("by", ["department", "department=Mayor,Fire,Police,null"])

@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import LinearConstraint, linprog, milp
-from scipy.sparse.csgraph import connected_components
 
 from hubbub.audit.published.links import Floats, Ints, Links
+from hubbub.graphs.components import connected_components
+from hubbub.numeric.linear_programs import Program, Solution
+from hubbub.numeric.sparse_rows import sparse_rows
 
 _ROUNDS: Final = 1000  # along the equations; what still moves then is not decided
 _INTEGRALITY: Final = 1e-6  # how far from whole numbers a program's point may be that is whole
@@ -108,15 +108,17 @@ def _rings(links: Links, found: Ranges) -> Iterator[tuple[Ints, Ints]]:
         return
     own_rows, r = np.unique(rows, return_inverse=True)
     own_cells, c = np.unique(cells, return_inverse=True)
-    size = own_rows.size + own_cells.size
-    graph = sparse.coo_array((np.ones(r.size), (r, own_rows.size + c)), shape=(size, size))
-    number, label = connected_components(graph, directed=False)
+    number, label = connected_components(r, own_rows.size + c, own_rows.size + own_cells.size)
     nodes = np.bincount(label, minlength=number)
     edges = np.bincount(label[r], minlength=number)
     hidden = np.bincount(label[own_rows.size :], links.hidden[own_cells], minlength=number)
     for which in np.argsort(nodes, kind="stable"):
         if edges[which] >= nodes[which] and hidden[which]:
             yield own_cells[label[own_rows.size :] == which], own_rows[label[: own_rows.size] == which]
+
+
+def _is_integral(point: Floats) -> bool:
+    return bool(np.abs(point - np.round(point)).max() <= _INTEGRALITY)
 
 
 class _Ring:
@@ -129,8 +131,8 @@ class _Ring:
         r, c, s = links.rows[inside], links.cells[inside], links.signs[inside]
         mine = np.isin(c, cells)
         row_at, cell_at = np.searchsorted(rows, r), np.searchsorted(cells, c)
-        self.right = -np.bincount(row_at[~mine], s[~mine] * found.low[c[~mine]], rows.size)
-        self.matrix = sparse.csr_array((s[mine], (row_at[mine], cell_at[mine])), shape=(rows.size, cells.size))
+        self.right: Floats = -np.bincount(row_at[~mine], s[~mine] * found.low[c[~mine]], rows.size).astype(float)
+        self.matrix = sparse_rows(row_at[mine], cell_at[mine], s[mine], (rows.size, cells.size))
         self.low, self.high = found.low[cells], found.high[cells]
         self.least, self.most = np.full(cells.size, np.inf), np.full(cells.size, -np.inf)
 
@@ -170,15 +172,13 @@ class _Ring:
     def _push(self, weights: Floats) -> bool:
         """One integer point that goes far along the weights; False if there is none."""
         done = self._linear(-weights)
-        if done.status == 2:
+        if done.infeasible:
             self.found.possible = False
             return False
-        if (
-            done.x is None or np.abs(done.x - np.round(done.x)).max() > _INTEGRALITY
-        ):  # a corner that is no set of people
+        if done.point is None or not _is_integral(done.point):  # a corner that is no set of people
             done = self._integer(-weights)
-        if done.x is None or not self._seen(np.round(done.x)):
-            self.found.possible = done.x is not None or done.status != 2
+        if done.point is None or not self._seen(np.round(done.point)):
+            self.found.possible = done.point is not None or not done.infeasible
             self.found.open |= {int(cell) for cell in self.cells[self.links.hidden[self.cells]]}
             return False
         return True
@@ -186,24 +186,21 @@ class _Ring:
     def _seen(self, point: Floats) -> bool:
         """Take note of a set of people that fits, if it does: all equations, in whole numbers."""
         inside = (point >= self.low).all() and (point <= self.high).all()
-        if not inside or (self.matrix @ point != self.right).any():
+        if not inside or (self.matrix.times(point) != self.right).any():
             return False
         self.least, self.most = np.minimum(self.least, point), np.maximum(self.most, point)
         return True
 
-    def _linear(self, goal: Floats) -> Any:
-        ends = np.column_stack([self.low, self.high])
-        left = {"time_limit": max(self.deadline - time.monotonic(), 1.0)}
-        return linprog(goal, A_eq=self.matrix, b_eq=self.right, bounds=ends, method="highs-ds", options=left)
-
-    def _integer(self, goal: Floats, gap: float = 0.5) -> Any:
-        return milp(
-            goal,
-            constraints=LinearConstraint(self.matrix, self.right, self.right),
-            bounds=(self.low, self.high),
-            integrality=np.ones(self.cells.size),
-            options={"time_limit": max(self.deadline - time.monotonic(), 1.0), "mip_rel_gap": gap},
+    def _program(self, goal: Floats) -> Program:
+        return Program(
+            cost=goal, matrix=self.matrix, row_low=self.right, row_high=self.right, low=self.low, high=self.high
         )
+
+    def _linear(self, goal: Floats) -> Solution:
+        return self._program(goal).solve(seconds=max(self.deadline - time.monotonic(), 1.0), simplex=True)
+
+    def _integer(self, goal: Floats, gap: float = 0.5) -> Solution:
+        return self._program(goal).solve(integral=True, seconds=max(self.deadline - time.monotonic(), 1.0), gap=gap)
 
     def _decide(self, at: int) -> None:
         """The range of one cell: a linear program each way with its proof, then an integer program if that is short."""
@@ -225,11 +222,11 @@ class _Ring:
         goal = np.zeros(self.cells.size)
         goal[at] = -1.0 if up else 1.0
         done = self._linear(goal)
-        if done.status != 0:
+        if not done.optimal or done.point is None:
             return None, set()
-        if np.abs(done.x - np.round(done.x)).max() <= _INTEGRALITY:
-            self._seen(np.round(done.x))
-        dual = [Fraction(float(y)).limit_denominator(1000) for y in done.eqlin.marginals]
+        if _is_integral(done.point):
+            self._seen(np.round(done.point))
+        dual = [Fraction(float(y)).limit_denominator(1000) for y in done.duals]
         bound = self._by_dual(goal, dual)
         if bound is None:
             return None, set()
@@ -247,9 +244,9 @@ class _Ring:
         matrix = self.matrix
         for row, y in enumerate(dual):
             if y:
-                for i in range(matrix.indptr[row], matrix.indptr[row + 1]):
-                    at = int(matrix.indices[i])
-                    cost[at] = cost.get(at, Fraction(0)) - y * int(matrix.data[i])
+                for i in range(matrix.starts[row], matrix.starts[row + 1]):
+                    at = int(matrix.columns[i])
+                    cost[at] = cost.get(at, Fraction(0)) - y * int(matrix.values[i])
         for at, price in cost.items():
             end = self.low[at] if price > 0 else self.high[at]
             if price and not np.isfinite(end):
@@ -262,7 +259,7 @@ class _Ring:
             goal = np.zeros(self.cells.size)
             goal[at] = -1.0 if up else 1.0
             done = self._integer(goal, gap=0.0)
-            if done.status != 0 or not self._seen(np.round(done.x)):
+            if not done.optimal or done.point is None or not self._seen(np.round(done.point)):
                 self.found.open.add(cell)
                 return
         if self.most[at] - self.least[at] + 1 <= self.values:

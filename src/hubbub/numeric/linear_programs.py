@@ -1,0 +1,89 @@
+"""Linear and integer programs, solved by HiGHS. What comes back are floats: whoever certifies checks them exactly.
+
+minimise cost x, where row_low <= matrix x <= row_high and low <= x <= high, and x is whole where that is wanted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.numeric.sparse_rows import SparseRows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """What was found: whether it is the optimum, whether there is provably none, the point, and a dual of each row."""
+
+    optimal: bool
+    infeasible: bool
+    message: str
+    point: Floats | None
+    duals: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Program:
+    """A program; `tolerance` is how far a row or a price may be off, as far as the solver's numbers go."""
+
+    cost: Floats
+    matrix: SparseRows
+    row_low: Floats
+    row_high: Floats
+    low: Floats
+    high: Floats
+    tolerance: float | None = None
+
+    def solve(self, *, integral: bool = False, seconds: float = inf, gap: float = 0.0, simplex: bool = False) -> Solution:
+        """Solve it: in whole numbers (`integral`) up to a relative `gap`, or by the `simplex` method alone."""
+        import highspy  # late: most commands solve none
+
+        solver = highspy.Highs()
+        options: dict[str, object] = {"output_flag": False, "time_limit": seconds, "threads": 1}
+        options |= {"solver": "simplex"} if simplex else {}
+        options |= {"mip_rel_gap": gap} if integral else {}
+        if self.tolerance is not None:
+            options |= dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), self.tolerance)
+        for name, value in options.items():
+            solver.setOptionValue(name, value)
+        solver.passModel(self._model(highspy, integral))
+        solver.run()
+        return _solution(highspy, solver)
+
+    def _model(self, highspy: Any, integral: bool) -> Any:
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = self.cost.size, self.matrix.height
+        model.col_cost_, model.col_lower_, model.col_upper_ = self.cost, self.low, self.high
+        model.row_lower_, model.row_upper_ = self.row_low, self.row_high
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.num_col_, model.a_matrix_.num_row_ = self.cost.size, self.matrix.height
+        model.a_matrix_.start_ = self.matrix.starts.astype(np.int32)
+        model.a_matrix_.index_ = self.matrix.columns.astype(np.int32)
+        model.a_matrix_.value_ = self.matrix.values
+        if integral:
+            model.integrality_ = [highspy.HighsVarType.kInteger] * self.cost.size
+        return model
+
+
+def _solution(highspy: Any, solver: Any) -> Solution:
+    status = solver.getModelStatus()
+    kinds = highspy.HighsModelStatus
+    found = solver.getSolution()
+    told = solver.modelStatusToString(status)
+    return Solution(
+        status == kinds.kOptimal,
+        status == kinds.kInfeasible,
+        told,
+        np.array(found.col_value) if found.value_valid and _is_feasible(solver) else None,
+        np.array(found.row_dual) if found.dual_valid else np.zeros(0),
+    )
+
+
+def _is_feasible(solver: Any) -> bool:
+    return bool(solver.getInfo().primal_solution_status == 2)  # feasible, as HiGHS counts
