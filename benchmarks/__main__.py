@@ -2,7 +2,7 @@
 
 ``python -m benchmarks [PART ...]``, all without a name. The exit code is 1 if a part failed, and the last line says
 which. Peers that want other packages than ours have an environment of their own; where that is not there, the part runs
-without them, and is counted as failed.
+without them, and is counted as failed. The figures of a part that ran through are put into its place in README.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from benchmarks import figures
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -40,9 +42,13 @@ def run(part: Part) -> str | None:
     there = not part.peers or (own.exists() and (own.parents[1] / "installed").exists())
     python = str(own) if part.peers and there else sys.executable
     env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([python, "-m", f"benchmarks.{part.name}", *part.words], cwd=ROOT, env=env, check=False)
+    where = figures.machine()
+    words = [python, "-m", f"benchmarks.{part.name}", *part.words]
+    done = subprocess.run(words, cwd=ROOT, env=env, check=False, stdout=subprocess.PIPE, text=True)
+    print(done.stdout or "", end="", flush=True)
     if done.returncode:
         return f"{part.name} failed with exit code {done.returncode}"
+    figures.write(part.name, done.stdout or "", where)
     return None if there else f"{part.name} ran without its peers, which are not installed in .venv/{part.peers}"
 
 

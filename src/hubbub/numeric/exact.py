@@ -238,6 +238,8 @@ def to_text(x: Loss) -> str:
     """
     if isinstance(x, Infinite):
         return "inf"
+    if x.denominator == 1:
+        return str(x.numerator)
     rest, twos, fives = x.denominator, 0, 0
     while rest % 2 == 0:
         rest, twos = rest // 2, twos + 1

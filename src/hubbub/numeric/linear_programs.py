@@ -40,7 +40,9 @@ class Program:
     high: Floats
     tolerance: float | None = None
 
-    def solve(self, *, integral: bool = False, seconds: float = inf, gap: float = 0.0, simplex: bool = False) -> Solution:
+    def solve(
+        self, *, integral: bool = False, seconds: float = inf, gap: float = 0.0, simplex: bool = False
+    ) -> Solution:
         """Solve it: in whole numbers (`integral`) up to a relative `gap`, or by the `simplex` method alone."""
         import highspy  # late: most commands solve none
 

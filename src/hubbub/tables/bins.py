@@ -24,7 +24,7 @@ from __future__ import annotations
 import datetime
 import re
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -109,7 +109,14 @@ class Steps:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(f"[{a},{b})" for a, b in pairwise(map(to_text, self.edges)))
+        return tuple(f"[{a},{b})" for a, b in pairwise(self._texts()))
+
+    def _texts(self) -> Iterator[str]:
+        """The edges as text. Whole numbers, as most are, need no fractions: a range may have 100,000 of them."""
+        if self.low.denominator == self.width.denominator == 1:
+            low, width = int(self.low), int(self.width)
+            return (str(low + i * width) for i in range(self.steps + 1))
+        return map(to_text, self.edges)
 
     def __len__(self) -> int:
         return self.steps
