@@ -125,7 +125,7 @@ class Answers(Result):
     def display(self, first: int) -> DisplayTable:
         titles: tuple[str, ...] = ("published", "interval", *_FOR_EXPERTS)
         if not self.of_degrees:
-            rows = tuple(((each.of.value.replace("-", " "),), each.cells(), False) for each in self.answers[:first])
+            rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
             return DisplayTable(("of",), titles, rows, text.notes(self.spec), for_files=_FOR_EXPERTS)
         by_degree = []
         for each in self.answers[:first]:
