@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import groupby, permutations
+from itertools import groupby, permutations, product
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,12 @@ from hubbub.audit import blackbox
 from hubbub.channels.divergence import hockey_stick
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
 from hubbub.kinds.histogram.mechanism import Bins
+from hubbub.kinds.summary.mechanism import LabelledRows
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.numeric.exact import Infinite, Loss, ball
 from hubbub.protocol.measurement import Mechanism, Rehearsal
 from hubbub.protocol.spec import Spec
+from hubbub.tables.bins import all_labels
 from hubbub.tables.engine import ExactCounts, Joint
 from hubbub.tables.kept_rows import KeptRows
 
@@ -67,6 +69,13 @@ def _cells(exact: Any) -> Counter[Any]:
         case KeptRows():  # people by what their rows are
             rows = zip(exact.person.tolist(), *(codes.tolist() for codes in exact.codes), strict=True)
             return Counter(tuple(sorted(row[1:] for row in own)) for _, own in groupby(rows, key=lambda row: row[0]))
+        case LabelledRows():  # the same by the labels of bins, which are numbered anew in every table
+            labels = list(product(*map(all_labels, exact.axes)))
+            found = Counter[Any]()
+            for key, n in _cells(exact.exact).items():
+                each = (key,) if isinstance(exact.exact, Joint) else key
+                found[tuple((labels[at] if at >= 0 else None, *values) for at, *values in each)] += n
+            return found
         case Mapping():
             return Counter({key: int(n) for key, value in exact.items() for key, n in _each(key, value)})
     return Counter(dict(_each("", exact)))

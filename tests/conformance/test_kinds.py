@@ -287,6 +287,11 @@ CASES = {
         "summary",
         {"number": ("visits = rows", "people", "mean age:0..90:5"), "by": TOWN, "distinct": "2", "epsilon": "2"},
     ),
+    "summary, found": Case(
+        "summary",
+        {"number": ("people", "mean age:0..90:5"), "by": ("town",), "distinct": "2", "epsilon": "4", "delta": "1e-3"},
+        declared=False,
+    ),
     "summary, gaussian": Case(
         "summary",
         {"number": ("rows 3", "sum age:0..90:5"), "by": TOWN, "distinct": "2", **GAUSSIAN, "noise": "gaussian"},

@@ -98,6 +98,7 @@ MAPPED: list[tuple[str, str, dict[str, Any]]] = [
     (CLINIC, "summary", ONE | {"number": ["visits = rows", "patients = people", "mean cost:0..50000:1"], "by": [WARD], "distinct": 3, "where": "year = 2026"}),
     (dp("COUNT(*, contribution_bounds_per_group => (0, 5)) AS visits, COUNT(DISTINCT patient) AS patients, SUM(cost, contribution_bounds_per_group => (0, 900)) AS cost, AVG(cost, contribution_bounds_per_group => (0, 500)) AS typical FROM visits"), "summary", ONE | {"number": ["visits = rows 5", "patients = people", "cost = sum cost:0..900:1", "typical = mean cost:0..500:1"], "rows_per_person": 1000000}),
     (dp("ward, COUNT(DISTINCT patient), AVG(age) FROM visits GROUP BY ward"), "summary", ONE | {"number": ["people", "mean age:0..120:1"], "by": [WARD], "distinct": 1}),
+    (dp("sex, COUNT(DISTINCT patient), AVG(age) FROM visits GROUP BY sex", ", max_groups_contributed = 2"), "summary", ONE | {"number": ["people", "mean age:0..120:1"], "by": ["sex"], "distinct": 2}),
     (dp("ward, COUNT(*) AS n, COUNT(DISTINCT patient) FROM visits GROUP BY ward", ", max_rows_contributed = 3"), "summary", ONE | {"number": ["n = rows 3", "people"], "by": [WARD], "rows_per_person": 3}),
     (dp("ward, COUNT(*), AVG(age) AS Mean_Age FROM visits GROUP BY ward", ", rows_per_person = 6, groups_per_person = 2, rows_per_group = 4, noise = 'gaussian', coverage = 0.9"), "summary", ONE | {"number": ["rows 4", "mean_age = mean age:0..120:1"], "by": [WARD], "rows_per_person": 6, "distinct": 2, "rows_per_bin": 4, "noise": "gaussian", "coverage": "0.9"}),
     (dp("ward, COUNT(*), COUNT(DISTINCT patient), SUM(age) FROM visits GROUP BY ward", ", one_row_per_person = TRUE"), "summary", ONE | {"number": ["people", "sum age:0..120:1"], "by": [WARD], "one_row_per_person": True}),
@@ -283,6 +284,10 @@ def test_rows_people_and_averages_of_a_query_are_one_table_that_is_entered_once(
     table = found.to_arrow()
     numbers = ["visits", "patients", "mean_cost"]
     assert table.column("ward").to_pylist() == ["A", "B", "C"]
+    # A ward is listed from 28 on: one of 6 people with a chance below 1e-5, and one of 150 but for less than 1e-25.
+    more = query.replace("epsilon = 1,", "epsilon = 5,")
+    undeclared = hubbub.sql(more, rows, dataset="clinic", ledger=tmp_path / "ledger.db", accept_weak=True).to_arrow()
+    assert undeclared.column("ward").to_pylist() == ["A", "B"]
     assert set(table.column_names) >= {*numbers, *(f"{each}_{end}" for each in numbers for end in ("low", "high"))}
 
 

@@ -111,6 +111,11 @@ class Statistic(FolderSpec):
         return any(isinstance(axis, Discovered) for axis in self.axes)
 
     @property
+    def finds_bins(self) -> bool:
+        """Whether bins that are found in the data are shown by a noisy number of people that is high enough."""
+        return False
+
+    @property
     def any_row(self) -> bool:
         """Whether a person of several rows counts if any of them meets the condition."""
         return self.unit.distinct is not None and not self.unit.counts_rows
@@ -484,11 +489,12 @@ def _survey(weight: Measure | None, declared: bool) -> PoissonSurvey | None:
 def check_found(spec: Statistic) -> None:
     """Refuse bins that are found in the data where a bin of one person may be seen.
 
-    Guarantee: where this passes and bins are found, a bin of fewer than two people is hidden with all about it.
+    Guarantee: where this passes and bins are found, a bin of fewer than two people is hidden with all about it, or shown
+    with a chance that its kind pays for.
     """
     crowd = spec.protection if isinstance(spec.protection, Crowd) else None
     found = [axis.column for axis in spec.axes if isinstance(axis, Discovered)]
-    if not found or (crowd is not None and (spec.channel is None or crowd.epsilon is None)):
+    if not found or spec.finds_bins or (crowd is not None and (spec.channel is None or crowd.epsilon is None)):
         return
     instead = "use `crowd=K` without `epsilon`" if crowd is not None else "use `crowd=K`"
     raise WrongUse(
@@ -530,7 +536,7 @@ def _check_several(spec: Statistic) -> None:
             "several bins of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
             "person (`one_row_per_person=True`)"
         )
-    if spec.discovered:
+    if spec.discovered and not spec.finds_bins:
         raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
     if spec.unit != within_bins(spec.unit, spec.axes):
         raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")

@@ -28,7 +28,7 @@ def runs(spec: Summary, number: Number, above: Sequence[int]) -> list[Run]:
     a factor e^loss, loss being :meth:`hubbub.kinds.summary.spec.Summary.for_cap`.
     """
     loss, bins = spec.for_cap(number), spec.most_bins
-    wanted = aim(len(above), (spec.part - loss) / (spec.bins * bins), loss / bins)
+    wanted = aim(len(above), (spec.part - loss) / (max(spec.bins, 1) * bins), loss / bins)
     return [Run(i, 1, loss / (2 * bins) * abs(pairs - wanted)) for i, pairs in enumerate(above)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, drawn_schema, in_columns, rows_of
-from hubbub.kinds.statistic.mechanism import question
+from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Place, drawn_schema, found_keys, in_columns, rows_of
+from hubbub.kinds.statistic.mechanism import last, question
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read
 from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
@@ -21,8 +21,9 @@ from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.tables.bins import Declared, Discovered, Values, all_labels, size
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.engine import Joint
+from hubbub.tables.engine import CountQuery, Joint
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 
 if TYPE_CHECKING:
@@ -33,12 +34,28 @@ Integers = NDArray[np.int64]
 
 
 def measure(spec: Summary, engine: Engine, source: Source) -> Measurement:
-    """The bin and all values of every row that counts, in one reading; then draw."""
-    bins = question(spec, by_value=False)
+    """The bin and all values of every row that counts, in one reading; then draw. Where bins are found in the data, the
+    labels that occur are read before."""
+    axes = _with_labels(spec, engine, source) if spec.discovered else ()
+    bins = replace(question(spec, by_value=False), axes=axes or spec.axes)
     values = (replace(bins, axes=(), where=None, measure=each, by_value=True) for each in spec.measures)
     asked = (bins, *values)
     exact = engine.kept_rows(asked, source) if spec.unit.counts_rows else engine.joint_count(asked, source)
-    return Measurement(answers=release(Noisy(spec), exact, source))
+    return Measurement(answers=release(Noisy(spec), LabelledRows(axes, exact) if spec.discovered else exact, source))
+
+
+def _with_labels(spec: Summary, engine: Engine, source: Source) -> tuple[Declared, ...]:
+    """The axes, with the labels that occur in the place of those that are not declared. Private."""
+    found = iter(engine.count(CountQuery(axes=spec.axes, where=spec.where), source).found)
+    axes = list[Declared]()
+    for axis in spec.axes:
+        if isinstance(axis, Discovered):
+            labels = set(next(found))
+            values = tuple(sorted(label for label in labels if label is not None))
+            axes.append(Values(axis.column, values, null=None in labels, reads=axis.reads))
+        else:
+            axes.append(axis)
+    return tuple(axes)
 
 
 def present(spec: Summary, measurement: Measurement) -> Summaries:
@@ -47,7 +64,15 @@ def present(spec: Summary, measurement: Measurement) -> Summaries:
     rows = [tuple(each or 0 for each in row) for row in rows_of(spec, integer_columns(spec), drawn)]
     if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
         raise CheckFailed(NO_NUMBERS)
-    return Summaries(spec, answers_of(spec, rows))
+    return Summaries(spec, answers_of(spec, rows), found_keys(spec, drawn))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
+    """Every row that counts, and the labels that its bin is numbered by, where these were found. Private."""
+
+    axes: tuple[Declared, ...]
+    exact: Joint | KeptRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +83,8 @@ class Noisy:
     (:meth:`hubbub.kinds.summary.spec.Summary.width`); a cap on rows is drawn from numbers of pairs that move by B.
 
     Guarantee: the promise of :func:`hubbub.kinds.summary.promises.promises`, if the words of the source are uniform and
-    independent: what comes out depends on the table through numbers that one person moves so, and exact noise.
+    independent: what comes out depends on the table through numbers that one person moves so, and exact noise. Of bins
+    that are found those come out whose number of people is drawn above the threshold.
     """
 
     spec: Summary
@@ -67,24 +93,73 @@ class Noisy:
     def schema(self) -> pa.Schema:
         return drawn_schema(self.spec, integer_columns(self.spec))
 
-    def draw(self, exact: Joint | KeptRows, source: Source) -> pa.RecordBatch:
-        spec, pairs, columns = self.spec, pairs_of(self.spec, exact), list[list[int]]()
+    def draw(self, exact: Joint | KeptRows | LabelledRows, source: Source) -> pa.RecordBatch:
+        spec, columns = self.spec, list[list[int]]()
+        pairs = pairs_of(spec, exact.exact if isinstance(exact, LabelledRows) else exact)
+        above = pairs.with_rows(spec.cap_points)
+        found = _found(spec, exact.axes, pairs, source) if isinstance(exact, LabelledRows) else None
+        pairs, bins = (pairs, spec.bins) if found is None else (found.pairs, len(found.places))
         for number in spec.numbers:
-            cap = caps.drawn(spec, number, pairs.with_rows(spec.cap_points), source) if spec.for_cap(number) else None
-            drawn = [_noisy(spec, number, cap, each, source) for each in exact_columns(spec, number, pairs, cap)]
+            cap = caps.drawn(spec, number, above, source) if spec.for_cap(number) else None
+            if found is not None and number == spec.counted_people:
+                drawn = [found.people]
+            else:
+                sums = exact_columns(spec, number, pairs, bins, cap)
+                drawn = [_noisy(spec, number, cap, each, source) for each in sums]
             if isinstance(number, Average):
                 drawn[1] = list(map(sum, zip(*drawn, strict=True)))
-            columns += [*drawn, *([[cap] * spec.bins] if cap is not None else [])]
-        return in_columns(spec, integer_columns(spec), list(zip(*columns, strict=True)))
+            columns += [*drawn, *([[cap] * bins] if cap is not None else [])]
+        rows = list(zip(*columns, strict=True))
+        return in_columns(spec, integer_columns(spec), rows, None if found is None else found.places)
 
 
 def _noisy(spec: Summary, number: Number, cap: int | None, sums: Integers, source: Source) -> list[int]:
     """The numbers of all bins, with the noise of that number."""
     if spec.gaussian is not None:
-        noise = discrete_gaussian(spec.variance(number), spec.bins, source)
+        noise = discrete_gaussian(spec.variance(number), sums.size, source)
     else:
-        noise = wide_noise(spec.rate(number, cap), spec.bins, source)
+        noise = wide_noise(spec.rate(number, cap), sums.size, source)
     return [total + each for total, each in zip(sums.tolist(), noise.tolist(), strict=True)]
+
+
+# --- bins that are found ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The bins that are shown, in the order of their labels: which they are, how many people came out of each, and the
+    pairs that are in them. The pairs are private."""
+
+    places: list[Place]
+    people: list[int]
+    pairs: Pairs
+
+
+def _found(spec: Summary, axes: Sequence[Declared], pairs: Pairs, source: Source) -> Found:
+    """Draw the number of people of every bin that has somebody; those above the threshold are shown."""
+    occupied, index = np.unique(pairs.bins, return_inverse=True)
+    published = spec.people_channel.release(_summed(index, pairs.times, occupied.size), source)
+    seen = occupied[published.visible].tolist()
+    drawn = dict(
+        zip((_place(spec, axes, code) for code in seen), published.values[published.visible].tolist(), strict=True)
+    )
+    order = sorted(drawn, key=lambda place: (place[0], *map(last, place[1])))
+    number = np.full(occupied.size, -1, dtype=np.int64)
+    at = {place: i for i, place in enumerate(order)}
+    number[published.visible] = [at[_place(spec, axes, code)] for code in seen]
+    return Found(order, [drawn[place] for place in order], pairs.numbered(number[index.reshape(-1)]))
+
+
+def _place(spec: Summary, axes: Sequence[Declared], code: int) -> Place:
+    """The code of the declared part of a bin, and its found labels."""
+    labels, declared, scale, rest = list[str | None](), 0, 1, code
+    for axis, asked in zip(reversed(axes), reversed(spec.axes), strict=True):
+        rest, at = divmod(rest, size(axis))
+        if isinstance(asked, Discovered):
+            labels.append(all_labels(axis)[at])
+        else:
+            declared, scale = declared + at * scale, scale * size(axis)
+    return declared, tuple(reversed(labels))
 
 
 # --- what people have ---------------------------------------------------------------------------------------------
@@ -104,6 +179,12 @@ class Pairs:
     totals: Mapping[Measure, Integers]
     known: Mapping[Measure, Integers]
 
+    def numbered(self, bins: Integers) -> Pairs:
+        """The same in other bins; below 0: left out."""
+        inside = bins >= 0
+        totals, known = ({of: each[inside] for of, each in column.items()} for column in (self.totals, self.known))
+        return Pairs(bins[inside], self.times[inside], self.rows[inside], totals, known)
+
     def with_rows(self, points: tuple[int, ...]) -> list[int]:
         """How many pairs have so many rows or more."""
         return [int(self.times[self.rows >= point].sum()) for point in points]
@@ -118,18 +199,18 @@ def pairs_of(spec: Summary, exact: Joint | KeptRows) -> Pairs:
     if isinstance(exact, KeptRows):
         assert spec.unit.bounds is not None
         rows = np.flatnonzero(within_bounds(exact.person, places, spec.unit.bounds))
-        keys, index = np.unique(exact.person[rows] * spec.bins + places[rows], return_inverse=True)
-        bins, times = keys % spec.bins, np.ones(keys.size, dtype=np.int64)
+        keys, index = np.unique(np.stack([exact.person[rows], places[rows]]), axis=1, return_inverse=True)
+        where, times = keys[1], np.ones(keys.shape[1], dtype=np.int64)
     else:
         rows = np.flatnonzero((places >= 0) & (exact.counts > 0))
-        bins, times, index = places[rows], exact.counts[rows], np.arange(rows.size)
+        where, times, index = places[rows], exact.counts[rows], np.arange(rows.size)
     totals, known = dict[Measure, Integers](), dict[Measure, Integers]()
     for measure, code in zip(spec.measures, codes, strict=True):
         steps = code[rows]
         has = steps >= 0
         values = np.where(has, steps + _first(measure), 0)
-        totals[measure], known[measure] = (_summed(index, each, bins.size) for each in (values, has.astype(np.int64)))
-    return Pairs(bins, times, _summed(index, np.ones(rows.size, dtype=np.int64), bins.size), totals, known)
+        totals[measure], known[measure] = (_summed(index, each, where.size) for each in (values, has.astype(np.int64)))
+    return Pairs(where, times, _summed(index, np.ones(rows.size, dtype=np.int64), where.size), totals, known)
 
 
 def _first(measure: Measure) -> int:
@@ -143,7 +224,7 @@ def _summed(index: Integers, values: Integers, size: int) -> Integers:
     return found
 
 
-def exact_columns(spec: Summary, number: Number, pairs: Pairs, cap: int | None = None) -> list[Integers]:
+def exact_columns(spec: Summary, number: Number, pairs: Pairs, bins: int, cap: int | None = None) -> list[Integers]:
     """The exact numbers of every bin: of an average the sums of x and of W - x, else one.
 
     Guarantee: what a pair adds is cut last, so that it is within the width of the number whatever its rows are.
@@ -151,7 +232,7 @@ def exact_columns(spec: Summary, number: Number, pairs: Pairs, cap: int | None =
     found = _added(spec, number, pairs, cap)
     if int(pairs.times.sum()) * spec.width(number, cap) > LARGEST_COUNT:
         raise WrongUse(BEYOND_COUNTS)
-    return [_summed(pairs.bins, pairs.times * each, spec.bins) for each in found]
+    return [_summed(pairs.bins, pairs.times * each, bins) for each in found]
 
 
 def _added(spec: Summary, number: Number, pairs: Pairs, cap: int | None) -> list[Integers]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
@@ -105,6 +106,7 @@ def interval_columns(number: Number) -> tuple[str, str, str]:
     return number.name, f"{number.name}_low", f"{number.name}_high"
 
 
+@lru_cache(maxsize=256)
 def as_read(of: Measure) -> Measure:
     """How the cells of rows are read: in the steps of the range, and as far beyond it as steps may be counted.
 

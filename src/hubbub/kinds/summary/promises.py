@@ -12,8 +12,13 @@ from flint import arb
 
 from hubbub.channels.divergence import largest_ratio
 from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.channels.profile import judge, profile
+from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import DMNS, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.verdict import Proved
+from hubbub.kinds.histogram.discovery import discovery_cost
+from hubbub.kinds.histogram.promises import with_found_bins
 from hubbub.kinds.statistic.promises import gaussian_holds, granted, of_gaussian
 from hubbub.kinds.statistic.promises import who as who
 from hubbub.kinds.summary import cap as caps
@@ -57,7 +62,25 @@ def promises(spec: Summary) -> tuple[Derivation, ...]:
         assumptions=(*granted(spec), *read),
         people=spec.people,
     )
-    return (own,)
+    return (with_found_bins(own, _seen_alone(spec)) if spec.discovered else own,)
+
+
+def _seen_alone(spec: Summary) -> arb:
+    """The chance that somebody who is alone in B bins is seen in any: B times that of one.
+
+    Guarantee: with this as delta the promise holds where only bins that occur are published. Given which bins are kept of
+    a person, let k of them have nobody else. If none of these is shown, what is published is, with the person there or
+    not, as close as the numbers of the other bins are; and with the person there none is shown with a chance of (1-t)^k.
+    So upwards the loss is that of the other bins, but for a chance of k t; downwards it is k ln(1/(1-t)) more, and no more
+    than the k number of people would have lost, of the rate r each, if t <= 1 - e^-r.
+    """
+    spec.counted_people  # noqa: B018  # refuses where there is none
+    channel = spec.people_channel
+    with precision():
+        alone = discovery_cost(channel)
+        if not alone <= 1 - exp(-spec.part / spec.most_bins):
+            raise WrongUse("the delta is too large beside epsilon; lower it, or list the bins, like ward=A,B,other")
+        return spec.most_bins * alone
 
 
 def _cut(number: Number) -> Assumption | None:
@@ -101,6 +124,19 @@ def checks(spec: Summary) -> Iterator[Check]:
     for number in spec.numbers:
         if spec.for_cap(number):
             yield _cap_holds(spec, number)
+    if spec.discovered:
+        yield from _found_hold(spec)
+
+
+def _found_hold(spec: Summary) -> Iterator[Check]:
+    """The number of people of a found bin by its exact laws, and how often somebody alone is seen."""
+    channel = spec.people_channel
+    counts = judge(channel, profile(channel, range(1, 64)))
+    yield Check("the number of people of a found bin", isinstance(counts, Proved), "loses what its noise does at most")
+    with precision():
+        alone = upper(_seen_alone(spec))
+    found = f"has a chance of {short(alone, 6)} at most, in {spec.most_bins:,} of them"
+    yield Check("a found bin of one person", spec.found_delta is not None and alone <= spec.found_delta, found)
 
 
 def _caps(spec: Summary, number: Number) -> tuple[int | None, ...]:

@@ -15,6 +15,7 @@ from hubbub.kinds.summary.spec import Summary
 from hubbub.numeric.exact import Exact, positive
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
+from hubbub.tables.bins import Discovered
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import MOST_ROWS
 from hubbub.tables.privacy_unit import Unit, of_options
@@ -40,8 +41,15 @@ def summary(
         raise WrongUse("say how much may be lost, with `epsilon=E`")
     common = common_fields(by, where, coverage, unlisted, unit)
     protection = Noise(epsilon=positive(epsilon, "epsilon"))
-    spec = Summary(**common, protection=protection, numbers=tuple(map(read_number, number)))
-    return with_noise(spec, noise, delta)
+    numbers = tuple(map(read_number, number))
+    found = any(isinstance(axis, Discovered) for axis in common["axes"])
+    if found and noise == "gaussian":
+        raise WrongUse(
+            "Gaussian noise is for bins that are declared; list them, like ward=A,B,other, or leave out `noise`"
+        )
+    if found and delta is not None:
+        return Summary(**common, protection=protection, numbers=numbers, found_delta=positive(delta, "delta"))
+    return with_noise(Summary(**common, protection=protection, numbers=numbers), noise, delta)
 
 
 def from_options(**options: Any) -> Summary:
@@ -69,7 +77,8 @@ rows may lose. Each number has an equal part of `epsilon`; all of them together 
 Cells without a value are left out of sums and averages, and count as rows. Of people with several rows all count, in at
 most B bins (`distinct=B`), chosen secretly; `rows_per_person=M` keeps at most M rows of a person, `rows_per_bin=C` at
 most C in each bin, and `one_row_per_person=True` one. Without such a word a table where somebody has several rows is
-refused, and that is for you alone. SPEC declares bins, as for a histogram.""",
+refused, and that is for you alone. SPEC declares bins, as for a histogram. A column of text alone has its bins found in
+the data, which needs `delta=D` and the number `people`: a bin is shown if its noisy number of people is high enough.""",
     examples=(
         'hubbub release summary hubbub-demo/millbrook.parquet --person resident --number people --number "mean '
         'salary:0..300000:1000" --by department=Police,Fire,other --epsilon 1 --out summary/',

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hubbub.channels.estimate import interval
 from hubbub.errors import CheckFailed
+from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.statistic.arrays import Interval, down, integers, interval_arrays, one_batch, up
 from hubbub.kinds.statistic.chart import drawn, marks, titles
 from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS
@@ -113,6 +115,7 @@ class Summaries(BinAnswers):
             for number in self.spec.numbers
             if number.name in answer.caps
         ]
+        shown = FOUND if self.found is not None else shown
         return (shown, f"{text.route(self.spec)}.", *caps, *unlisted.sentences(self.spec.axes))
 
     def display(self, first: int) -> DisplayTable:
@@ -191,6 +194,8 @@ def _interval(spec: Summary, number: Number, cap: int | None, values: Sequence[i
             about = None if whole <= 0 else of.low + Fraction(part, whole) * of.steps * of.step
             low, high = of.unrounded(least, most)
             return None if about is None else min(max(about, least), most), low, high
+        case PeopleCount() if spec.discovered:
+            return _of_found(spec, *values)
         case Total(of=of):
             (total,), off = values, _reach(spec, number, cap, miss)
             bottom, top = number.ends
@@ -198,6 +203,16 @@ def _interval(spec: Summary, number: Number, cap: int | None, values: Sequence[i
         case _:
             (total,), off = values, _reach(spec, number, cap, miss)
             return _kept(total, off, 0, None, Fraction(1))
+
+
+def _of_found(spec: Summary, people: int) -> Interval:
+    """The number of people of a bin that is listed because it came out high: the interval is right given that."""
+    channel = spec.people_channel
+    assert channel.show_above is not None
+    if people <= channel.show_above:
+        raise CheckFailed(NO_NUMBERS)
+    found = interval(channel, people, "", spec.coverage)
+    return Fraction(people), Fraction(found.low), None if found.high is None else Fraction(found.high)
 
 
 def _kept(total: int, off: int, least: int | None, most: int | None, step: Fraction) -> Interval:

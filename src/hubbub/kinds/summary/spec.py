@@ -8,25 +8,42 @@ within its range, the steps x and W - x of an average. Of people with several ro
 
     geometric   the number i of a bin has noise of the rate (epsilon/k)/(B w_i), w_i being how far one person moves it
     Gaussian    each is counted in widths w_i, of which one person moves k in each of B bins
+    found bins  are shown if their number of people comes out above a threshold, for a delta
     rows        without a cap a fifth of their part chooses one, by how many people have so many rows in a bin
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, Final, Self
 
+from hubbub.channels.mechanisms.warped import Warped
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity
+from hubbub.guarantees.curve import flat
+from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.cap import grid
-from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read, drawn_columns, interval_columns
+from hubbub.kinds.summary.numbers import (
+    Average,
+    Number,
+    PeopleCount,
+    RowCount,
+    Total,
+    as_read,
+    drawn_columns,
+    interval_columns,
+)
 from hubbub.noise.wide import WIDEST
+from hubbub.numeric.exact import to_text
+from hubbub.serialization.exact_json import UNSAID
+from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Noise
-from hubbub.tables.schema import Schema
+from hubbub.tables.schema import ColumnType, Schema
 
 MOST_NUMBERS: Final = 20
 _FOR_CAP: Final = Fraction(1, 5)  # of the part of rows, for a cap that is drawn
@@ -39,14 +56,20 @@ class Summary(Statistic):
 
     folder: ClassVar[str] = __package__
     numbers: tuple[Number, ...]
+    found_delta: Fraction | None = field(default=None, metadata=UNSAID)  # that may show a bin of one person
 
     def __post_init__(self) -> None:
         _check_numbers(self)
+        if self.discovered and self.found_delta is None:
+            raise WrongUse(
+                "bins that are found in the data need a delta; add `delta=1e-6`, or list them, like ward=A,B,other, or in a "
+                "data dictionary"
+            )
+        if self.found_delta is not None:
+            _check_found(self)
         Statistic.__post_init__(self)
         if not isinstance(self.protection, Noise):
             raise WrongUse("several numbers of a bin are covered by plain noise only; use `epsilon=E`")
-        if self.discovered:
-            raise WrongUse("the bins of a summary are declared; list them, like ward=A,B,other")
         if self.any_row or self.unit.expected_rows or self.subtotals:
             raise WrongUse("a summary is of all rows that count; leave out `any_row`, `expected_rows` and `totals`")
         if self.gaussian is None and min(self.rate(each, self.most_rows) for each in self.numbers) < WIDEST:
@@ -57,7 +80,7 @@ class Summary(Statistic):
     @property
     def most_bins(self) -> int:
         """B: in how many bins a person is at most."""
-        return 1 if self.unit.bounds is None else self.unit.bounds.people(self.bins).l1
+        return 1 if self.unit.bounds is None else self.unit.bounds.people(self.bins or None).l1
 
     @property
     def most_rows(self) -> int:
@@ -125,14 +148,39 @@ class Summary(Statistic):
         """In widths: whoever is in a bin moves each of its numbers by at most one, and an average's two by one together.
 
         Guarantee: the largest there is where rows are not bounded in all; |x|^2 <= |x| below 1, so that squares add up
-        to no more. None where a cap is drawn, which is no noise.
+        to no more. None where a cap is drawn, which is no noise, and where bins are found, which have a delta already.
         """
-        if any(self.for_cap(each) for each in self.numbers):
+        if self.discovered or any(self.for_cap(each) for each in self.numbers):
             return None
         every = self.most_bins * len(self.numbers)
         integers = sum(len(drawn_columns(each)) for each in self.numbers)
         signed = any(isinstance(each, Total) and each.of.low < 0 for each in self.numbers)
         return Sensitivity(l1=every, l2_squared=every, moved=self.most_bins * integers, signed=signed)
+
+    @property
+    def finds_bins(self) -> bool:
+        return self.found_delta is not None
+
+    @property
+    def people_channel(self) -> Warped:
+        """From how many people a found bin has to what is published of it: J above the threshold, or nothing.
+
+        Guarantee: the threshold is the least at which the B bins of somebody who is alone in all of them are seen with a
+        chance of at most `found_delta`.
+        """
+        assert self.found_delta is not None
+        return _shown_above(self.part / self.most_bins, self.found_delta / self.most_bins)
+
+    @property
+    def counted_people(self) -> PeopleCount:
+        """The number by which a found bin is shown, or one sentence."""
+        found = next((each for each in self.numbers if isinstance(each, PeopleCount)), None)
+        if found is None:
+            raise WrongUse(
+                "bins that are found in the data are shown by how many people they have; ask for people too (in SQL for "
+                "COUNT(DISTINCT unit)), or list the bins, like ward=A,B,other"
+            )
+        return found
 
     @property
     def unit_loss(self) -> Fraction | None:
@@ -154,10 +202,33 @@ class Summary(Statistic):
     def bind(self, schema: Schema) -> Self:
         for measure in self.measures:
             measure.resolved(schema)
-        return Statistic.bind(self, schema)
+        known = Statistic.bind(self, schema)
+        if not known.discovered:
+            return replace(known, found_delta=None)
+        known.counted_people  # noqa: B018  # refuses where there is none
+        for axis in known.axes:
+            if isinstance(axis, Discovered) and schema[axis.column] is not ColumnType.TEXT:
+                raise WrongUse(
+                    f"bins are found in columns of text, and {axis.column} holds {schema[axis.column].value}; declare "
+                    f"its bins, like {axis.column}:0..100:10, or in a data dictionary"
+                )
+        return known
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES * self.bins * len(self.numbers)
+
+
+@lru_cache(maxsize=64)
+def _shown_above(rate: Fraction, delta: Fraction) -> Warped:
+    return Warped(flat(rate), smallest_threshold(rate, delta))
+
+
+def _check_found(spec: Summary) -> None:
+    assert spec.found_delta is not None
+    if not 0 < spec.found_delta < 1:
+        raise WrongUse(f"delta must lie between 0 and 1, not {to_text(spec.found_delta)}; choose one like 1e-6")
+    if any(isinstance(axis, Discovered) and axis.unit is not None for axis in spec.axes):
+        raise WrongUse("periods are declared, like day:month:2024-01..2024-12; list them so")
 
 
 def _check_numbers(spec: Summary) -> None:

@@ -94,7 +94,7 @@ def _rows(spec: Summary) -> str:
     assert bounds is not None
     most = bounds.rows_per_person
     found = ["all rows"] if most in (None, MOST_ROWS) else [f"at most {most:,} rows"]
-    if spec.most_bins < spec.bins:
+    if spec.discovered or spec.most_bins < spec.bins:
         found.append(f"in at most {spec.most_bins:,} bin{'s' if spec.most_bins > 1 else ''} that this release kept")
     if bounds.rows_per_bin is not None:
         found.append(f"at most {bounds.rows_per_bin:,} in each")
@@ -168,7 +168,7 @@ def notes(spec: Summary) -> tuple[str, ...]:
     """The notes below the table of numbers."""
     lines = [f"{capital(meaning(spec, each))}." for each in spec.numbers]
     lines += [f"The numbers are about {whom(spec)}.", f"{interval_headline(spec)}, each of them by itself."]
-    if spec.unit.counts_rows and spec.most_bins < spec.bins:
+    if spec.unit.counts_rows and (spec.discovered or spec.most_bins < spec.bins):
         lines.append(
             "Whoever is in more bins counts in some of them, chosen secretly: how far this is from all is not told."
         )

@@ -17,6 +17,7 @@ from scipy import stats
 from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.mechanism import exact_columns, pairs_of
 from hubbub.kinds.summary.numbers import as_read, read_number
@@ -26,6 +27,7 @@ from hubbub.noise.source import SystemSource
 from hubbub.protocol.measurement import Rehearsal
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.kept_rows import KeptRows
+from hubbub.tables.schema import ColumnType, Schema
 
 Row = tuple[int, int | None]
 """The bin of a row (-1: none) and its value, or none."""
@@ -66,7 +68,7 @@ def exactly(spec: Summary, table: pa.Table) -> list[list[int]]:
     spec.measure(open_source(table), rehearsal)
     ((_, exact),) = rehearsal.calls
     pairs = pairs_of(spec, exact)
-    return [column.tolist() for number in spec.numbers for column in exact_columns(spec, number, pairs)]
+    return [column.tolist() for number in spec.numbers for column in exact_columns(spec, number, pairs, spec.bins)]
 
 
 def of_people(people: Sequence[Sequence[Row]]) -> pa.Table:
@@ -109,7 +111,7 @@ def test_cells_are_read_beyond_the_range_as_far_as_steps_are_counted() -> None:
 
 
 def every_person(bins: int) -> Iterator[tuple[Row, ...]]:
-    cells = [(0, -9), (0, 1), (0, 9), (0, None), (-1, 9), *([(1, -9), (1, 9)] if bins > 1 else [])]
+    cells = [(0, -9), (0, 9), (0, None), (-1, 9), *([(1, -9), (1, 9)] if bins > 1 else [])]
     for many in range(1, 4):
         yield from itertools.combinations_with_replacement(cells, many)
 
@@ -125,7 +127,7 @@ def added(spec: Summary, person: Sequence[Row], cap: int | None = None) -> set[t
             for each in spec.measures
         ]
         pairs = pairs_of(spec, KeptRows(1, np.zeros(len(kept), dtype=np.int64), (places, *read)))
-        columns = [each for number in spec.numbers for each in exact_columns(spec, number, pairs, cap)]
+        columns = [each for number in spec.numbers for each in exact_columns(spec, number, pairs, spec.bins, cap)]
         found.add(tuple(int(x) for column in columns for x in column))
     return found
 
@@ -161,7 +163,9 @@ def test_one_person_loses_epsilon_by_all_numbers_together_and_no_more(bounds: di
     assert max(losses) == (2 if full else Fraction(15, 8))
 
 
-@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+@pytest.mark.parametrize(
+    "bounds", [BOUNDS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in BOUNDS[1:])], ids=str
+)
 def test_in_widths_one_person_moves_the_numbers_as_far_as_gaussian_noise_is_for(bounds: dict[str, Any]) -> None:
     spec = asked(**bounds, delta="1e-6", noise="gaussian")
     assert spec.sensitivity is not None
@@ -211,6 +215,88 @@ def test_the_checks_of_a_summary_notice_less_noise(monkeypatch: pytest.MonkeyPat
     right = Summary.rate
     monkeypatch.setattr(Summary, "rate", lambda self, number, cap=None: right(self, number, cap) * Fraction(101, 100))
     assert not all(check.passed for check in spec.checks())
+
+
+# --- bins that are found ------------------------------------------------------------------------------------------
+
+SCHEMA = Schema({"id": ColumnType.INTEGER, "ward": ColumnType.TEXT, "cost": ColumnType.INTEGER})
+FAR = 40
+"""Where laws are cut off; what lies beyond has a chance below e^-30, at these rates."""
+
+
+def found(**words: Any) -> Summary:
+    return asked(**{"number": ["people", "rows 1"], "by": ["ward"], "distinct": 2, "epsilon": "8", "delta": "0.02", **words}).bind(SCHEMA)  # fmt: skip
+
+
+def law_of_bin(spec: Summary, people: int) -> dict[tuple[int, int] | None, float]:
+    """What is published of a bin of so many people, each with a row: nothing, or J and the noisy number of rows."""
+    if not people:
+        return {None: 1.0}
+    channel, rate = spec.people_channel, float(spec.rate(spec.numbers[1]))
+    law, q = channel.law(people), exp(-rate)
+    assert channel.show_above is not None
+    shown = {j: float(law.mass(j, "")) for j in range(channel.show_above + 1, FAR)}
+    noise = {z: (1 - q) / (1 + q) * q ** abs(z) for z in range(-FAR, FAR)}
+    both = {(j, people + z): one * other for j, one in shown.items() for z, other in noise.items()}
+    return {None: 1 - sum(shown.values()), **both}
+
+
+def distance(one: Sequence[dict[Any, float]], other: Sequence[dict[Any, float]], epsilon: float) -> float:
+    """The hockey-stick divergence of what is published of two bins, by the masses of every loss."""
+    masses = np.array([1.0])
+    losses = np.array([0.0])
+    beyond = 0.0
+    for p, q in zip(one, other, strict=True):
+        values = [(mass, log(mass / q[what]) if q.get(what) else None) for what, mass in p.items() if mass]
+        never = sum(mass for mass, loss in values if loss is None)
+        beyond = beyond + (1 - beyond) * never
+        some = np.array([mass for mass, loss in values if loss is not None])
+        here = np.array([loss for _, loss in values if loss is not None])
+        keep = some > 1e-14
+        masses, losses = np.outer(masses, some[keep]).ravel(), np.add.outer(losses, here[keep]).ravel()
+        # Losses take few values: those of a kind are one.
+        rounded, index = np.unique(losses.round(9), return_inverse=True)
+        masses, losses = np.bincount(index, masses), rounded
+    return beyond + float((masses * np.maximum(1 - np.exp(epsilon - losses), 0)).sum())
+
+
+@pytest.mark.parametrize("delta", ["0.02", pytest.param("0.0001", marks=pytest.mark.slow)])
+def test_bins_that_are_found_show_somebody_who_is_alone_with_the_chance_of_delta_and_no_more(delta: str) -> None:
+    """Every table of up to three people in each of two bins, with one person more in one of them or in both."""
+    spec = found(delta=delta)
+    (promise,) = (each.conclusion for each in spec.promises())
+    assert isinstance(promise, DifferentialPrivacy)
+    assert isinstance(promise.epsilon, Fraction)
+    assert 0 < promise.delta <= Fraction(delta)
+    laws, worst = {n: law_of_bin(spec, n) for n in range(5)}, 0.0
+    for here, there in itertools.product(range(4), repeat=2):
+        for more in ((1, 0), (0, 1), (1, 1)):
+            without, within = ([laws[n] for n in each] for each in ((here, there), (here + more[0], there + more[1])))
+            worst = max(worst, distance(without, within, 8), distance(within, without, 8))
+    assert 0.9 * promise.delta <= worst <= promise.delta + 1e-9
+    assert all(check.passed for check in spec.checks())
+
+
+def test_found_bins_are_those_of_the_table_that_many_people_have() -> None:
+    people = [[(0, 1)] * 2 for _ in range(80)] + [[(1, 5)]]
+    table = of_people(people)
+    spec = found(number=["people", "sum cost:-2..3:1", "mean cost:-1..2:1"], delta="1e-6")
+    result = spec.present(spec.measure(open_source(table), SystemSource()))
+    assert isinstance(result, Summaries)
+    assert result.found == [("a",)]
+    (answer,) = result.answers
+    assert [round(float(each[0] or 0)) for each in answer.intervals[:2]] == pytest.approx([80, 160], abs=30)
+    for few in (2, 0):
+        assert spec.present(spec.measure(open_source(table.slice(0, few)), SystemSource())).sheets()[0].rows == 0
+
+
+def test_what_found_bins_need_is_said_when_the_columns_are_known() -> None:
+    with pytest.raises(WrongUse, match="ask for people too"):
+        found(number=["rows 1"])
+    with pytest.raises(WrongUse, match="columns of text"):
+        found(by=["cost"])
+    with pytest.raises(WrongUse, match="too large beside epsilon"):
+        found(epsilon="0.001", delta="0.5").promises()
 
 
 # --- what is told -------------------------------------------------------------------------------------------------
@@ -282,7 +368,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"number": ["Ü = people"]}, "small letters"),
     ({"epsilon": None}, "how much may be lost"),
     ({"distinct": None, "number": ["rows 5"]}, "rows are counted of people who have several"),
-    ({"by": ["ward"]}, "declared"),
+    ({"by": ["ward"]}, "need a delta"),
+    ({"by": ["ward"], "delta": "2"}, "between 0 and 1"),
+    ({"by": ["ward"], "noise": "gaussian", "delta": "1e-6"}, "bins that are declared"),
+    ({"by": ["ward:month"], "delta": "1e-6"}, "periods are declared"),
     ({"noise": "gaussian"}, "needs a delta"),
     ({"number": ["rows", "people"], "noise": "gaussian", "delta": "1e-6"}, "Gaussian noise is for"),
     ({"one_row_per_person": True}, "exclude each other"),
