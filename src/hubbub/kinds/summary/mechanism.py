@@ -98,7 +98,7 @@ class Noisy:
         pairs = pairs_of(spec, exact.exact if isinstance(exact, LabelledRows) else exact)
         above = pairs.with_rows(spec.cap_points)
         found = _found(spec, exact.axes, pairs, source) if isinstance(exact, LabelledRows) else None
-        pairs, bins = (pairs, spec.bins) if found is None else (found.pairs, len(found.places))
+        pairs, bins = (pairs, spec.bins) if found is None else (found.pairs, len(found.bins))
         for number in spec.numbers:
             cap = caps.drawn(spec, number, above, source) if spec.for_cap(number) else None
             if found is not None and number == spec.counted_people:
@@ -110,7 +110,7 @@ class Noisy:
                 drawn[1] = list(map(sum, zip(*drawn, strict=True)))
             columns += [*drawn, *([[cap] * bins] if cap is not None else [])]
         rows = list(zip(*columns, strict=True))
-        return in_columns(spec, integer_columns(spec), rows, None if found is None else found.places)
+        return in_columns(spec, integer_columns(spec), rows, None if found is None else found.bins)
 
 
 def _noisy(spec: Summary, number: Number, cap: int | None, sums: Integers, source: Source) -> list[int]:
@@ -130,7 +130,7 @@ class Found:
     """The bins that are shown, in the order of their labels: which they are, how many people came out of each, and the
     pairs that are in them. The pairs are private."""
 
-    places: list[Place]
+    bins: list[Place]
     people: list[int]
     pairs: Pairs
 
@@ -139,18 +139,16 @@ def _found(spec: Summary, axes: Sequence[Declared], pairs: Pairs, source: Source
     """Draw the number of people of every bin that has somebody; those above the threshold are shown."""
     occupied, index = np.unique(pairs.bins, return_inverse=True)
     published = spec.people_channel.release(_summed(index, pairs.times, occupied.size), source)
-    seen = occupied[published.visible].tolist()
-    drawn = dict(
-        zip((_place(spec, axes, code) for code in seen), published.values[published.visible].tolist(), strict=True)
-    )
-    order = sorted(drawn, key=lambda place: (place[0], *map(last, place[1])))
+    visible = published.visible
+    bins = [_found_bin(spec, axes, code) for code in occupied[visible].tolist()]
+    drawn = dict(zip(bins, published.values[visible].tolist(), strict=True))
+    order = {each: i for i, each in enumerate(sorted(bins, key=lambda each: (each[0], *map(last, each[1]))))}
     number = np.full(occupied.size, -1, dtype=np.int64)
-    at = {place: i for i, place in enumerate(order)}
-    number[published.visible] = [at[_place(spec, axes, code)] for code in seen]
-    return Found(order, [drawn[place] for place in order], pairs.numbered(number[index.reshape(-1)]))
+    number[visible] = [order[each] for each in bins]
+    return Found(list(order), [drawn[each] for each in order], pairs.numbered(number[index.reshape(-1)]))
 
 
-def _place(spec: Summary, axes: Sequence[Declared], code: int) -> Place:
+def _found_bin(spec: Summary, axes: Sequence[Declared], code: int) -> Place:
     """The code of the declared part of a bin, and its found labels."""
     labels, declared, scale, rest = list[str | None](), 0, 1, code
     for axis, asked in zip(reversed(axes), reversed(spec.axes), strict=True):

@@ -62,10 +62,10 @@ def promises(spec: Summary) -> tuple[Derivation, ...]:
         assumptions=(*granted(spec), *read),
         people=spec.people,
     )
-    return (with_found_bins(own, _seen_alone(spec)) if spec.discovered else own,)
+    return (with_found_bins(own, _discovery_cost(spec)) if spec.discovered else own,)
 
 
-def _seen_alone(spec: Summary) -> arb:
+def _discovery_cost(spec: Summary) -> arb:
     """The chance that somebody who is alone in B bins is seen in any: B times that of one.
 
     Guarantee: with this as delta the promise holds where only bins that occur are published. Given which bins are kept of
@@ -134,7 +134,7 @@ def _found_hold(spec: Summary) -> Iterator[Check]:
     counts = judge(channel, profile(channel, range(1, 64)))
     yield Check("the number of people of a found bin", isinstance(counts, Proved), "loses what its noise does at most")
     with precision():
-        alone = upper(_seen_alone(spec))
+        alone = upper(_discovery_cost(spec))
     found = f"has a chance of {short(alone, 6)} at most, in {spec.most_bins:,} of them"
     yield Check("a found bin of one person", spec.found_delta is not None and alone <= spec.found_delta, found)
 

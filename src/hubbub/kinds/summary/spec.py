@@ -169,7 +169,7 @@ class Summary(Statistic):
         chance of at most `found_delta`.
         """
         assert self.found_delta is not None
-        return _shown_above(self.part / self.most_bins, self.found_delta / self.most_bins)
+        return _people_channel(self.part / self.most_bins, self.found_delta / self.most_bins)
 
     @property
     def counted_people(self) -> PeopleCount:
@@ -219,7 +219,7 @@ class Summary(Statistic):
 
 
 @lru_cache(maxsize=64)
-def _shown_above(rate: Fraction, delta: Fraction) -> Warped:
+def _people_channel(rate: Fraction, delta: Fraction) -> Warped:
     return Warped(flat(rate), smallest_threshold(rate, delta))
 
 
