@@ -248,11 +248,11 @@ def known(key: Key) -> str:
 # --- the page -------------------------------------------------------------------------------------------------------
 
 
-def written(each: int, tried: dict[Key, str]) -> str:
+def written(tried: dict[Key, str]) -> str:
     rows, left, same = list[str](), list[str](), list[str]()
     total = Counter[str]()
     for folder in FOLDERS:
-        keys = [key for key, _ in planted(folder, each) if key in tried]
+        keys = [key for module in modules(folder) for key, _ in _of(module) if key in tried]
         survivors = [key for key in keys if not tried[key]]
         left += [f"- {_told(key)}" for key in survivors if not known(key)]
         same += [f"- {_told(key)} ({known(key)})" for key in survivors if known(key)]
@@ -266,7 +266,8 @@ def written(each: int, tried: dict[Key, str]) -> str:
         "`make mutants` plants small faults, one at a time, in the folders that carry the promises: a comparison that "
         "takes in its end or not, a number one larger, a sum that is a difference, a rounding the other way, `min` for "
         "`max`, `and` for `or`, a `not` left out. It shows each to the fast tests that run the function it stands in. "
-        "This page is written by it; the faults are spread evenly over the lines, the same ones in every run.",
+        "This page is written by it; the faults are spread evenly over the lines, the same ones in every run. "
+        f"{total['a']} were tried so far; a run goes on where the last one was stopped.",
         "\n".join(("| folder | planted | noticed | no faults | not noticed |", "|---|---|---|---|---|", *rows)),
         "## Not noticed\n\n" + ("\n".join(left) or "None."),
         "## No faults\n\n" + ("\n".join(same) or "None is known."),
@@ -302,7 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pytest.main([*QUIET, "-s", *files], plugins=[Collected(lambda items: later.extend(try_out(left, items)))])
         for job in later:
             tell(job, found(SOURCE / job.key.module, job.fault.source, job.tests))
-    DOCUMENT.write_text(written(given.each, results()), encoding="utf-8")
+    DOCUMENT.write_text(written(results()), encoding="utf-8")
 
 
 if __name__ == "__main__":
