@@ -1,8 +1,10 @@
 """A cap on rows that is drawn from the data: how many rows of a person count in a bin.
 
-N(y) is how many pairs of a person and a bin have y rows or more. A point y of the grid is drawn with a weight of
-exp(-(loss/(2 B)) |N(y) - aim|): one person is in at most B bins and moves every N(y) by at most B, and so each weight
-and their sum by at most a factor e^(loss/2). What is aimed at is public: the error of a bin is about its noise,
+N(y) is how many pairs of a person and a bin have y rows or more, and a point y of the grid stands for the ranks from
+N(y'), y' being the next one, to N(y): these tile all ranks. It is drawn with a weight of exp(-(loss/(2 B)) d), d being
+how far the aim lies from them: one person is in at most B bins and moves every N(y), and so d, by at most B, and each
+weight and their sum by at most a factor e^(loss/2). (By the distance to N(y) alone, points that nobody reaches are hardly
+less likely than the best one where few numbers of rows occur.) What is aimed at is public: the error of a bin is about its noise,
 sqrt(2) B/loss' for each row of the cap, and what is cut off there, N(y) over all bins; a private choice errs by
 (2 B/loss) ln(points/0.02) of these pairs but for a chance of 1 in 50, so that no fewer are aimed at.
 """
@@ -29,7 +31,8 @@ def runs(spec: Summary, number: Number, above: Sequence[int]) -> list[Run]:
     """
     loss, bins = spec.for_cap(number), spec.most_bins
     wanted = aim(len(above), (spec.part - loss) / (max(spec.bins, 1) * bins), loss / bins)
-    return [Run(i, 1, loss / (2 * bins) * abs(pairs - wanted)) for i, pairs in enumerate(above)]
+    ends = zip([*above[1:], 0], above, strict=True)
+    return [Run(i, 1, loss / (2 * bins) * max(low - wanted, wanted - high, 0)) for i, (low, high) in enumerate(ends)]
 
 
 def drawn(spec: Summary, number: Number, above: Sequence[int], source: Source) -> int:

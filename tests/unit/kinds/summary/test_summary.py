@@ -205,6 +205,15 @@ def test_a_cap_that_is_drawn_and_the_noise_after_it_lose_the_part_of_rows_togeth
     assert 0.8 * epsilon < worst <= epsilon + 1e-12
 
 
+def test_a_cap_is_hardly_drawn_where_nobody_has_so_many_rows() -> None:
+    """4,400 pairs of one to three rows: the aim lies between those with two and with three."""
+    spec = asked(number=["rows", "people", "mean cost:0..500:1"], by=["ward=a,b,c"], distinct=3, epsilon=1)
+    above = [{1: 4400, 2: 2300, 3: 100}.get(point, 0) for point in spec.cap_points]
+    weights = [exp(-float(run.exponent)) for run in caps.runs(spec, spec.numbers[0], above)]
+    assert spec.cap_points[weights.index(max(weights))] == 2
+    assert sum(weights[3:]) / sum(weights) < 0.05
+
+
 def _above(pairs: Sequence[int], points: Sequence[int]) -> list[int]:
     return [sum(rows >= point for rows in pairs) for point in points]
 
