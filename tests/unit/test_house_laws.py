@@ -659,3 +659,10 @@ def test_a_name_on_the_surface_stays_what_it_is_once_everything_is_loaded() -> N
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.split("\n")[:2] == ["account ledger plan vote", "True True True"]
+
+
+@pytest.mark.parametrize("package", ["hubbub", "hubbub.charts", "hubbub.ledger"])
+def test_no_name_that_is_loaded_late_is_hidden_by_a_module_of_its_name(package: str) -> None:
+    found = importlib.import_module(package)
+    assert found._WHERE
+    assert not set(found._WHERE) & {each.name for each in pkgutil.iter_modules(found.__path__)}

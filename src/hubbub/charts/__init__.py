@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from hubbub.charts.chart import Chart as Chart
     from hubbub.charts.chart import png_available as png_available
     from hubbub.charts.chart import ready as ready
-    from hubbub.charts.gain_triangles import gain_triangles as gain_triangles
     from hubbub.charts.panels import lines_chart as lines_chart
     from hubbub.charts.profile import profile_chart as profile_chart
     from hubbub.charts.transfers import transfers_chart as transfers_chart
+    from hubbub.charts.triangles import gain_triangles as gain_triangles
 
 _WHERE: Final = {
     "attack_chart": "attack",
@@ -26,7 +26,7 @@ _WHERE: Final = {
     "Chart": "chart",
     "png_available": "chart",
     "ready": "chart",
-    "gain_triangles": "gain_triangles",
+    "gain_triangles": "triangles",
     "lines_chart": "panels",
     "profile_chart": "profile",
     "transfers_chart": "transfers",

@@ -14,10 +14,10 @@ from hubbub import charts
 from hubbub.charts import chart as chart_module
 from hubbub.charts.attack import drawn_attack
 from hubbub.charts.chart import Chart
-from hubbub.charts.gain_triangles import drawn_triangles, shade
 from hubbub.charts.lines import axes_of, drawn_lines
 from hubbub.charts.profile import CLAIMED, EXACT, delta_lines, loss_lines
 from hubbub.charts.style import MARKS, SERIES, TINTS, TOKENS
+from hubbub.charts.triangles import drawn_triangles, shade
 from hubbub.errors import WrongUse
 
 
