@@ -154,7 +154,7 @@ def a_plan_follows_its_sliders(story: Story) -> None:
 def an_election_is_counted(story: Story) -> None:
     browser, steward = story.browser, story.steward
     browser.open(f"{steward.address}/vote")
-    assert "instant-runoff" in browser.settled("#honesty")
+    assert "instant runoff" in browser.settled("#honesty")
     Select(browser.one("#rule")).select_by_value("instant-runoff")
     browser.click("#read")
     browser.until("Nothing is counted yet")

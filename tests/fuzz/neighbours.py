@@ -26,7 +26,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.cli.release import answer
+from hubbub.cli.release import ALL_EMPTY, answer
 from hubbub.errors import HubbubError
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
@@ -227,7 +227,8 @@ def look(path: Path, by: str, repeats: MultiRowPolicy, **words: Any) -> Seen:
 def public(words: str) -> str:
     """The words without released numbers: a number, or that it is hidden. A column of estimates stands only where one of
     them is another number than was drawn, which is a matter of the noise."""
-    plain = " ".join(re.sub(r"[-\d,.]+|\bhidden\b", "#", words).split())
+    noted = " ".join(words.split()).replace(ALL_EMPTY, "")  # that every bin may be empty is seen in what is published
+    plain = " ".join(re.sub(r"[-\d,.]+|\bhidden\b", "#", noted).split())
     plain = re.sub(r"# to #|# or more", "#", plain)  # an interval of one number is written as that
     plain = " ".join(re.sub(r"\b(?:estimate|interval|for rows on|average)\b", "", plain).split())  # heads of columns
     return re.sub(r"#(?: #)+", "#", plain)

@@ -7,6 +7,7 @@ visits, whose intervals have no slack, such ones are tried as well and are found
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,10 @@ def held(name: str, coverage: str) -> int:
 
 
 def ends(result: Any) -> tuple[list[float], list[float]]:
-    """Both ends of every interval."""
+    """Both ends of every interval; one that is open has none on that side."""
     facts = result.facts()["answers"]
-    return [float(each["low"]) for each in facts], [float(each["high"]) for each in facts]
+    low, high = ([each[end] for each in facts] for end in ("low", "high"))
+    return [-inf if end is None else float(end) for end in low], [inf if end is None else float(end) for end in high]
 
 
 @pytest.mark.slow

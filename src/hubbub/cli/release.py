@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _FIRST: Final = 12  # rows shown on the terminal
 _LOOKED_THROUGH: Final = 10_000  # rows of a release, for the note that follows
-_ALL_EMPTY: Final = (
+ALL_EMPTY: Final = (
     "Every bin may be empty. If that surprises you, the values may be spelled otherwise in the table: hubbub check with "
     "the same --by compares them. Next time add --unlisted 0.05: it refuses, before anything is spent, when more than 5 % "
     "of the people are in no bin."
@@ -157,7 +157,15 @@ def withdraw(folder: str, reason: str, book: str | None, as_json: bool) -> None:
     print_answer({"withdrawn": str(notice)}, f"Withdrawn: {notice}. What was spent stays spent.", as_json=as_json)
 
 
-@release.command("correct")
+@release.command(
+    "correct",
+    epilog=examples(
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --epsilon 1 "
+        "--delta 1e-9 --ledger hubbub-demo/ledger/ledger.db --out corrected",
+        "hubbub release correct hubbub-demo --by corrected --reason 'Two departments were mixed up' "
+        "--ledger hubbub-demo/ledger/ledger.db",
+    ),
+)
 @click.argument("folder")
 @click.option("--by", metavar="DIR", required=True, help="The folder of the corrected release.")
 @click.option("--reason", metavar="WORDS", required=True, help="Why, in one line that readers are shown.")
@@ -469,7 +477,7 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
     for note in reading_rules(done.reading):
         console.print(f"Taken for granted: {display(note)}.")
     if _may_all_be_empty(done):
-        console.print(_ALL_EMPTY)
+        console.print(ALL_EMPTY)
     console.print()
     for step in promises if explained else requested(promises):
         read = meaning(step.conclusion, step.people)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub import series
-from hubbub.errors import WrongUse
+from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.trust import key_of
 from hubbub.project.approval import APPROVAL, check_approval
@@ -88,7 +88,10 @@ def _one(publication: Publication, planned: Planned) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     for hidden in unfinished(folder):  # what is whole is brought out, and the rest is given up
-        found |= finish(hidden)
+        try:
+            found |= finish(hidden)
+        except Refused as error:  # said, and not passed over: what was cut short counts as spent
+            raise Refused(f"{folder.name}: {error}; run it again, and it goes on from here") from None
     if planned.state is State.READY:
         return found
     with prepared(folder, planned.spec.size_hint(), ledger=Ledger(publication.ledger)):

@@ -73,7 +73,7 @@ def put(folder: Path) -> Path:
 
 def run(file: Path, wait: float | None) -> bool:
     """One run, killed so many seconds after it began to publish; whether it came to its end. Later ones may go on for longer, so
-    that a busy machine gets there too."""
+    that a busy machine gets there too. One that finds what cannot be finished says so, and the next goes on."""
     words = [sys.executable, "-c", "from hubbub.cli.main import commands; commands()", "run", str(file)]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
     assert process.stderr is not None
@@ -88,7 +88,7 @@ def run(file: Path, wait: float | None) -> bool:
     finally:
         process.stderr.close()
         process.kill()
-    assert code in (0, -signal.SIGKILL), told.decode()
+    assert code in (0, -signal.SIGKILL) or (code == 3 and b"it goes on from here" in told), told.decode()
     return code == 0
 
 
@@ -104,7 +104,7 @@ def test_killed_at_random_moments_nothing_is_published_twice_or_unpaid(tmp_path:
     file, rng, seen = put(tmp_path), random.Random(seed), dict[Path, str]()
     kills = 0
     for number in range(MOST_RUNS):
-        done = run(file, rng.uniform(0, 1 + number) if number < MOST_RUNS - 1 else None)
+        done = run(file, rng.uniform(0, 1 + number) if number < MOST_RUNS - 3 else None)
         now = files_of(tmp_path / "published")
         assert {path: now.get(path) for path in seen} == seen, "what was out has changed"
         seen = now
