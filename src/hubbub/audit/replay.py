@@ -35,6 +35,7 @@ from hubbub.protocol.spec import Spec
 _KEYS: Final = 10_000  # rows whose keys are compared
 _SAMPLING: Final = "hubbub.sampling."  # draws people
 _THINNING: Final = "hubbub.noise.binomial."  # draws some of each count
+_CHOOSING: Final = "hubbub.noise.bernoulli."  # draws one of many
 _DOORS: Final = ("hubbub.noise.", "hubbub.channels.", _SAMPLING)  # what happens inside is noise
 _COUNTING: Final = "hubbub.engines."  # draws a word for each row where one of a person's rows is chosen
 
@@ -51,6 +52,7 @@ class Drawn:
     words: int  # of noise that had been taken before
     sampled: bool = False  # whether it drew people, and not noise
     subsampled: bool = False  # whether it drew some of each count
+    chosen: bool = False  # whether it drew one of many, on which what is drawn next may depend
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +211,8 @@ def _watching(source: _Counting, drawn: list[Drawn]) -> Iterator[None]:
             elif isinstance(value, str | int | Fraction | float | bool) or value is None:
                 parameters.append((name, value))
         sampled = module.startswith(_SAMPLING)
-        drawn.append(
-            Drawn(code.co_qualname, tuple(parameters), tuple(numbers), source.taken, sampled, module == _THINNING)
-        )
+        kind = (sampled, module == _THINNING, module == _CHOOSING)
+        drawn.append(Drawn(code.co_qualname, tuple(parameters), tuple(numbers), source.taken, *kind))
 
     before = sys.getprofile()
     sys.setprofile(trace)
@@ -254,6 +255,8 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
             moved = apart if moved is None else max(moved, apart)
         if apart > declared:
             return _too_far(f"what reaches {first.function}", apart, declared), moved
+        if first.chosen:
+            break  # the same noise may choose another, and what is drawn next may depend on that
         if first.subsampled:
             break  # a count more may take other words for its own coins, and what follows from them is not the same
     else:
@@ -331,6 +334,8 @@ def _numbers_of(result: Any) -> Iterator[float | int]:
 def _notes(one: Ran, two: Ran) -> tuple[str, ...]:
     if any(draw.sampled or draw.subsampled for draw in one.drawn):
         return ("People were drawn; what came after that was compared by its shape alone.",)
+    if any(draw.chosen for draw in one.drawn):
+        return ("One of many was drawn; what came after that was compared by its shape alone.",)
     if one.requests == two.requests:
         return ()
     return (

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable
+from hubbub.noise.uniform import below
 from hubbub.numeric.exact import exp
 
 Integers = NDArray[np.int64]
@@ -45,6 +46,18 @@ def heads(trials: Sequence[int], exponents: Sequence[Fraction], source: Source) 
     if few.size:
         found[few] = _of_few(found[few], [exponents[i] for i in few.tolist()], source)
     return found
+
+
+def permute_and_flip(points: Sequence[int], exponents: Sequence[Fraction], source: Source) -> tuple[int, int]:
+    """A run and one of its points, of runs of so many alike points; the least exponent is 0.
+
+    Guarantee: exactly one of all the points whose coin of chance e^-exponent falls heads, each as likely as any other, if
+    the words of the source are uniform and independent.
+    """
+    found = heads(points, exponents, source)
+    chosen = int(below(int(found.sum()), 1, source)[0])
+    run = int(found.cumsum().searchsorted(chosen, side="right"))
+    return run, int(below(points[run], 1, source)[0])
 
 
 def _of_few(trials: Integers, exponents: Sequence[Fraction], source: Source) -> Integers:

@@ -46,9 +46,8 @@ from itertools import accumulate
 
 from flint import arb, arb_poly
 
-from hubbub.noise.bernoulli import heads
+from hubbub.noise.bernoulli import permute_and_flip
 from hubbub.noise.source import Source
-from hubbub.noise.uniform import below
 from hubbub.numeric.exact import PRECISION, ball, exp, log, precision, rounded
 
 Table = Sequence[tuple[int, int]]
@@ -188,10 +187,8 @@ def draw(runs: Sequence[Run], source: Source) -> int:
     independent: the heads of a run are as likely any of its points as any other.
     """
     least = min(run.exponent for run in runs)
-    found = heads([run.points for run in runs], [run.exponent - least for run in runs], source)
-    chosen = int(below(int(found.sum()), 1, source)[0])
-    run = runs[int(found.cumsum().searchsorted(chosen, side="right"))]
-    return run.first + int(below(run.points, 1, source)[0])
+    which, at = permute_and_flip([run.points for run in runs], [run.exponent - least for run in runs], source)
+    return runs[which].first + at
 
 
 def law(runs: Sequence[Run]) -> dict[int, arb]:
