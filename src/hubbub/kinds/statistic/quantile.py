@@ -208,3 +208,15 @@ def law(runs: Sequence[Run]) -> dict[int, arb]:
             chance = chances[i] * others.integral()(arb(1))
             found |= dict.fromkeys(range(run.first, run.first + run.points), chance)
     return found
+
+
+def largest_loss(one: Sequence[Run], other: Sequence[Run]) -> arb:
+    """The largest |ln| of the ratio of what both laws give a point.
+
+    Guarantee: the ball holds it, if both have the same points, few of them.
+    """
+    first, second = law(one), law(other)
+    worst = arb(0)
+    for point, chance in first.items():
+        worst = worst.max(abs((chance / second[point]).log()))
+    return worst

@@ -35,10 +35,11 @@ from hubbub.kinds.statistic.promises import (
     sample_holds,
 )
 from hubbub.kinds.statistic.promises import who as who
+from hubbub.kinds.statistic.quantile import largest_loss
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.layers import Layers
 from hubbub.kinds.sum.octaves import tau
-from hubbub.numeric.exact import ball, exp, precision, to_text, upper
+from hubbub.numeric.exact import ball, precision, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
 from hubbub.tables.protection import Crowd, Knowledge, Noise
@@ -249,9 +250,6 @@ def _cap_holds(spec: Sum) -> Check:
                 continue
             for reach in range(1, 4):  # one person more, above the first so many points
                 more = [people + (i < reach) for i, people in enumerate(above)]
-                one, other = ([exp(-run.exponent) for run in caps.runs(spec, each)] for each in (above, more))
-                for mass, beside in zip(one, other, strict=True):
-                    apart = (mass / sum(one, arb(0))) / (beside / sum(other, arb(0)))
-                    worst = worst.max(abs(apart.log()))
+                worst = worst.max(largest_loss(*(caps.runs(spec, each) for each in (above, more))))
         right = bool(worst <= ball(for_cap) + ball(Fraction(1, 10**30)))
     return Check("the draw of the cap", right, f"loses {short(upper(worst), 9)} at most over three points")

@@ -1,9 +1,9 @@
 """A cap on rows that is drawn from the data: how many rows of a person count in a bin.
 
 N(y) is how many pairs of a person and a bin have y rows or more, and a point y of the grid stands for the ranks from
-N(y'), y' being the next one, to N(y): these tile all ranks. It is drawn with a weight of exp(-(loss/(2 B)) d), d being
-how far the aim lies from them: one person is in at most B bins and moves every N(y), and so d, by at most B, and each
-weight and their sum by at most a factor e^(loss/2). (By the distance to N(y) alone, points that nobody reaches are hardly
+N(y'), y' being the next one, to N(y): these tile all ranks. It is drawn with a weight of exp(-(loss/(2 B)) d), by
+permute-and-flip (:mod:`hubbub.kinds.statistic.quantile`), d being how far the aim lies from them: one person is in at most
+B bins and moves every N(y), and so d, by at most B, and so the chance of each point by at most a factor e^loss. (By the distance to N(y) alone, points that nobody reaches are hardly
 less likely than the best one where few numbers of rows occur.) What is aimed at is public: the error of a bin is about its noise,
 sqrt(2) B/loss' for each row of the cap, and what is cut off there, N(y) over all bins; a private choice errs by
 (2 B/loss) ln(points/0.02) of these pairs but for a chance of 1 in 50, so that no fewer are aimed at.

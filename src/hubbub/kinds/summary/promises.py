@@ -21,6 +21,7 @@ from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import with_found_bins
 from hubbub.kinds.statistic.promises import gaussian_holds, granted, of_gaussian
 from hubbub.kinds.statistic.promises import who as who
+from hubbub.kinds.statistic.quantile import largest_loss
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, spelled
 from hubbub.numeric.exact import ball, exp, precision, to_text, upper
@@ -164,9 +165,6 @@ def _cap_holds(spec: Summary, number: Number) -> Check:
                 if sorted(above, reverse=True) != list(above) or sorted(more, reverse=True) != list(more):
                     continue
                 both = (above, [a + b for a, b in zip(above, more, strict=True)])
-                one, other = ([exp(-run.exponent) for run in caps.runs(spec, number, each)] for each in both)
-                for mass, beside in zip(one, other, strict=True):
-                    apart = (mass / sum(one, arb(0))) / (beside / sum(other, arb(0)))
-                    worst = worst.max(abs(apart.log()))
+                worst = worst.max(largest_loss(*(caps.runs(spec, number, each) for each in both)))
         right = bool(worst <= ball(loss * most / spec.most_bins) + ball(Fraction(1, 10**30)))
     return Check("the draw of the cap", right, f"loses {short(upper(worst), 9)} at most over three points")

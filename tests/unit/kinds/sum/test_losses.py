@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.statistic.quantile import law
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.estimates import Row, cap_rate
@@ -18,7 +19,7 @@ from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.sum.spec import Sum
 from hubbub.noise.source import ScriptedSource
-from hubbub.numeric.exact import exp, lower, upper
+from hubbub.numeric.exact import lower, upper
 from hubbub.protocol.measurement import Drawn, loaded
 from hubbub.tables.engine import ExactCounts
 
@@ -112,8 +113,7 @@ def test_a_cap_that_is_drawn_and_the_sum_lose_epsilon_together(monkeypatch: pyte
         laws = []
         for table in (fewer, more):
             above = [sum(x >= point for _, x in table) for point in grid]
-            masses = [exp(-run.exponent) for run in caps.runs(spec, above)]
-            laws.append([mass / sum(masses) for mass in masses])
+            laws.append(list(law(caps.runs(spec, above)).values()))
         for i, point in enumerate(grid):
             chosen = abs((laws[0][i] / laws[1][i]).log())
             rest = apart((cap_rate(spec, point),), sums(fewer, point), sums(more, point))

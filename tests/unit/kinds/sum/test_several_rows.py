@@ -15,6 +15,7 @@ import pytest
 from hubbub.engines.opening import open_source
 from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.statistic.mechanism import question
+from hubbub.kinds.statistic.quantile import law
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.estimates import Row as Drawn
@@ -23,7 +24,7 @@ from hubbub.kinds.sum.request import KIND as SUM
 from hubbub.kinds.sum.request import from_options
 from hubbub.kinds.sum.spec import Sum
 from hubbub.noise.source import ScriptedSource
-from hubbub.numeric.exact import exp, lower, upper
+from hubbub.numeric.exact import lower, upper
 from hubbub.tables.engine import CountQuery
 
 Person = tuple[tuple[str, int], ...]  # rows: bin, value
@@ -127,8 +128,7 @@ def test_a_cap_that_is_drawn_for_several_rows_and_the_sums_lose_epsilon_together
             laws = []
             for totals in (there, [*there, total]):
                 above = [sum(each >= point for each in totals) for point in points]
-                masses = [exp(-run.exponent) for run in caps.runs(spec, above)]
-                laws.append([mass / sum(masses) for mass in masses])
+                laws.append(list(law(caps.runs(spec, above)).values()))
             for i, point in enumerate(points):
                 chosen, rest = abs((laws[0][i] / laws[1][i]).log()), cap_rate(spec, point) * most[i]
                 assert upper(chosen) + rest <= 1

@@ -18,6 +18,7 @@ from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.kinds.statistic.quantile import law
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.mechanism import exact_columns, pairs_of
 from hubbub.kinds.summary.numbers import as_read, read_number
@@ -188,9 +189,8 @@ def test_a_cap_that_is_drawn_and_the_noise_after_it_lose_the_part_of_rows_togeth
     points = spec.cap_points
     assert points == (1, 2, 3, 4)
 
-    def law(pairs: Sequence[int]) -> list[float]:
-        weights = [exp(-float(run.exponent)) for run in caps.runs(spec, number, _above(pairs, points))]
-        return [each / sum(weights) for each in weights]
+    def chances(pairs: Sequence[int]) -> list[float]:
+        return [float(each) for each in law(caps.runs(spec, number, _above(pairs, points))).values()]
 
     people = [
         each for n in (1, 2) for each in itertools.combinations_with_replacement(range(1, 5), n) if sum(each) <= 4
@@ -199,7 +199,7 @@ def test_a_cap_that_is_drawn_and_the_noise_after_it_lose_the_part_of_rows_togeth
     for n in range(4):
         for others in itertools.combinations_with_replacement(range(1, 5), n):
             for person in people:
-                for one, other, cap in zip(law(others), law((*others, *person)), points, strict=True):
+                for one, other, cap in zip(chances(others), chances((*others, *person)), points, strict=True):
                     moved = sum(min(rows, cap) for rows in person)
                     worst = max(worst, abs(log(one / other)) + float(spec.rate(number, cap)) * moved)
     assert 0.8 * epsilon < worst <= epsilon + 1e-12
@@ -209,9 +209,9 @@ def test_a_cap_is_hardly_drawn_where_nobody_has_so_many_rows() -> None:
     """4,400 pairs of one to three rows: the aim lies between those with two and with three."""
     spec = asked(number=["rows", "people", "mean cost:0..500:1"], by=["ward=a,b,c"], distinct=3, epsilon=1)
     above = [{1: 4400, 2: 2300, 3: 100}.get(point, 0) for point in spec.cap_points]
-    weights = [exp(-float(run.exponent)) for run in caps.runs(spec, spec.numbers[0], above)]
-    assert spec.cap_points[weights.index(max(weights))] == 2
-    assert sum(weights[3:]) / sum(weights) < 0.05
+    chances = [float(each) for each in law(caps.runs(spec, spec.numbers[0], above)).values()]
+    assert spec.cap_points[chances.index(max(chances))] == 2
+    assert sum(chances[3:]) < 0.05
 
 
 def _above(pairs: Sequence[int], points: Sequence[int]) -> list[int]:
