@@ -234,7 +234,6 @@ CLAIMING = (
     "channels/custom_curve.py",
     "sampling/safepub.py",
     "sampling/sanitize.py",
-    "sampling/fixed_size.py",
     "kinds/cube/levels.py",
     "kinds/cube/margin_bounds.py",
     "account/averaging.py",

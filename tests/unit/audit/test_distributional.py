@@ -9,11 +9,11 @@ from math import comb
 import pytest
 
 from hubbub import account
-from hubbub.audit.distributional import laws, of_channel
 from hubbub.channels.catalogue import channel
 from hubbub.channels.divergence import hockey_stick
 from hubbub.guarantees.definitions import BernoulliSample, DistributionalPrivacy
 from hubbub.numeric.exact import to_float
+from tests.unit.audit.distributional import laws, of_channel
 
 RATE = Fraction(1, 10)
 K = 20

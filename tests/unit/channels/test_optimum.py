@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.mechanisms.warped import Warped
-from hubbub.channels.optimum import cheapest, optimum
-from hubbub.channels.remap import Penalty, best_remap, penalty
 from hubbub.errors import FloatRefused, WrongUse
 from hubbub.guarantees.curve import Curve, Piece, read
 from hubbub.numeric.exact import Infinite, ball, exp
+from tests.unit.channels.optimum import cheapest, optimum
+from tests.unit.channels.remap import Penalty, best_remap, penalty
 
 Matrix = NDArray[np.float64]
 

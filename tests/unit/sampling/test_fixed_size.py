@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import SampledGaussianPair
-from hubbub.sampling.fixed_size import fixed_size_delta
+from tests.unit.sampling.fixed_size import fixed_size_delta
 
 KINDS = ((1, 0), (0, 1), (0, 0))  # two bins, and nobody's
 

@@ -7,7 +7,7 @@ curve, with delta = 0, if and only if for every count c >= 1 and answer y
 
 (equal where epsilon(c) = 0, unrelated where it is infinite), and its expected loss is linear in x. So the best one is
 the solution of a linear program. Theorem W2 says that for a loss which never falls as the answer moves away from the
-count, the warped channel with its best remap (:mod:`hubbub.channels.remap`) is exactly as good; the tests hold the two
+count, the warped channel with its best remap (:mod:`tests.unit.channels.remap`) is exactly as good; the tests hold the two
 against each other.
 
 These are floating-point numbers out of an optimiser: good to about 1e-11, and no certificate of anything.
@@ -23,12 +23,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.remap import Penalty, penalty, prior_weights
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.numeric.exact import Exact, Infinite
 from hubbub.numeric.linear_programs import Program
 from hubbub.numeric.sparse_rows import SparseRows, sparse_rows
+from tests.unit.channels.remap import Penalty, penalty, prior_weights
 
 Matrix = NDArray[np.float64]  # count, answer -> number
 
