@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from math import comb
 
@@ -150,3 +151,54 @@ def test_the_stepped_simulator_needs_much_less_noise(n: int, k: int, epsilon: st
     assert float(_closed(n, k, Fraction(epsilon)) / scale) > gain
     assert exact_count.enough(k, n, scale, epsilon)
     assert not exact_count.enough(k, n, scale * Fraction(97, 100), epsilon)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "k", "ones"),
+    [(10**9, 3000, 5 * 10**8), (10**9, 3000, 2 * 10**6), (10**9, 3000, 1000), (6000, 3000, 2999), (10**6, 50, 10**5)],
+)
+def test_floats_of_the_stepped_simulator_err_ten_thousand_times_less_than_their_room(n: int, k: int, ones: int) -> None:
+    """Every mass and every sum beside balls of 128 bits, at the sizes where rounding is worst."""
+    scale = Fraction(n, k) * Fraction(math.isqrt(k))
+    check = stepped._Check(k, n, scale, Fraction(1), Fraction(5, 2))
+    low, high = check._window(k, ones, ones)
+    j = np.arange(low, high + 1, dtype=np.int64)
+    masses, _ = check._masses(k, ones, j)
+    with precision():
+        exact = _balls_of_masses(n - 1, ones, k, j.tolist())
+        assert (
+            max(_distance(float(p), q) for p, q in zip(masses.tolist(), exact, strict=True) if p)
+            < stepped._ROOM / 10_000
+        )
+
+        at = n * j // k
+        sums = stepped._Sums(at, check.noise, ones)
+        c = check.noise.edge
+        x = np.unique(np.concatenate([at[::97], at[::97] + c, at[::97] - c, at[::89] + c + 1, np.array([ones])]))
+        found = sums.values(masses, sums.index(x))
+        for each, value in zip(x.tolist(), found.tolist(), strict=True):
+            assert (
+                _distance(value, _ball_of_sum(each, at.tolist(), masses.tolist(), check.noise)) < stepped._ROOM / 10_000
+            )
+
+
+def _balls_of_masses(others: int, ones: int, drawn: int, js: list[int]) -> list[arb]:
+    found = [ball(1)]
+    for i in js[:-1]:
+        found.append(found[-1] * (ones - i) * (drawn - i) / ((i + 1) * (others - ones - drawn + i + 1)))
+    whole = sum(found, ball(0))
+    return [each / whole for each in found]
+
+
+def _ball_of_sum(x: int, at: list[int], masses: list[float], noise: stepped._Noise) -> arb:
+    q, up, total = (-arb(noise.a)).exp(), arb(noise.step).exp(), ball(0)
+    for z, p in zip(at, masses, strict=True):
+        away = abs(x - z)
+        w = up if away < noise.edge else (1 / up if away > noise.edge else arb(noise.at_edge))
+        total += arb(p) * w * q**away
+    return total
+
+
+def _distance(value: float, true: arb) -> float:
+    return float(upper(abs(arb(value) / true - 1)))
