@@ -37,8 +37,8 @@ _RARELY: Final = ", but for a chance of {chance}"
 _SPELT_OUT: Final = 10  # the largest epsilon whose factor is written
 
 
-def guess(step: Derivation, say: Callable[..., str] = str.format) -> str:
-    """What the promise means for a guess about one person; empty where that says nothing. `say` may translate it.
+def guess(step: Derivation, translate: Callable[..., str] = str.format) -> str:
+    """What the promise means for a guess about one person; empty where that says nothing. `translate` may translate it.
 
     Guarantee: of an (epsilon, delta)-differentially private release, whoever had even odds before and sees it is right
     with a chance of at most (e^epsilon + delta)/(1 + e^epsilon), which is rounded up. The same holds of two tables that
@@ -51,14 +51,14 @@ def guess(step: Derivation, say: Callable[..., str] = str.format) -> str:
         times = right_at_most(promise.epsilon, promise.delta)
         if times <= _WIDEST:
             if promise.neighbours is Neighbours.REPLACE:
-                return say(_REPLACED, times=times)
-            return say(_PRESENT if people.person is not None else _ROW, times=times)
+                return translate(_REPLACED, times=times)
+            return translate(_PRESENT if people.person is not None else _ROW, times=times)
     if isinstance(promise, CrowdBlending) and promise.k > 1:
         times = right_at_most(promise.epsilon, promise.delta)
         if promise.epsilon == 0 and not promise.delta:
-            return say(_EXACT_CROWD, k=f"{promise.k:,}")
+            return translate(_EXACT_CROWD, k=f"{promise.k:,}")
         if times <= _WIDEST:
-            return say(_CROWD, k=f"{promise.k:,}", times=times)
+            return translate(_CROWD, k=f"{promise.k:,}", times=times)
     if (
         isinstance(promise, ZeroKnowledge)
         and promise.group == 1
@@ -66,9 +66,9 @@ def guess(step: Derivation, say: Callable[..., str] = str.format) -> str:
         and not isinstance(promise.epsilon, Infinite)
         and promise.epsilon <= _SPELT_OUT
     ):
-        rarely = say(_RARELY, chance=chance(promise.delta)) if promise.delta else ""
+        rarely = translate(_RARELY, chance=chance(promise.delta)) if promise.delta else ""
         share = f"{short(100 * promise.aggregate.p, 3)} %"
-        return say(_SAMPLE, share=share, factor=to_text(odds_below(promise.epsilon, 4)), rarely=rarely)
+        return translate(_SAMPLE, share=share, factor=to_text(odds_below(promise.epsilon, 4)), rarely=rarely)
     return ""
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from hubbub.charts.language import localized, say
+from hubbub.charts.language import localized, translate
 from hubbub.charts.style import TINTS
 from hubbub.charts.svg import LINE, TEXT, Bar, ChartLabels, Panel, drawn, plain, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Cell, Heat
@@ -90,21 +90,21 @@ def _cell(
 
 
 def _label(cell: Cell | None) -> str:
-    return "–" if cell is None else say("hidden") if cell.value is None else localized(plain(cell.value))
+    return "–" if cell is None else translate("hidden") if cell.value is None else localized(plain(cell.value))
 
 
 def _interval(cell: Cell | None) -> str:
     if cell is None or (cell.value is not None and cell.low == cell.high == cell.value):
         return ""
     if cell.high is None:
-        return say("{low} or more", low=plain(cell.low))
-    return say("{low} to {high}", low=plain(cell.low), high=plain(cell.high))
+        return translate("{low} or more", low=plain(cell.low))
+    return translate("{low} to {high}", low=plain(cell.low), high=plain(cell.high))
 
 
 def _legend(limits: Sequence[float], heat: Heat, left: float, y: float, width: int) -> tuple[str, float]:
-    first = say("below {number}", number=plain(limits[0])) if limits else say("all")
-    texts = [first, *(say("{low} or more", low=plain(limit)) for limit in limits)]
-    texts[1:-1] = [say("from {number}", number=plain(limit)) for limit in limits[:-1]]
+    first = translate("below {number}", number=plain(limits[0])) if limits else translate("all")
+    texts = [first, *(translate("{low} or more", low=plain(limit)) for limit in limits)]
+    texts[1:-1] = [translate("from {number}", number=plain(limit)) for limit in limits[:-1]]
     parts, x = [text_lines(left, y + TEXT, [heat.numbers], "quiet")], left
     y += LINE + 4
     for i, text in enumerate(texts):

@@ -22,7 +22,7 @@ LANGUAGES: Final = (ENGLISH, *CATALOGUES)
 _DECIMAL_COMMA: Final = frozenset({"de"})
 _SWAP: Final = str.maketrans(",.", ".,")
 _NUMBER: Final = re.compile(r"(?<![\w.#])\d(?:[\d,]*\d)?(?:\.\d+)?(?![\w.]*\w)", re.ASCII)
-_SPOKEN: ContextVar[str] = ContextVar("language", default=ENGLISH)
+_LANGUAGE: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
 def check_language(code: str) -> str:
@@ -33,36 +33,36 @@ def check_language(code: str) -> str:
 
 
 @contextmanager
-def speaking(code: str) -> Iterator[None]:
-    """Inside, :func:`say` answers in this language, and numbers are written as it writes them."""
-    token = _SPOKEN.set(code)
+def in_language(code: str) -> Iterator[None]:
+    """Inside, :func:`translate` answers in this language, and numbers are written as it writes them."""
+    token = _LANGUAGE.set(code)
     try:
         yield
     finally:
-        _SPOKEN.reset(token)
+        _LANGUAGE.reset(token)
 
 
-def spoken() -> str:
+def current_language() -> str:
     """The language that is spoken now."""
-    return _SPOKEN.get()
+    return _LANGUAGE.get()
 
 
-def say(english: str, **values: object) -> str:
+def translate(english: str, **values: object) -> str:
     """A sentence of the report's own, in its language; numbers in it are given as they are read in English."""
-    code = _SPOKEN.get()
+    code = _LANGUAGE.get()
     template = english if code == ENGLISH else CATALOGUES[code][english]
     return template.format(**{name: localized(str(value)) for name, value in values.items()})
 
 
 def word(english: str) -> str:
     """A heading or a word of a table, where the catalogue has it; else as it is."""
-    return CATALOGUES.get(_SPOKEN.get(), {}).get(english, english)
+    return CATALOGUES.get(_LANGUAGE.get(), {}).get(english, english)
 
 
 def kept_english(text: str) -> str:
     """HTML of English words, which says so on a page in another language. Its numbers are written as all others of the
     page, or 1.649 would be read as one and a half thousand."""
-    return text if _SPOKEN.get() == ENGLISH or not text else f'<span lang="en">{localized(text)}</span>'
+    return text if _LANGUAGE.get() == ENGLISH or not text else f'<span lang="en">{localized(text)}</span>'
 
 
 def localized(text: str) -> str:
@@ -72,4 +72,4 @@ def localized(text: str) -> str:
     ...     localized("1,234.5 to 2,000")
     '1.234,5 to 2.000'
     """
-    return _NUMBER.sub(lambda found: found[0].translate(_SWAP), text) if _SPOKEN.get() in _DECIMAL_COMMA else text
+    return _NUMBER.sub(lambda found: found[0].translate(_SWAP), text) if _LANGUAGE.get() in _DECIMAL_COMMA else text

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from hubbub.charts.language import localized, say
+from hubbub.charts.language import localized, translate
 from hubbub.charts.svg import LINE, TEXT, px, round_ticks, text_length, text_lines
 from hubbub.protocol.drawing import Map
 
@@ -108,7 +108,7 @@ def _legend(of: Map, x: float, y: float, long: float) -> tuple[str, float]:
     most = max((points for *_, points in of.squares), default=1)
     ends = [*(limit - 1 for limit in limits[1:]), most]
     texts = [
-        localized(f"{low:,}") if low == end else say("{low} to {high}", low=f"{low:,}", high=f"{end:,}")
+        localized(f"{low:,}") if low == end else translate("{low} to {high}", low=f"{low:,}", high=f"{end:,}")
         for low, end in zip(limits, ends, strict=True)
     ]
     first = len(_SHADES) - len(limits)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from hubbub.charts.language import localized, say
+from hubbub.charts.language import localized, translate
 from hubbub.charts.style import WIDTHS
 from hubbub.protocol.drawing import Mark
 
@@ -405,12 +405,12 @@ def _bar_text(bar: Bar, scale: _Scale) -> str:
         return bar.value_text
     far = bar.high is not None and bar.high > scale.most
     high = number(bar.high or 0, percent=scale.percent)
-    return say("{what}, up to {high}", what=_absent(bar), high=high) if far else _absent(bar)
+    return translate("{what}, up to {high}", what=_absent(bar), high=high) if far else _absent(bar)
 
 
 def _absent(bar: Bar) -> str:
     """What a number that is not shown is called."""
-    return bar.value_text or say("hidden")
+    return bar.value_text or translate("hidden")
 
 
 def _label(bar: Bar, scale: _Scale) -> str:
@@ -420,9 +420,9 @@ def _label(bar: Bar, scale: _Scale) -> str:
         lower, upper = math.floor(1000 * lower) / 1000, None if upper is None else math.ceil(1000 * upper) / 1000
     low = number(lower, percent=scale.percent)
     ends = (
-        say("{low} or more", low=low)
+        translate("{low} or more", low=low)
         if upper is None
-        else say("{low} to {high}", low=low, high=number(upper, percent=scale.percent))
+        else translate("{low} to {high}", low=low, high=number(upper, percent=scale.percent))
     )
     exact = bar.value is not None and bar.low == bar.high == bar.value
     return f"{bar.label}: {_absent(bar) if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")

@@ -403,7 +403,7 @@ def table(rows: Iterable[Sequence[str]], headings: Sequence[str], *, texts: int 
 _PLAIN: Final = {"✓": "ok", "✗": "NOT", "…": "...", "·": "-", "–": "-", "−": "-"}
 
 
-def speak_plainly() -> None:
+def spell_unprintable_signs() -> None:
     """Let every text reach a terminal that cannot show it: our own signs in letters, any other spelt out."""
 
     def spelt(error: UnicodeError) -> tuple[str, int]:

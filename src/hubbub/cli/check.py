@@ -474,7 +474,7 @@ def _command(
     """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
     from hubbub.tables.bins import Discovered, declared_size, parse
 
-    specs = [_mended(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
+    specs = [_with_reading(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
     found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
     measured = found.measured if not found_bins else None  # of found bins no mean is told without more
     if not by and measured is None:
@@ -500,7 +500,7 @@ def _command(
     if found.persons is not None and not found.persons.once:
         bins = declared_size([parse(spec) for spec in specs]) or _BOUND
         parts += ["--distinct", str(min(bins, _BOUND))] if measured is None else ["--rows-per-person", str(_BOUND)]
-    parts += [] if measured is None else ["--of", _mended(measured.spec or "", measured)]
+    parts += [] if measured is None else ["--of", _with_reading(measured.spec or "", measured)]
     for spec in specs:
         parts += ["--by", spec]
     if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
@@ -543,7 +543,7 @@ def _mean_command(command: str, measured: str) -> str:
     return " ".join(map(shlex.quote, [*words[:at], "--of", measured, *words[at:]]))
 
 
-def _mended(spec: str, cells: Cells) -> str:
+def _with_reading(spec: str, cells: Cells) -> str:
     """The bins that were asked for, with the way in which their cells can be read; null and other stay last."""
     from hubbub.tables.bins import with_reading
 

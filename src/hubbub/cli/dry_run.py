@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hubbub.cli import display, page, print_json, verdict
 
 if TYPE_CHECKING:
-    from hubbub.ledger.dry_run import Trial
+    from hubbub.ledger.dry_run import DryRun
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.spec import Spec
     from hubbub.tables.identity import Identity
@@ -30,10 +30,10 @@ def answer(
     """
     from hubbub.errors import Refused
     from hubbub.ledger.charge import charge
-    from hubbub.ledger.dry_run import trial
+    from hubbub.ledger.dry_run import dry_run
 
     spec.promises()  # refuses here if nothing can be promised
-    found = trial(ledger, dataset, charge(spec), source=source, disjoint=disjoint)
+    found = dry_run(ledger, dataset, charge(spec), source=source, disjoint=disjoint)
     if found.refusal is not None:
         raise Refused(f"{found.refusal}")
     if as_json:
@@ -42,7 +42,7 @@ def answer(
         _print(spec, found, weak)
 
 
-def _facts(spec: Spec, found: Trial, weak: tuple[str, ...]) -> dict[str, Any]:
+def _facts(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> dict[str, Any]:
     from hubbub.certificate.certificate import about
     from hubbub.plan.error import expected_error
 
@@ -60,7 +60,7 @@ def _facts(spec: Spec, found: Trial, weak: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _print(spec: Spec, found: Trial, weak: tuple[str, ...]) -> None:
+def _print(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> None:
     from hubbub.certificate.explanation import meaning
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.promise_order import requested

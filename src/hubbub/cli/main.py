@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 import hubbub
-from hubbub.cli import Commands, examples, speak_plainly
+from hubbub.cli import Commands, examples, spell_unprintable_signs
 
 SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Publish": {
@@ -87,5 +87,5 @@ def commands() -> None:
 
 def main() -> None:
     """What the installed script runs."""
-    speak_plainly()
+    spell_unprintable_signs()
     commands(prog_name="hubbub")

@@ -81,9 +81,9 @@ def _as_json(planned: Plan) -> dict[str, Any]:
     return {
         "releases": [
             {
-                "name": each.wanted.name,
+                "name": each.entry.name,
                 **({} if each.joint is None else _of_joint(each.joint)),
-                "dataset": each.wanted.dataset,
+                "dataset": each.entry.dataset,
                 "state": each.state.value,
                 "published": each.spec.describe().published,
                 "weak": list(each.weak),
@@ -99,7 +99,7 @@ def _of_joint(joint: Joint) -> dict[str, Any]:
     tables = zip(joint.members, joint.variances, strict=True)
     return {
         "tables": [
-            {"name": each.wanted.name, "root_mean_square": variance**0.5, "by_itself": each.variance**0.5}
+            {"name": each.entry.name, "root_mean_square": variance**0.5, "by_itself": each.variance**0.5}
             for each, variance in tables
         ],
         "error_over_separate": joint.ratio,
@@ -112,7 +112,7 @@ def _print(planned: Plan) -> None:
 
     console = page()
     for each in planned.releases:
-        where = "" if each.joint is None else f" together, in {each.wanted.name}"
+        where = "" if each.joint is None else f" together, in {each.entry.name}"
         more = "" if each.joint is None else f" {gain(each.joint)}"
         console.print(f"{', '.join(each.names)}: {each.state.value}{where}.{more}", soft_wrap=True)
     _print_totals(planned)

@@ -30,11 +30,11 @@ def describe(
     """
     questions = [_who(schema)]
     fields = []
-    for column, holds in schema.items():
-        field: dict[str, Any] = {"name": column, "type": _TYPES[holds]}
+    for column, column_type in schema.items():
+        field: dict[str, Any] = {"name": column, "type": _TYPES[column_type]}
         if column in public:
             field |= {"constraints": {"enum": list(public[column])}, "hubbub": {"public": True}}
-        elif asked := _question(holds):
+        elif asked := _question(column_type):
             field["hubbub"] = {"questions": [asked]}
         fields.append(field)
     questions.append("Which cells mean that something is missing? List them as missingValues of the schema.")
@@ -54,18 +54,20 @@ def _who(schema: Schema) -> str:
     return f"Who is a person? Say person: the column that says it; or rows_are_people: true.{may}"
 
 
-def _question(holds: ColumnType) -> str:
-    if holds is ColumnType.TEXT:
+def _question(column_type: ColumnType) -> str:
+    if column_type is ColumnType.TEXT:
         return (
             "Is it a number or a date? Then change its type, and say its format. Which values can it have? List those "
             "that are public as constraints.enum."
         )
-    if holds in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT):
+    if column_type in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT):
         return (
             "Between which numbers can it lie, by what it means? Say constraints.minimum and maximum, the step in which "
             "it counts, and its bins, like 0..90:10."
         )
-    return "Which periods are public? Say its bins, like month:2024-01..2024-12." if holds is ColumnType.DATE else ""
+    return (
+        "Which periods are public? Say its bins, like month:2024-01..2024-12." if column_type is ColumnType.DATE else ""
+    )
 
 
 def written(package: Mapping[str, Any]) -> str:

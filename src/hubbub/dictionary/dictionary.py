@@ -176,12 +176,12 @@ def _read(spec: str, field: Field, schema: Schema) -> str:
 
 def held_as(field: Field, schema: Schema) -> str | None:
     """What every cell of a column must be in, as bins; None if nothing is declared, or the column's own type says it."""
-    holds = schema.get(field.name)
-    if field.held is None or holds is None:
+    column_type = schema.get(field.name)
+    if field.held is None or column_type is None:
         return None
     spec = _read(field.held, field, schema)
     try:
-        check(parse(spec), holds)
+        check(parse(spec), column_type)
     except WrongUse:
         return None
     return spec

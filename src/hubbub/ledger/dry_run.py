@@ -20,7 +20,7 @@ _UNSEEN = "a table that nobody looked at"  # no table has this for its content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class DryRun:
     """A dataset before and after a release; `refusal` says why it may not follow, and then there is no `after`."""
 
     dataset: str
@@ -43,19 +43,19 @@ class Trial:
         return {} if self.capped_after is None else left(self.policy, self.capped_after)
 
 
-def trial(
+def dry_run(
     ledger: Ledger, dataset: str, charge: Charge, *, source: Identity = sources.NONE, disjoint: str | None = None
-) -> Trial:
+) -> DryRun:
     """What would hold for a dataset with this release too, or for a period of it with people of its own.
 
     Guarantee: nothing is entered. If it refuses, so would :meth:`hubbub.ledger.ledger.Ledger.reserve`, as long as
     `source` is the table and nothing is entered meanwhile; that may refuse more, because here nobody looks whether the
     same people are known under another name.
     """
-    return trials(ledger, dataset, [charge], source=source, disjoint=disjoint)[0]
+    return dry_runs(ledger, dataset, [charge], source=source, disjoint=disjoint)[0]
 
 
-def trials(
+def dry_runs(
     ledger: Ledger,
     dataset: str,
     charges: Sequence[Charge],
@@ -63,11 +63,11 @@ def trials(
     source: Identity = sources.NONE,
     disjoint: str | None = None,
     more: Policy | None = None,
-) -> tuple[Trial, ...]:
+) -> tuple[DryRun, ...]:
     """What would hold for a dataset with these releases too, one after the other, up to the first that is refused;
     `more` are caps to be kept beside those of the ledger.
 
-    Guarantee: that of :func:`trial`, for each as if those before it had been entered.
+    Guarantee: that of :func:`dry_run`, for each as if those before it had been entered.
     """
     name, accounts = dataset_name(dataset), ledger.accounts()
     policy = accounts[name].policy if name in accounts else Policy()
@@ -75,13 +75,13 @@ def trials(
     account = accounts.get(name) or Account(dataset=name, policy=policy)
     now = moment(max((record.entry.time for record in account.records), default=""))
     spent, counting = account.spent, account.counting(now)
-    before, capped, found = account.totals, account.capped_totals, list[Trial]()
+    before, capped, found = account.totals, account.capped_totals, list[DryRun]()
     for number, charge in enumerate(charges, len(account.records) + 1):
         if charge.partition is not None:
             content = source.content() if source.is_known else _UNSEEN
             charge = replace(charge, partition=digest([charge.partition, content]))
         new = Entered(number=number, charge=charge)
-        made = Trial(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
+        made = DryRun(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
         try:
             after = admit(spent, new, name)
             counted = after if account.policy.per is None else totals([*counting, new])

@@ -35,14 +35,14 @@ class Ladder:
     bits: tuple[float, ...]
 
 
-def ladder(spec: str, holds: ColumnType, reads: str | None, labels: Labels) -> Ladder:
+def ladder(spec: str, column_type: ColumnType, reads: str | None, labels: Labels) -> Ladder:
     """The ladder of a column as it was given."""
     given = axis(spec)
-    steps = [spec, *_coarser(spec, given, holds, reads, labels)]
+    steps = [spec, *_coarser(spec, given, column_type, reads, labels)]
     return Ladder((*steps, None), (*(_entropy(labels(step)) for step in steps), 0.0))
 
 
-def _coarser(spec: str, given: Axis, holds: ColumnType, reads: str | None, labels: Labels) -> list[str]:
+def _coarser(spec: str, given: Axis, column_type: ColumnType, reads: str | None, labels: Labels) -> list[str]:
     name = _named(given.column)
     match given:
         case Discovered(coarser=Ranges(width)):
@@ -54,10 +54,10 @@ def _coarser(spec: str, given: Axis, holds: ColumnType, reads: str | None, label
             return _levels(path, int(level))
         case Discovered(unit=str(unit)):
             return [f"{name}:{longer}" for longer in UNITS[UNITS.index(unit) + 1 :]]
-    if holds is ColumnType.DATE or reads == "dates":
+    if column_type is ColumnType.DATE or reads == "dates":
         return [f"{name}:{unit}" for unit in UNITS[1:]]
     values = [value for value in labels(spec) if value is not None]
-    if holds in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT) or reads == "numbers":
+    if column_type in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT) or reads == "numbers":
         return [f"{name}:{width}" for width in _widths(values)]
     lengths = {len(value) for value in values}
     if len(values) > _FEW and len(lengths) == 1 and all(map(_CODE.fullmatch, values)):

@@ -27,7 +27,7 @@ from hubbub.kinds.queries.request import queries
 from hubbub.kinds.queries.spec import Queries
 from hubbub.kinds.table import Table
 from hubbub.numeric.exact import rational, to_text
-from hubbub.project.plan_file import Wanted
+from hubbub.project.plan_file import PlanEntry
 from hubbub.protocol.spec import Spec
 from hubbub.query_classes.classes import MOST_SHARE, NamedTable, NamedTables, is_table_name
 from hubbub.query_classes.joint_tables import JointTables
@@ -48,7 +48,7 @@ _MOST_TABLES: Final = 60
 class Member:
     """A table that may come together with others: what it was asked for, and its variance by itself."""
 
-    wanted: Wanted
+    entry: PlanEntry
     table: Table
     spec: Histogram
     axes: tuple[Declared, ...]
@@ -81,20 +81,20 @@ class Joint:
         return math.fsum(p * r for p, r in zip(parts, self.ratios, strict=True)) / math.fsum(parts)
 
 
-def member(wanted: Wanted, table: Table, spec: Spec) -> Member | None:
+def member(entry: PlanEntry, table: Table, spec: Spec) -> Member | None:
     """The release as a table that may come together with others; None if it may not."""
-    own = wanted.sql is not None or wanted.series is not None or wanted.corrects is not None
-    if own or not isinstance(spec, Histogram) or not is_table_name(wanted.name):
+    own = entry.sql is not None or entry.series is not None or entry.corrects is not None
+    if own or not isinstance(spec, Histogram) or not is_table_name(entry.name):
         return None
     axes = tuple(axis for axis in spec.axes if not isinstance(axis, Discovered))
     plain = spec.sample is None and spec.collected is None and spec.parts is None and not spec.unit.chooses
-    if not set(wanted.words) <= _WORDS or not plain or len(axes) != len(spec.axes) or len(axes) > _MOST_COLUMNS:
+    if not set(entry.words) <= _WORDS or not plain or len(axes) != len(spec.axes) or len(axes) > _MOST_COLUMNS:
         return None
     variance = _variance(spec)
     if variance is None or (declared_size(axes) or 0) > _MOST_CELLS:
         return None
-    epsilon, delta = (rational(wanted.words.get(name, 0), name) for name in ("epsilon", "delta"))
-    return Member(wanted=wanted, table=table, spec=spec, axes=axes, epsilon=epsilon, delta=delta, variance=variance)
+    epsilon, delta = (rational(entry.words.get(name, 0), name) for name in ("epsilon", "delta"))
+    return Member(entry=entry, table=table, spec=spec, axes=axes, epsilon=epsilon, delta=delta, variance=variance)
 
 
 def _variance(spec: Histogram) -> float | None:
@@ -121,8 +121,8 @@ def _fits(one: Member, group: Sequence[Member]) -> bool:
     return (
         len(group) < _MOST_TABLES
         and dict(one.table.reading) == dict(first.table.reading)
-        and (one.spec.unit, one.spec.coverage, one.wanted.form)
-        == (first.spec.unit, first.spec.coverage, first.wanted.form)
+        and (one.spec.unit, one.spec.coverage, one.entry.form)
+        == (first.spec.unit, first.spec.coverage, first.entry.form)
         and one.columns not in {each.columns for each in group}
         and all(bins.get(axis.column, axis) == axis for axis in one.axes)
     )
@@ -168,7 +168,7 @@ def of_spec(members: tuple[Member, ...], spec: Queries) -> Joint:
     assert isinstance(spec.method, HasVariances) and isinstance(spec.queries, NamedTables)
     variances = spec.method.table_variances(spec.setting)
     by_name = {each.name: variances[each.columns] for each in spec.queries.tables}
-    return Joint(members=members, spec=spec, variances=tuple(by_name[each.wanted.name] for each in members))
+    return Joint(members=members, spec=spec, variances=tuple(by_name[each.entry.name] for each in members))
 
 
 def domain(members: tuple[Member, ...]) -> tuple[tuple[Declared, ...], NamedTables]:
@@ -182,7 +182,7 @@ def domain(members: tuple[Member, ...]) -> tuple[tuple[Declared, ...], NamedTabl
     sets = [tuple(sorted(places[column] for column in each.columns)) for each in members]
     shares = _shares([each.epsilon for each in members])
     named = tuple(
-        NamedTable(each.wanted.name, columns, share) for each, columns, share in zip(members, sets, shares, strict=True)
+        NamedTable(each.entry.name, columns, share) for each, columns, share in zip(members, sets, shares, strict=True)
     )
     return axes, NamedTables(tuple(map(size, axes)), max(map(len, sets)), tables=named)
 

@@ -16,7 +16,7 @@ from hubbub.kinds.queries.spec import Queries
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.joint import Joint, Member, groups, joint, member, of_spec, same_request
-from hubbub.project.plan_file import Dataset, Publication, Wanted
+from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_begun, is_ready
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
@@ -29,22 +29,22 @@ def joint_releases(
     publication: Publication,
     ledger: Ledger,
     dataset: Dataset,
-    wanted: list[Wanted],
+    entries: list[PlanEntry],
     tables: dict[str, tuple[Table, Spec]],
 ) -> Iterator[Planned]:
     """The releases in which several tables come together: those that are out, and those that are planned now.
 
     Guarantee: a table that is out with others is never published again, whatever the file says of `joint`.
     """
-    found = {each.name: member(each, *tables[each.name]) for each in wanted}
+    found = {each.name: member(each, *tables[each.name]) for each in entries}
     gone = set[str]()
     for folder in _published_folders(publication, dataset):
         names = _published_tables(ledger, dataset, folder)
         gone |= set(names)
         if some := [name for name in names if name in found]:
             yield _published_joint(ledger, dataset, folder, names, {name: found[name] for name in some})
-    alone = {each.name for each in wanted if is_begun(publication.folder(each))}
-    free = [each for name, each in found.items() if each is not None and name not in gone | alone and each.wanted.joint]
+    alone = {each.name for each in entries if is_begun(publication.folder(each))}
+    free = [each for name, each in found.items() if each is not None and name not in gone | alone and each.entry.joint]
     folders = _free_folders(publication, dataset)
     for best in filter(None, map(joint, groups(free))):
         yield _as_planned(next(folders), best)
@@ -57,7 +57,7 @@ def _base(dataset: Dataset) -> str:
 
 def _published_folders(publication: Publication, dataset: Dataset) -> Iterator[Path]:
     """Folders of joint releases that are out."""
-    taken = {each.name for each in publication.wanted}
+    taken = {each.name for each in publication.entries}
     for path in sorted(publication.out.glob(f"{_base(dataset)}*/{CERTIFICATE}")):
         name = path.parent.name
         if name not in taken and re.fullmatch(r"(-[0-9]+)?", name.removeprefix(_base(dataset))):
@@ -66,7 +66,7 @@ def _published_folders(publication: Publication, dataset: Dataset) -> Iterator[P
 
 def _free_folders(publication: Publication, dataset: Dataset) -> Iterator[Path]:
     """Folders for joint releases, none of which a release of the file has."""
-    taken = {each.name for each in publication.wanted}
+    taken = {each.name for each in publication.entries}
     for number in count(1):
         name = _base(dataset) if number == 1 else f"{_base(dataset)}-{number}"
         if name not in taken and not (publication.out / name / CERTIFICATE).exists():
@@ -108,22 +108,22 @@ def _published_joint(
 
 def _as_planned(folder: Path, best: Joint) -> Planned:
     first = best.members[0]
-    wanted = replace(
-        first.wanted,
+    entry = replace(
+        first.entry,
         name=folder.name,
         kind=best.spec.kind.name,
         words={},
-        report=_joint_report([each.wanted for each in best.members]),
-        accept_weak=all(each.wanted.accept_weak for each in best.members),
+        report=_joint_report([each.entry for each in best.members]),
+        accept_weak=all(each.entry.accept_weak for each in best.members),
     )
     weak = weaknesses(best.spec, unnamed_person(first.table.engine.columns()))
     state = State.READY if is_ready(folder) else State.OPEN
-    return Planned(wanted=wanted, table=first.table, spec=best.spec, state=state, weak=weak, joint=best)
+    return Planned(entry=entry, table=first.table, spec=best.spec, state=state, weak=weak, joint=best)
 
 
-def _joint_report(wanted: list[Wanted]) -> dict[str, Any]:
+def _joint_report(entries: list[PlanEntry]) -> dict[str, Any]:
     """What the report of a joint release says of itself: words that all tables share, and what each table is called."""
-    reports = [each.report for each in wanted]
+    reports = [each.report for each in entries]
     shared = ("subtitle", "date", "link", "language")
     words = {
         name: reports[0][name]
@@ -133,7 +133,7 @@ def _joint_report(wanted: list[Wanted]) -> dict[str, Any]:
     labels = dict[str, str]()
     for each in reports:
         labels |= each["labels"] if isinstance(each.get("labels"), dict) else {}
-    titles = [f"{each.name}: {each.report['title']}" for each in wanted if each.report.get("title")]
+    titles = [f"{each.name}: {each.report['title']}" for each in entries if each.report.get("title")]
     own = [note for each in reports for note in each.get("notes", ())]
     return words | {"labels": labels, "notes": [*own, *_lines_of("; ".join(titles))][:10]}
 

@@ -88,7 +88,7 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class PlanEntry:
     """A release that is wanted: the words that ask for it, or a query, and what its report says of itself."""
 
     name: str
@@ -116,12 +116,12 @@ class Publication:
     ledger: Path | None
     out: Path
     datasets: tuple[Dataset, ...]
-    wanted: tuple[Wanted, ...]
+    entries: tuple[PlanEntry, ...]
     approval: str | None = None  # whose signature over the review sheet is needed: a known name, or a key
 
-    def folder(self, wanted: Wanted) -> Path:
+    def folder(self, entry: PlanEntry) -> Path:
         """Where a release goes."""
-        return self.out / wanted.name
+        return self.out / entry.name
 
 
 def read_plan(file: str | os.PathLike[str]) -> Publication:
@@ -138,10 +138,10 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
     listed = given.get("release")
     if not isinstance(listed, list) or not listed:
         raise WrongUse(f"{path} wants no release; add [[release]], with name, dataset and kind")
-    wanted = tuple(_wanted(each, path, [table.name for table in datasets]) for each in listed)
+    entries = tuple(_entry(each, path, [table.name for table in datasets]) for each in listed)
     if not _switch(given.get("joint", True), "joint"):
-        wanted = tuple(replace(each, joint=False) for each in wanted)
-    if len({each.name for each in wanted}) != len(wanted):
+        entries = tuple(replace(each, joint=False) for each in entries)
+    if len({each.name for each in entries}) != len(entries):
         raise WrongUse(f"two releases in {path} have the same name; each has one of its own")
     ledger = given.get("ledger")
     return Publication(
@@ -149,7 +149,7 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
         ledger=None if ledger is None else path.parent / _text(ledger, "ledger"),
         out=path.parent / _text(given.get("out", "published"), "out"),
         datasets=datasets,
-        wanted=tuple(_shared(each, wanted, budgets[each.dataset]) for each in wanted),
+        entries=tuple(_shared(each, entries, budgets[each.dataset]) for each in entries),
         approval=_text(given["approval"], "approval") if "approval" in given else None,
     )
 
@@ -259,7 +259,7 @@ def _cap(name: str, value: Any) -> Any:
     return integer(value, name) if name == "crowd" else rational(value, name)
 
 
-def _wanted(given: Any, path: Path, datasets: list[str]) -> Wanted:
+def _entry(given: Any, path: Path, datasets: list[str]) -> PlanEntry:
     if not isinstance(given, dict):
         raise WrongUse(f"a release in {path} is a table [[release]]; write it so")
     name = given.get("name")
@@ -277,7 +277,7 @@ def _wanted(given: Any, path: Path, datasets: list[str]) -> Wanted:
     _check_spelling(name, kind, words)
     if sql is not None and words:
         raise WrongUse(f"the query of {name} says everything; leave out {', '.join(words)[:100]}")
-    return Wanted(
+    return PlanEntry(
         name=name,
         dataset=dataset,
         kind=kind,
@@ -354,7 +354,7 @@ def _options(kind: str | None, words: dict[str, Any], path: Path) -> dict[str, A
     return found
 
 
-def _shared(one: Wanted, wanted: tuple[Wanted, ...], budget: dict[str, Fraction]) -> Wanted:
+def _shared(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fraction]) -> PlanEntry:
     """The release with its part of what its dataset may lose, if it says no promise of its own.
 
     **Theorem.** Let the mean squared error of a release with epsilon_i be c_i/epsilon_i^2, as that of counts, sums and means
@@ -371,7 +371,7 @@ def _shared(one: Wanted, wanted: tuple[Wanted, ...], budget: dict[str, Fraction]
         raise WrongUse(f"the release {one.name} says no promise; add epsilon to it, or to its dataset for all of them")
     open_ones = [
         each
-        for each in wanted
+        for each in entries
         if each.dataset == one.dataset and each.sql is None and not any(name in each.words for name in _PROMISES)
     ]
     part = cube_root(one.importance) / sum(cube_root(each.importance) for each in open_ones)

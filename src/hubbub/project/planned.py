@@ -12,7 +12,7 @@ from hubbub.errors import Refused
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.joint import Joint
-from hubbub.project.plan_file import Wanted
+from hubbub.project.plan_file import PlanEntry
 from hubbub.protocol.spec import Spec
 from hubbub.publication.signed_files import CERTIFICATE, published
 from hubbub.publication.staging import DRAFT, unfinished
@@ -36,10 +36,10 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A release with its spec, bound to the columns of its table, and where it is. Of a joint one, `wanted` is what names
+    """A release with its spec, bound to the columns of its table, and where it is. Of a joint one, `entry` is what names
     its folder, and the tables that were asked for are its members."""
 
-    wanted: Wanted
+    entry: PlanEntry
     table: Table
     spec: Spec
     state: State
@@ -51,7 +51,7 @@ class Planned:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the releases that the file wants, those that come out with this one."""
-        return (self.wanted.name,) if self.joint is None else tuple(each.wanted.name for each in self.joint.members)
+        return (self.entry.name,) if self.joint is None else tuple(each.entry.name for each in self.joint.members)
 
 
 def is_ready(folder: Path) -> bool:

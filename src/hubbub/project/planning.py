@@ -13,12 +13,12 @@ from hubbub.guarantees.brief import in_brief
 from hubbub.kinds.table import Table
 from hubbub.ledger.admission import Totals
 from hubbub.ledger.charge import charge
-from hubbub.ledger.dry_run import trials
+from hubbub.ledger.dry_run import dry_runs
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
 from hubbub.private_sql.asking import prepare
 from hubbub.project.joint_planning import joint_releases
-from hubbub.project.plan_file import Dataset, Publication, Wanted
+from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
 from hubbub.project.series_planning import series_releases
 from hubbub.protocol.spec import Spec
@@ -49,9 +49,9 @@ def plan(publication: Publication) -> Plan:
     """
     ledger = Ledger(publication.ledger)
     releases, after = [], {}
-    order = {each.name: i for i, each in enumerate(publication.wanted)}
+    order = {each.name: i for i, each in enumerate(publication.entries)}
     for dataset in publication.datasets:
-        every = [each for each in publication.wanted if each.dataset == dataset.name]
+        every = [each for each in publication.entries if each.dataset == dataset.name]
         mine = [each for each in every if each.series is None]
         tables = {each.name: _opened(publication, dataset, each) for each in mine}
         together = list(joint_releases(publication, ledger, dataset, mine, tables))
@@ -79,10 +79,10 @@ def _order_in_file(order: dict[str, int]) -> Callable[[Planned], int]:
     return lambda each: order[each.names[0].partition("/")[0]]
 
 
-def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple[Table, Spec]:
-    words, kind, options = dict(dataset.opening), wanted.kind, wanted.words
-    if wanted.sql is not None:
-        asked, sources = prepare(wanted.sql, dataset.file, words.get("dictionary"))
+def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Spec]:
+    words, kind, options = dict(dataset.opening), entry.kind, entry.words
+    if entry.sql is not None:
+        asked, sources = prepare(entry.sql, dataset.file, words.get("dictionary"))
         words |= {name: value for name, value in asked.opening.items() if value}
         words |= {} if sources.table is None else {"table": sources.table}
         kind, options = asked.kind, asked.words
@@ -91,7 +91,7 @@ def _opened(publication: Publication, dataset: Dataset, wanted: Wanted) -> tuple
     try:
         return people, people.ask(registry.kind(kind), **options).bind(people.engine.columns())
     except (Refused, WrongUse) as error:
-        raise type(error)(f"{wanted.name}: {error.marked}") from None
+        raise type(error)(f"{entry.name}: {error.marked}") from None
 
 
 def _open(publication: Publication, dataset: Dataset, words: dict[str, Any]) -> Table:
@@ -109,18 +109,18 @@ def _open(publication: Publication, dataset: Dataset, words: dict[str, Any]) -> 
         raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
 
 
-def _planned(publication: Publication, ledger: Ledger, wanted: Wanted, people: Table, spec: Spec) -> Planned:
+def _planned(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table, spec: Spec) -> Planned:
     weak = weaknesses(spec, unnamed_person(people.engine.columns()))
-    folder = publication.folder(wanted)
-    if wanted.corrects is not None:
-        certificate_in(publication.out / wanted.corrects, ledger, wanted.dataset)  # refuses here
+    folder = publication.folder(entry)
+    if entry.corrects is not None:
+        certificate_in(publication.out / entry.corrects, ledger, entry.dataset)  # refuses here
     state = State.READY if is_ready(folder) else State.OPEN
     if (folder / CERTIFICATE).exists():
-        body = certificate_in(folder, ledger, wanted.dataset)
+        body = certificate_in(folder, ledger, entry.dataset)
         if body.get("release") != spec.to_json() or body.get("reading") != dict(people.reading):
-            raise Refused(ANOTHER.format(wanted.name))
+            raise Refused(ANOTHER.format(entry.name))
         state = State.OUT
-    return Planned(wanted=wanted, table=people, spec=spec, state=state, weak=weak)
+    return Planned(entry=entry, table=people, spec=spec, state=state, weak=weak)
 
 
 def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Totals | None:
@@ -132,7 +132,7 @@ def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Tot
     for each in new:
         each.spec.promises()  # refuses here if nothing can be promised
     source = new[0].table.engine.identity()
-    tried = trials(
+    tried = dry_runs(
         ledger,
         dataset.name,
         [charge(each.spec) for each in new],

@@ -50,13 +50,13 @@ def _lines(plan: Plan) -> Iterator[Line]:
 
 
 def _release(planned: Planned) -> Iterator[Line]:
-    spec, wanted = planned.spec, planned.wanted
+    spec, entry = planned.spec, planned.entry
     about, promises = spec.describe(), requested_first(spec.promises())
     title = about.title if planned.joint is None else f"{len(planned.names)} tables, planned together"
-    yield Line(2, f"{wanted.name}: {wanted.report.get('title') or title}")
+    yield Line(2, f"{entry.name}: {entry.report.get('title') or title}")
     yield Line(0, STATE, f"{planned.state.value}.")
     yield Line(0, "Question", f"{about.published}.")
-    yield Line(0, "About", f"the people of {wanted.dataset}; {about.person}.")
+    yield Line(0, "About", f"the people of {entry.dataset}; {about.person}.")
     yield Line(
         0, "Promise", f"{in_numbers(promises[0])}. {meaning(promises[0].conclusion, promises[0].people).promised}"
     )
@@ -64,10 +64,10 @@ def _release(planned: Planned) -> Iterator[Line]:
         yield Line(0, "Also holds", f"{in_numbers(step)}.")
     if planned.series is not None:
         yield Line(0, "Series", _series(planned.series))
-    if wanted.corrects is not None:
-        yield Line(0, "Corrects", f"{wanted.corrects}, which a signed notice then says: {wanted.reason}.")
+    if entry.corrects is not None:
+        yield Line(0, "Corrects", f"{entry.corrects}, which a signed notice then says: {entry.reason}.")
     if planned.joint is not None:
-        yield from _tables(planned.joint, wanted.name, wanted.form)
+        yield from _tables(planned.joint, entry.name, entry.form)
     if (error := expected_error(spec)) is not None:
         yield Line(0, "How exact", f"a number of {EXAMPLE_PEOPLE:,} people is off by about {error:,.3g}.")
     for column, rule in about.public:
@@ -86,11 +86,11 @@ def _tables(joint: Joint, folder: str, form: str) -> Iterator[Line]:
     """Where each table is, how exact it is, and what is gained over separate releases."""
     ending = "csv" if form == "xlsx" else form
     for each, variance in zip(joint.members, joint.variances, strict=True):
-        title = each.wanted.report.get("title")
+        title = each.entry.report.get("title")
         yield Line(
             0,
-            f"Table {each.wanted.name}",
-            f"{f'{title}; ' if title else ''}in {folder}/{each.wanted.name}.{ending}. A number is off by about "
+            f"Table {each.entry.name}",
+            f"{f'{title}; ' if title else ''}in {folder}/{each.entry.name}.{ending}. A number is off by about "
             f"{math.sqrt(variance):,.3g} (root mean square); in a release of its own, by {math.sqrt(each.variance):,.3g}.",
         )
     yield Line(

@@ -40,8 +40,8 @@ def run(
     publication = planned.publication
     for each in planned.releases:
         _heading(each)
-        check_format(each.wanted.form)
-        if each.state is State.OPEN and not (accept_weak or each.wanted.accept_weak):
+        check_format(each.entry.form)
+        if each.state is State.OPEN and not (accept_weak or each.entry.accept_weak):
             check_confirmed(each.weak)
     if publication.approval is not None and planned.open:
         check_approval(
@@ -83,7 +83,7 @@ def _set_policies(publication: Publication) -> None:
 
 
 def _one(publication: Publication, planned: Planned) -> dict[str, str]:
-    folder, wanted = publication.folder(planned.wanted), planned.wanted
+    folder, entry = publication.folder(planned.entry), planned.entry
     if planned.state is State.OUT:
         return {}
     found: dict[str, str] = {}
@@ -97,9 +97,9 @@ def _one(publication: Publication, planned: Planned) -> dict[str, str]:
     with prepared(folder, planned.spec.size_hint(), ledger=Ledger(publication.ledger)):
         if planned.series is not None:
             done = _period(publication, planned, planned.series)
-            return save(done, folder, form=wanted.form, heading=_heading(planned))
+            return save(done, folder, form=entry.form, heading=_heading(planned))
         done = planned.table.publish(planned.spec, accept_weak=True)  # if it is weak, somebody confirmed it
-        return save(done, folder, form=wanted.form, heading=_heading(planned))
+        return save(done, folder, form=entry.form, heading=_heading(planned))
 
 
 def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Release:
@@ -107,9 +107,9 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
 
     Guarantee: the series is charged once, as a whole, on the disk before any period is drawn; a period is drawn once.
     """
-    table, where = planned.table, publication.folder(planned.wanted)
+    table, where = planned.table, publication.folder(planned.entry)
     if not run.started:
-        series.start(run.name, dataset=planned.wanted.dataset, ledger=publication.ledger, accept_weak=True, **run.words)
+        series.start(run.name, dataset=planned.entry.dataset, ledger=publication.ledger, accept_weak=True, **run.words)
     return series.release(
         table.engine,
         run.name,
@@ -123,16 +123,16 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
 
 def _corrected(publication: Publication, planned: Planned) -> None:
     """Write the notice that a release stands in the place of another, if it is not written yet."""
-    wanted, ledger = planned.wanted, Ledger(publication.ledger)
-    if wanted.corrects is not None:
-        old, new = publication.out / wanted.corrects, publication.folder(wanted)
+    entry, ledger = planned.entry, Ledger(publication.ledger)
+    if entry.corrects is not None:
+        old, new = publication.out / entry.corrects, publication.folder(entry)
         if not is_corrected(old, new, ledger):
-            correct(old, new, wanted.reason, ledger=ledger)
+            correct(old, new, entry.reason, ledger=ledger)
 
 
 def _heading(planned: Planned) -> Heading:
     """What the report says of itself."""
-    words = planned.wanted.report
+    words = planned.entry.report
     labels = words.get("labels", {})
     listed = [f"{column}={text}" for column, text in labels.items()] if isinstance(labels, dict) else labels
     rest = {name: words[name] for name in ("title", "subtitle", "date", "link", "language") if name in words}

@@ -24,7 +24,7 @@ from hubbub.kinds.series.spec import Period, Series
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger, dataset_name
 from hubbub.ledger.records import Record
-from hubbub.project.plan_file import Dataset, Publication, Wanted
+from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
@@ -50,7 +50,7 @@ class SeriesRun:
 
 
 def series_releases(
-    publication: Publication, ledger: Ledger, dataset: Dataset, wanted: Wanted, people: Table
+    publication: Publication, ledger: Ledger, dataset: Dataset, entry: PlanEntry, people: Table
 ) -> Iterator[Planned]:
     """The periods of a series that are out or to be published, in their order.
 
@@ -58,29 +58,29 @@ def series_releases(
     the ledger has drawn is not drawn again. The first period of a series that is not started is charged with all of it, and
     nothing else is charged.
     """
-    run = _requested(wanted, people)
+    run = _requested(entry, people)
     record = _record(ledger, run.name)
     if record is not None and record.entry.body["series"][DECLARED] != plain(run.series):
         raise Refused(ANOTHER.format(f"the series {run.name}"))
-    for i, period in enumerate(_periods(run, record, skip=wanted.skip)):
+    for i, period in enumerate(_periods(run, record, skip=entry.skip)):
         each = replace(run, period=period, started=record is not None or i > 0)
-        yield _planned(publication, ledger, dataset, wanted, people, each, record)
+        yield _planned(publication, ledger, dataset, entry, people, each, record)
 
 
-def _requested(wanted: Wanted, people: Table) -> SeriesRun:
-    assert wanted.series is not None and wanted.period is not None and wanted.kind is not None
-    options = registry.kind(wanted.kind).options
-    words = people.dictionary.fill_options(options, wanted.words, people.engine.columns())
-    words |= wanted.series | {"kind": wanted.kind, "person": people.person}
+def _requested(entry: PlanEntry, people: Table) -> SeriesRun:
+    assert entry.series is not None and entry.period is not None and entry.kind is not None
+    options = registry.kind(entry.kind).options
+    words = people.dictionary.fill_options(options, entry.words, people.engine.columns())
+    words |= entry.series | {"kind": entry.kind, "person": people.person}
     try:
-        found = asked_series(dataset_name(wanted.name), **words)
+        found = asked_series(dataset_name(entry.name), **words)
     except TypeError:
         raise WrongUse(
-            f"the series {wanted.name} has words that no series has; it is of by, where, of, margins, epsilon, delta, sample, "
+            f"the series {entry.name} has words that no series has; it is of by, where, of, margins, epsilon, delta, sample, "
             "crowd and coverage"
         ) from None
-    found.calendar.index(wanted.period)  # refuses here
-    return SeriesRun(name=wanted.name, words=words, series=found, period=wanted.period, started=False)
+    found.calendar.index(entry.period)  # refuses here
+    return SeriesRun(name=entry.name, words=words, series=found, period=entry.period, started=False)
 
 
 def _record(ledger: Ledger, name: str) -> Record | None:
@@ -108,13 +108,13 @@ def _planned(
     publication: Publication,
     ledger: Ledger,
     dataset: Dataset,
-    wanted: Wanted,
+    entry: PlanEntry,
     people: Table,
     run: SeriesRun,
     record: Record | None,
 ) -> Planned:
     spec = Period(series=run.series, period=run.period).bind(people.engine.columns())
-    one = replace(wanted, name=f"{wanted.name}/{run.period}")
+    one = replace(entry, name=f"{entry.name}/{run.period}")
     folder = publication.folder(one)
     state = State.READY if is_ready(folder) else State.OPEN
     if (folder / CERTIFICATE).exists():
@@ -124,4 +124,4 @@ def _planned(
         state = State.OUT
     named = unnamed_person(people.engine.columns())
     weak = weaknesses(spec, named)
-    return Planned(wanted=one, table=people, spec=spec, state=state, weak=weak, series=run, charged=not run.started)
+    return Planned(entry=one, table=people, spec=spec, state=state, weak=weak, series=run, charged=not run.started)

@@ -10,7 +10,7 @@ from string import Template
 from typing import Final
 
 import hubbub
-from hubbub.charts.language import kept_english, say, speaking, spoken
+from hubbub.charts.language import current_language, in_language, kept_english, translate
 from hubbub.charts.skeleton import standalone_page
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
@@ -35,7 +35,7 @@ def report(
 ) -> str:
     """The page as text, in the language of its heading. It depends on nothing but the release, the names and digest of
     its files, and its heading."""
-    with speaking(heading.language):
+    with in_language(heading.language):
         return _report(release, files, digest, heading)
 
 
@@ -51,19 +51,19 @@ def _report(release: Release, files: Mapping[str, str] | None, digest: str | Non
     software = f"hubbub {hubbub.__version__}"
     first, *others = requested_first(release.promises)
     body = BODY.substitute(
-        made_by=say("Made by {software}.", software="\0").replace("\0", software),
-        numbers_title=say("The numbers"),
-        promised_title=say("What is promised"),
-        more_title=say("For whoever wants to know more"),
-        not_promised_title=say("What is not promised"),
-        assumptions_title=say("What is taken for granted"),
-        check_title=say("How to check it"),
+        made_by=translate("Made by {software}.", software="\0").replace("\0", software),
+        numbers_title=translate("The numbers"),
+        promised_title=translate("What is promised"),
+        more_title=translate("For whoever wants to know more"),
+        not_promised_title=translate("What is not promised"),
+        assumptions_title=translate("What is taken for granted"),
+        check_title=translate("How to check it"),
         title=isolated(visible(title, _TITLE)),
         subtitle=f'<p class="lead">{isolated(visible(heading.subtitle, _TITLE))}</p>\n' if heading.subtitle else "",
         facts=content.facts(release, files, heading),
         summary=summary(release, None if release.reservation is None else release.reservation.dataset),
         picture=_picture(release, heading),
-        hidden=kept_english(_hidden(release)) or say("Nothing is hidden."),
+        hidden=kept_english(_hidden(release)) or translate("Nothing is hidden."),
         table=table(release, dict(heading.labels)),
         notes=content.notes(heading),
         promise=content.promise(first),
@@ -72,7 +72,9 @@ def _report(release: Release, files: Mapping[str, str] | None, digest: str | Non
         not_promised=content.not_promised(release),
         check=content.check(files, digest),
     )
-    return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software, language=spoken())
+    return standalone_page(
+        title=escaped(title, _TITLE), body=body, style=STYLE, generator=software, language=current_language()
+    )
 
 
 def _hidden(release: Release) -> str:
@@ -85,7 +87,7 @@ def _picture(release: Release, heading: Heading) -> str:
     try:
         return picture(release.result.drawing(), dict(heading.labels))
     except Exception:
-        return f"<p>{say(NOT_DRAWN)}</p>"
+        return f"<p>{translate(NOT_DRAWN)}</p>"
 
 
 # The page of a release: its parts, in order.

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, reading_rules, steps, title
-from hubbub.charts.language import ENGLISH, kept_english, say, spoken, word
+from hubbub.charts.language import ENGLISH, current_language, kept_english, translate, word
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
@@ -26,27 +26,29 @@ def notes(heading: Heading) -> str:
     if not heading.notes:
         return ""
     paragraphs = "".join(f"<p>{isolated(visible(line, _NOTES))}</p>" for line in heading.notes)
-    return f'<section id="notes">\n<h2>{say("Notes of the publisher")}</h2>\n{paragraphs}\n</section>\n'
+    return f'<section id="notes">\n<h2>{translate("Notes of the publisher")}</h2>\n{paragraphs}\n</section>\n'
 
 
 def others(promises: Sequence[Derivation]) -> str:
     """Promises that hold as well, folded."""
     if not promises:
         return ""
-    return f"<details><summary>{say('Also holds')}</summary>\n{''.join(map(promise, promises))}</details>\n"
+    return f"<details><summary>{translate('Also holds')}</summary>\n{''.join(map(promise, promises))}</details>\n"
 
 
 def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
     """Whose numbers these are, of when, and where their files are."""
     reservation = release.reservation
     entries = {
-        say("Published by"): isolated(visible(heading.publisher, 200)) if heading.publisher else "",
-        say("Dataset"): name(reservation.dataset) if reservation is not None else "",
-        say("Date"): say("{date}, as declared", date="\0").replace("\0", isolated(visible(heading.date, 200)))
+        translate("Published by"): isolated(visible(heading.publisher, 200)) if heading.publisher else "",
+        translate("Dataset"): name(reservation.dataset) if reservation is not None else "",
+        translate("Date"): translate("{date}, as declared", date="\0").replace(
+            "\0", isolated(visible(heading.date, 200))
+        )
         if heading.date
         else "",
-        say("More"): _address(heading.link),
-        say("Files"): ", ".join(_link(Path(file).name) for file in (files or {}).values()),
+        translate("More"): _address(heading.link),
+        translate("Files"): ", ".join(_link(Path(file).name) for file in (files or {}).values()),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in entries.items() if text)
     return f'<dl class="facts">{rows}</dl>' if rows else ""
@@ -67,9 +69,9 @@ def promise(step: Derivation) -> str:
     return (
         f"<article>\n<h3>{word(title(step.conclusion))} <small lang='en'>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
         f"{kept_english(''.join(f'<p>{sentence(line)}</p>' for line in sentences))}\n"
-        f'<p class="claim">{say("As experts write it:")} <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
-        f"<details><summary>{say('How this follows')}</summary>\n<pre lang='en'>{lines(chr(10).join(steps(step)))}</pre>\n"
-        f"<p>{say('The same with exact numbers, each conclusion above what it rests on:')}</p>\n"
+        f'<p class="claim">{translate("As experts write it:")} <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
+        f"<details><summary>{translate('How this follows')}</summary>\n<pre lang='en'>{lines(chr(10).join(steps(step)))}</pre>\n"
+        f"<p>{translate('The same with exact numbers, each conclusion above what it rests on:')}</p>\n"
         f"<pre>{lines(formula(step))}</pre>\n</details>\n</article>\n"
     )
 
@@ -86,22 +88,22 @@ def assumptions(release: Release) -> str:
     texts = dict.fromkeys(text for step in release.promises for text in step.all_assumptions())
     rest = [text for text in texts if text not in known]
     made = (
-        say("The bins were found in the data by these rules, which are public:")
+        translate("The bins were found in the data by these rules, which are public:")
         if _FOUND in texts
-        else say("The bins are a public partition, made by these rules:")
+        else translate("The bins are a public partition, made by these rules:")
     )
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in description.public)
     granted = [*rest, *reading_rules(release.reading), *description.remarks]
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {
-        say("Who counts as a person"): sentence(
+        translate("Who counts as a person"): sentence(
             description.person, begins_with_a_name=description.person.startswith(f"{person} ")
         ),
-        say("Who sampled whom"): sentence(description.sampling),
-        say("What is public"): f"{made}{public}" if description.public else "",
-        say("What must look alike"): items(map(sentence, neighbours)),
-        say("Also taken for granted"): items(map(sentence, granted)) if granted else say("Nothing."),
+        translate("Who sampled whom"): sentence(description.sampling),
+        translate("What is public"): f"{made}{public}" if description.public else "",
+        translate("What must look alike"): items(map(sentence, neighbours)),
+        translate("Also taken for granted"): items(map(sentence, granted)) if granted else translate("Nothing."),
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
 
@@ -126,13 +128,16 @@ def not_promised(release: Release) -> str:
         meaning(step.conclusion, step.people).not_promised for step in requested_first(release.promises)
     )
     return items(
-        [*map(sentence, sentences), say("Anything at all, if something that is taken for granted above is not so.")]
+        [
+            *map(sentence, sentences),
+            translate("Anything at all, if something that is taken for granted above is not so."),
+        ]
     )
 
 
 def check(files: Mapping[str, str] | None, digest: str | None) -> str:
     """How somebody without the data can check the release."""
-    values, paper, steps = say("the file of the release"), say("the certificate"), []
+    values, paper, steps = translate("the file of the release"), translate("the certificate"), []
     if files is not None and digest is not None:
         file = escaped(Path(files["release"]).name)
         values, paper = f"<code>{file}</code>", f"<code>{escaped(Path(files['certificate']).name)}</code>"
@@ -155,15 +160,15 @@ def check(files: Mapping[str, str] | None, digest: str | None) -> str:
         )
     )
     steps.append(_filled("This page was made from the release alone; {file} says the same.", file=values))
-    if spoken() != ENGLISH:
-        steps.append(say("The certificate is in English, and it is what counts."))
+    if current_language() != ENGLISH:
+        steps.append(translate("The certificate is in English, and it is what counts."))
     return items(steps)
 
 
 def _filled(sentence: str, **values: str) -> str:
     """A sentence of ours with HTML in its places, in which no number is rewritten."""
     marks = {place: f"\0{chr(97 + i)}\0" for i, place in enumerate(values)}
-    text = say(sentence, **marks)
+    text = translate(sentence, **marks)
     for place, mark in marks.items():
         text = text.replace(mark, values[place])
     return text

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from hubbub.charts.language import kept_english, localized, say, word
+from hubbub.charts.language import kept_english, localized, translate, word
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import DisplayTable
 from hubbub.report.text import escaped, in_signs, isolated, label, name, sentence
@@ -67,14 +67,14 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     left_out = _repeated(grid)
     left_out |= {i for i, title in enumerate(grid.numbers) if title in grid.for_files}
     titles = [word(in_signs(title)) for i, title in enumerate(grid.numbers) if i not in left_out]
-    titles = titles if summed is None else [*titles[:1], say("share of total"), *titles[1:]]
+    titles = titles if summed is None else [*titles[:1], translate("share of total"), *titles[1:]]
     columns = [
         padded([numbers[j] for _, numbers, _ in grid.rows]) for j in range(len(grid.numbers)) if j not in left_out
     ]
     rows = []
     for i in order:
         keys, _, pale = grid.rows[i]
-        cells = [say("not known") if pale and column[i] == "-" else _cell(column[i]) for column in columns]
+        cells = [translate("not known") if pale and column[i] == "-" else _cell(column[i]) for column in columns]
         cells = cells if summed is None else [*cells[:1], localized(summed.share(i)), *cells[1:]]
         rows.append(_row(grid, names, titles, keys, cells, pale))
     heads = [f'<th scope="col">{name(key)}</th>' for key in names]
@@ -84,9 +84,9 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     parts = [f"{start}{chr(10).join(rows[:FOLDED])}\n</tbody>\n</table>"] if in_sight else []
     if len(rows) > in_sight + FEW_MORE or (grid.folded and rows):
         listed = (
-            say("Show all {total} rows", total=f"{total:,}")
+            translate("Show all {total} rows", total=f"{total:,}")
             if complete
-            else say("Show the first {first} of {total} rows", first=f"{first:,}", total=f"{total:,}")
+            else translate("Show the first {first} of {total} rows", first=f"{first:,}", total=f"{total:,}")
         )
         shown = "On paper these are the first {shown} of {total} rows; the file of the release has all."
         body = f"{start}{chr(10).join(rows[in_sight:])}\n</tbody>\n</table>"
@@ -94,22 +94,22 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
         parts.append(f'<details class="{look}"><summary>{listed}</summary>\n{body}\n</details>')
         parts = [f'<div class="listed">{chr(10).join(parts)}</div>']
         if in_sight:
-            parts.append(f'<p class="{look} printed">{say(shown, shown=in_sight, total=f"{total:,}")}</p>')
+            parts.append(f'<p class="{look} printed">{translate(shown, shown=in_sight, total=f"{total:,}")}</p>')
     else:
         parts = [f"{start}{chr(10).join(rows)}\n</tbody>\n</table>"]
     if not complete and grid.rows:
         on_paper = "" if grid.folded else ' class="on-screen"'
-        parts.append(f"<p{on_paper}>{say('The file of the release has all rows.')}</p>")
+        parts.append(f"<p{on_paper}>{translate('The file of the release has all rows.')}</p>")
     added = "The numbers that are shown add up to {total}; shares are of that."
-    sums = [] if summed is None else [say(added, total=f"{summed.total:,}")]
-    sums += [say("Numbers that noise pushed below 0 are shown as 0.")] if raised else []
+    sums = [] if summed is None else [translate(added, total=f"{summed.total:,}")]
+    sums += [translate("Numbers that noise pushed below 0 are shown as 0.")] if raised else []
     common = ("[a,b) is from a up to", *(("Noise can push a number below 0",) if left_out or raised else ()))
     short = [*sums, *_how_ranges_are_read(grid)]
     parts += [f'<p class="notes">{" ".join(short)}</p>'] if short else []
     rest = [sentence(note) for note in grid.notes if not note.startswith(common)]
     if rest:
         parts.append(
-            f'<details><summary>{say("About these numbers")}</summary>\n<p class="notes">{kept_english(" ".join(rest))}</p>\n</details>'
+            f'<details><summary>{translate("About these numbers")}</summary>\n<p class="notes">{kept_english(" ".join(rest))}</p>\n</details>'
         )
     return "\n".join(parts)
 
@@ -134,9 +134,9 @@ def _cell(text: str) -> str:
     """A number, an interval or "hidden", in the language of the page."""
     low, between, high = text.partition(" to ")
     if between and high:
-        return say("{low} to {high}", low=low, high=high)
+        return translate("{low} to {high}", low=low, high=high)
     if text.endswith(" or more"):
-        return say("{low} or more", low=text.removesuffix(" or more"))
+        return translate("{low} or more", low=text.removesuffix(" or more"))
     return localized(word(text))
 
 
@@ -184,7 +184,7 @@ def _how_ranges_are_read(grid: DisplayTable) -> list[str]:
             words = range_in_words(key) if is_range and key else ""
             if key and "–" in words:
                 low, high = (f"{int(end):,}" for end in key[1:-1].split(","))
-                return [say(RANGES, range=words, low=low, high=high)]
+                return [translate(RANGES, range=words, low=low, high=high)]
     return []
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from hubbub.charts.chart import Chart, charted
 from hubbub.charts.flow_svg import drawn as drawn_flow
 from hubbub.charts.heat import drawn_heat
-from hubbub.charts.language import kept_english, localized, say, word
+from hubbub.charts.language import kept_english, localized, translate, word
 from hubbub.charts.map_svg import drawn as drawn_map
 from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond, number
 from hubbub.errors import WrongUse
@@ -37,7 +37,7 @@ _SEEN: Final = {
 def picture(drawing: Drawing | None, labels: Mapping[str, str] = NO_LABELS) -> str:
     """The chart with its caption as HTML; `labels` are given to columns."""
     if drawing is None:
-        return f"<p>{say('There is nothing to draw.')}</p>"
+        return f"<p>{translate('There is nothing to draw.')}</p>"
     drawing = _labelled(drawing, labels)
     chart = _chart(drawing)
     return (
@@ -141,7 +141,7 @@ def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
     texts = padded(["" if bar.value is None else number(bar.value, percent=drawing.percent) for bar in drawing.bars])
     for bar, words in zip(drawing.bars, texts, strict=True):
-        note = say("not known") if bar.unknown else localized(words)
+        note = translate("not known") if bar.unknown else localized(words)
         mark = Bar(visible(_label(bar.label)), bar.value, bar.low, bar.high, note, bar.apart)
         panels.setdefault(visible(bar.panel), []).append(mark)
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
@@ -187,15 +187,17 @@ def _caption(drawing: Drawing) -> list[str]:
     shown = [bar for bar in drawing.bars if bar.value is not None]
     keys = [f'<i class="{_BARS[drawing.mark]}"></i> {_words(drawing.bar)}']
     if any(bar.low != bar.high for bar in shown):
-        small = f" {say(_TOO_NARROW)}" if _too_narrow(drawing) else ""
+        small = f" {translate(_TOO_NARROW)}" if _too_narrow(drawing) else ""
         keys.append(f'<i class="{_LINES[drawing.mark]}"></i> {_words(drawing.line)}{small}')
     if any(bar.value is None and not bar.unknown for bar in drawing.bars):
-        keys.append(f'<i class="gap"></i> {say("Hidden: the pale bar is where the number may lie.")}')
+        keys.append(f'<i class="gap"></i> {translate("Hidden: the pale bar is where the number may lie.")}')
     if any(bar.unknown for bar in drawing.bars):
         keys.append(
             '<i class="gap"></i> '
-            + say("Not known: too few people, or nobody, for the noise; the pale bar is where the number may lie.")
+            + translate(
+                "Not known: too few people, or nobody, for the noise; the pale bar is where the number may lie."
+            )
         )
     if goes_beyond(_panels(drawing), look_of(drawing)):
-        keys.append(f'<i class="arrow"></i> {say("An arrow: it goes on beyond the axis.")}')
+        keys.append(f'<i class="arrow"></i> {translate("An arrow: it goes on beyond the axis.")}')
     return [*keys, *([_words(drawing.note)] if drawing.note else [])]

@@ -7,7 +7,7 @@ from typing import Final
 
 from hubbub.certificate.explanation import meaning
 from hubbub.certificate.for_a_person import OTHERS, guess
-from hubbub.charts.language import kept_english, localized, say, spoken
+from hubbub.charts.language import current_language, kept_english, localized, translate
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.capabilities import is_deferred
@@ -38,9 +38,9 @@ def summary(release: Release, dataset: str | None) -> str:
     """As HTML: three terms and their sentences. The dataset is where the ledger has it."""
     words = release.spec.describe()
     lines = {
-        say("What this shows"): kept_english(sentence(words.headline or words.published)),
-        say("How exact it is"): " ".join(map(_sentence, exactness(release))),
-        say("What it means for you, if you are in it"): " ".join(
+        translate("What this shows"): kept_english(sentence(words.headline or words.published)),
+        translate("How exact it is"): " ".join(map(_sentence, exactness(release))),
+        translate("What it means for you, if you are in it"): " ".join(
             (_sentence(for_a_person(requested_first(release.promises)[0])), *_others(dataset))
         ),
     }
@@ -52,14 +52,14 @@ def _others(dataset: str | None) -> tuple[str, ...]:
     """That this is about one release only, and where the others are."""
     if dataset is None:
         return ()
-    told = _sentence(say(OTHERS, dataset=_NAME).replace(_NAME, dataset))
+    told = _sentence(translate(OTHERS, dataset=_NAME).replace(_NAME, dataset))
     command = escaped(f"{_COMMAND} {dataset}", _LONGEST)
     return (told.replace(command, f"<code>{command}</code>"),)
 
 
 def _sentence(text: str) -> str:
     """A sentence of ours as it is; one of a kind or a promise is English, and says so."""
-    return sentence(text) if text.startswith(OWN_STARTS.get(spoken(), ())) else kept_english(sentence(text))
+    return sentence(text) if text.startswith(OWN_STARTS.get(current_language(), ())) else kept_english(sentence(text))
 
 
 def exactness(release: Release) -> tuple[str, ...]:
@@ -84,8 +84,8 @@ def exactness(release: Release) -> tuple[str, ...]:
         return meant
     middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
     if len(known) == len(widths) and known[-1] <= _ALIKE * middle:
-        return _filled(say("No interval is wider than {width}", width="\0"), known[-1], release), *meant
-    return _filled(say("Half of the intervals are at most {width} wide", width="\0"), middle, release), *meant
+        return _filled(translate("No interval is wider than {width}", width="\0"), known[-1], release), *meant
+    return _filled(translate("Half of the intervals are at most {width} wide", width="\0"), middle, release), *meant
 
 
 def _filled(sentence: str, width: float, release: Release) -> str:
@@ -97,7 +97,7 @@ def _phrase(width: float, release: Release) -> str:
     """A width in few digits, rounded up: it says "at most"."""
     drawing = release.result.drawing()
     if isinstance(drawing, Bars) and drawing.percent:
-        return say("{width} percentage points", width=f"{ceil(1000 * width) / 10:.1f}")
+        return translate("{width} percentage points", width=f"{ceil(1000 * width) / 10:.1f}")
     return localized(in_digits(width))
 
 
@@ -127,4 +127,4 @@ def _widths(release: Release) -> list[float | None]:
 
 def for_a_person(step: Derivation) -> str:
     """What the promise that was asked for means, to somebody who never heard of epsilon."""
-    return guess(step, say) or meaning(step.conclusion, step.people).promised
+    return guess(step, translate) or meaning(step.conclusion, step.people).promised

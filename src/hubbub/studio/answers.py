@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
 from hubbub.errors import HubbubError, Refused
-from hubbub.studio.beside import Beside, Died
+from hubbub.studio.background import BackgroundProcess, Died
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Answers:
         self._known: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._lock = Lock()
         self._hands = ThreadPoolExecutor(2, thread_name_prefix="answers")
-        self._slow: Beside | None = None  # a process: a search of designs would slow every page down
+        self._slow: BackgroundProcess | None = None  # a process: a search of designs would slow every page down
         self._died = 0
         self._waiting: list[Hashable] = []  # what is slow and may not have begun
 
@@ -60,7 +60,7 @@ class Answers:
                 if slow:
                     self._drop()
                     self._waiting.append(key)
-                pending = self._known[key] = (self._beside() if slow else self._hands).submit(work)
+                pending = self._known[key] = (self._background() if slow else self._hands).submit(work)
             self._known.move_to_end(key)
             while len(self._known) > _MOST:
                 self._known.popitem(last=False)[1].cancel()
@@ -83,15 +83,15 @@ class Answers:
             return Answer()
         return Answer(error=Refused("this could not be worked out here; ask hubbub plan in a terminal"))
 
-    def _beside(self) -> Beside:
+    def _background(self) -> BackgroundProcess:
         if self._slow is None:
-            self._slow = Beside()
+            self._slow = BackgroundProcess()
         return self._slow
 
     def warm(self) -> None:
         """Start what takes a moment to start."""
         with self._lock:
-            self._beside().submit(_ready)
+            self._background().submit(_ready)
 
     def _drop(self) -> None:
         """Forget what is slow and has not begun: the slider has moved on."""

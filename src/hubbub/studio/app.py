@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from hubbub.errors import HubbubError
 from hubbub.report.style import STYLE
-from hubbub.studio.app_state import Desk
+from hubbub.studio.app_state import AppState
 from hubbub.studio.rendering import page, trouble
 
 _HERE: Final = Path(__file__).parent / "static"
@@ -117,14 +117,14 @@ async def _unexpected(request: Request, error: Exception) -> Response:
     return page("trouble.html", "That went wrong", status=500, words=sentence, back="/")
 
 
-def studio(desk: Desk) -> Starlette:
-    """All pages, for one desk."""
+def studio(app_state: AppState) -> Starlette:
+    """All pages, for one app_state."""
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
         yield
-        await desk.work.close()
-        desk.answers.close()
+        await app_state.work.close()
+        app_state.answers.close()
 
     app = Starlette(
         routes=[
@@ -141,5 +141,5 @@ def studio(desk: Desk) -> Starlette:
         },
         lifespan=running,
     )
-    app.state.desk = desk
+    app.state.app_state = app_state
     return app

@@ -17,7 +17,7 @@ from hubbub.studio.work.work import Work
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Desk:
+class AppState:
     """`ledger` is a file, None for the user's own."""
 
     folder: Folder
@@ -27,7 +27,7 @@ class Desk:
     drafts: Drafts = field(default_factory=Drafts)
 
     @property
-    def book(self) -> Ledger:
+    def open_ledger(self) -> Ledger:
         return Ledger(self.ledger)
 
     @property
@@ -37,25 +37,27 @@ class Desk:
 
     def published(self, folder: Path) -> dict[str, str]:
         """What this ledger published in a folder, with digests; nothing else there is hidden or handed out."""
-        return published(folder, self.book)
+        return published(folder, self.open_ledger)
 
 
-def desk_of(request: Request) -> Desk:
-    """The desk of the studio that a request came to."""
-    found: Desk = request.app.state.desk
+def app_state_of(request: Request) -> AppState:
+    """The state of the studio that a request came to."""
+    found: AppState = request.app.state.app_state
     return found
 
 
-def whose(desk: Desk, public_key: str) -> str | None:
+def whose(app_state: AppState, public_key: str) -> str | None:
     """Who signs with a key: a known name, or you yourself by the ledger that is open here."""
     from hubbub.ledger import trust
 
     known = trust.signer(public_key)
-    if known is not None or desk.ledger is None:
+    if known is not None or app_state.ledger is None:
         return known
     try:
         return (
-            "you (the key is that of the ledger that is open here)" if public_key in desk.book.public_keys() else None
+            "you (the key is that of the ledger that is open here)"
+            if public_key in app_state.open_ledger.public_keys()
+            else None
         )
     except HubbubError:
         return None

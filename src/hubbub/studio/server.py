@@ -30,7 +30,7 @@ from hubbub import children
 from hubbub.errors import WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.studio.app import studio
-from hubbub.studio.app_state import Desk
+from hubbub.studio.app_state import AppState
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
 
@@ -70,12 +70,12 @@ def serve(
         put(path)
         ledger = path / "ledger" / "ledger.db" if ledger is None else ledger
     books = None if ledger is None else Path(ledger).resolve()
-    desk = Desk(Folder.at(path, Ledger(books).path), books)
+    app_state = AppState(Folder.at(path, Ledger(books).path), books)
     opened = listening(port)
     logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
-    guard = Guard(studio(desk), opened.getsockname()[1])
+    guard = Guard(studio(app_state), opened.getsockname()[1])
     announce(guard.link())
-    Thread(target=_warm, args=(desk,), daemon=True).start()
+    Thread(target=_warm, args=(app_state,), daemon=True).start()
     settings: dict[str, Any] = {
         "http": Patient,
         "log_config": None,
@@ -99,11 +99,11 @@ def _door(folder: Path, link: str) -> str:
     return door.as_uri()
 
 
-def _warm(desk: Desk) -> None:
+def _warm(app_state: AppState) -> None:
     """Load what the pages will need while the reader is still looking at the first."""
     for name in ("publish", "progress", "plan", "check", "ledger", "vote"):
         import_module(f"hubbub.studio.pages.{name}")
-    desk.answers.warm()
+    app_state.answers.warm()
 
 
 # --- connections that never finish a request ----------------------------------------------------------------------

@@ -127,68 +127,79 @@ def resolved(axes: tuple[A, ...], schema: Schema) -> tuple[A, ...]:
     return known
 
 
-def _resolved(axis: A, holds: ColumnType) -> A:
+def _resolved(axis: A, column_type: ColumnType) -> A:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
-    if isinstance(axis, Discovered) and holds is ColumnType.BOOLEAN and axis.unit is None and axis.coarser is None:
+    if (
+        isinstance(axis, Discovered)
+        and column_type is ColumnType.BOOLEAN
+        and axis.unit is None
+        and axis.coarser is None
+    ):
         return Values(axis.column, ("false", "true"), null=True)
     return axis
 
 
-def check(axis: Countable, holds: ColumnType) -> None:
+def check(axis: Countable, column_type: ColumnType) -> None:
     """Whether such bins can be made of such a column."""
     name = axis.column
-    if holds is ColumnType.OTHER:
-        raise WrongUse(f"the column {name} holds {holds.value}; choose another column")
-    _check_reading(axis, holds)
-    if isinstance(axis, Values) and holds is ColumnType.BOOLEAN and not {*axis.values} <= {"false", "true"}:
+    if column_type is ColumnType.OTHER:
+        raise WrongUse(f"the column {name} holds {column_type.value}; choose another column")
+    _check_reading(axis, column_type)
+    if isinstance(axis, Values) and column_type is ColumnType.BOOLEAN and not {*axis.values} <= {"false", "true"}:
         raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
-    if isinstance(axis, Values) and holds in _LISTED and not axis.reads:
-        _check_listed(axis, holds)
+    if isinstance(axis, Values) and column_type in _LISTED and not axis.reads:
+        _check_listed(axis, column_type)
     if isinstance(axis, Discovered) and axis.coarser is not None:
-        _check_coarser(axis, holds)
+        _check_coarser(axis, column_type)
     elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
-        if holds not in (ColumnType.DATE, ColumnType.TEXT):
-            raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
+        if column_type not in (ColumnType.DATE, ColumnType.TEXT):
+            raise WrongUse(f"the column {name} holds {column_type.value} and not dates; use {name}:0..100:10")
     elif isinstance(axis, Lattice):
-        if holds in (ColumnType.DATE, ColumnType.BOOLEAN):
-            raise WrongUse(f"the column {name} holds {holds.value} and no coordinates; choose a column of numbers")
+        if column_type in (ColumnType.DATE, ColumnType.BOOLEAN):
+            raise WrongUse(
+                f"the column {name} holds {column_type.value} and no coordinates; choose a column of numbers"
+            )
     elif isinstance(axis, Edges | Steps):
-        if holds in (ColumnType.DATE, ColumnType.BOOLEAN):
-            instead = f"{name}:month" if holds is ColumnType.DATE else f"{name}=false,true"
-            raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {instead}")
-        _check_edges(axis, holds)
+        if column_type in (ColumnType.DATE, ColumnType.BOOLEAN):
+            instead = f"{name}:month" if column_type is ColumnType.DATE else f"{name}=false,true"
+            raise WrongUse(f"the column {name} holds {column_type.value} and cannot be cut at numbers; use {instead}")
+        _check_edges(axis, column_type)
 
 
-def _check_listed(axis: Values, holds: ColumnType) -> None:
+def _check_listed(axis: Values, column_type: ColumnType) -> None:
     """Refuse listed values that such a column cannot hold, by its type: they would be zeros that are paid for."""
-    written, like = _LISTED[holds]
+    written, like = _LISTED[column_type]
     wrong = next((value for value in axis.values if not re.fullmatch(written, value)), None)
     if wrong is not None:
         raise WrongUse(
-            f"the column {axis.column} holds {holds.value}, and {wrong[:40]!r} is none that it can hold; list others, like "
+            f"the column {axis.column} holds {column_type.value}, and {wrong[:40]!r} is none that it can hold; list others, like "
             f"{axis.column}={like}"
         )
 
 
-def _check_coarser(axis: Discovered, holds: ColumnType) -> None:
+def _check_coarser(axis: Discovered, column_type: ColumnType) -> None:
     name = axis.column
-    if isinstance(axis.coarser, Ranges) and holds in (ColumnType.DATE, ColumnType.BOOLEAN):
-        raise WrongUse(f"the column {name} holds {holds.value} and no numbers; use {name} as it is, or {name}:year")
-    if isinstance(axis.coarser, Prefix) and holds not in (ColumnType.TEXT, ColumnType.INTEGER):
-        raise WrongUse(f"the column {name} holds {holds.value}, and first signs are of text; use {name}:10 or {name}")
-
-
-def _check_reading(axis: Countable, holds: ColumnType) -> None:
-    """Only text has to be told how it is written; booleans may also be the numbers 0 and 1."""
-    wanted = (ColumnType.TEXT, ColumnType.BOOLEAN, ColumnType.INTEGER) if axis.reads == BOOLEAN else (ColumnType.TEXT,)
-    if axis.reads and holds not in wanted:
+    if isinstance(axis.coarser, Ranges) and column_type in (ColumnType.DATE, ColumnType.BOOLEAN):
         raise WrongUse(
-            f"the column {axis.column} holds {holds.value}, which are read as they are; drop {axis.reads} from its bins"
+            f"the column {name} holds {column_type.value} and no numbers; use {name} as it is, or {name}:year"
+        )
+    if isinstance(axis.coarser, Prefix) and column_type not in (ColumnType.TEXT, ColumnType.INTEGER):
+        raise WrongUse(
+            f"the column {name} holds {column_type.value}, and first signs are of text; use {name}:10 or {name}"
         )
 
 
-def _check_edges(axis: Edges | Steps, holds: ColumnType) -> None:
-    if isinstance(axis, Steps) and holds is ColumnType.INTEGER and has_integer_steps(axis):
+def _check_reading(axis: Countable, column_type: ColumnType) -> None:
+    """Only text has to be told how it is written; booleans may also be the numbers 0 and 1."""
+    wanted = (ColumnType.TEXT, ColumnType.BOOLEAN, ColumnType.INTEGER) if axis.reads == BOOLEAN else (ColumnType.TEXT,)
+    if axis.reads and column_type not in wanted:
+        raise WrongUse(
+            f"the column {axis.column} holds {column_type.value}, which are read as they are; drop {axis.reads} from its bins"
+        )
+
+
+def _check_edges(axis: Edges | Steps, column_type: ColumnType) -> None:
+    if isinstance(axis, Steps) and column_type is ColumnType.INTEGER and has_integer_steps(axis):
         return
     if len(axis) > _MOST_COMPARISONS:
         raise WrongUse(

@@ -17,7 +17,7 @@ from hubbub.kinds.statistic.request import statistic
 from hubbub.protocol.release import Release
 from hubbub.report import report
 from hubbub.studio.answers import Answer
-from hubbub.studio.forms.live_preview import Weighed
+from hubbub.studio.forms.live_preview import LivePreview
 from tests.fresh import open as open_table
 
 FIRST: list[tuple[dict[str, Any], str]] = [
@@ -63,14 +63,14 @@ def test_nobody_can_tell_whether_i_took_part_heads_the_report_the_words_and_the_
     assert explain_release(found.spec, found.promises).partition("What is promised\n  ")[2].startswith(asked)
     for text in (repr(found), found._repr_html_()):
         assert text.index("differential") < text.index("outlier")
-    weighed = Weighed(
+    preview_facts = LivePreview(
         spec=found.spec,
         promises=Answer(value=found.promises),
         expected=Answer(),
-        trial=Answer(),
+        dry_run=Answer(),
         frontier=Answer(),
     )
-    assert weighed.promise_texts[0].title == asked
+    assert preview_facts.promise_texts[0].title == asked
 
 
 def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hubbub.engines.identity import of_files
 from hubbub.errors import Refused
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
-from hubbub.ledger.dry_run import trial
+from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from tests.unit.asked import WORDS
@@ -27,7 +27,7 @@ def test_a_trial_says_what_reserving_says(first: str, second: str, tmp_path: Pat
     one, two = (charge(histogram(["town=Bath,York"], **WORDS[name])) for name in (first, second))
     ledger.reserve("people", one, source=source)
     before = len(ledger.entries())
-    tried = trial(ledger, "people", two, source=source)
+    tried = dry_run(ledger, "people", two, source=source)
     assert len(ledger.entries()) == before
     refused = None
     try:
@@ -42,10 +42,10 @@ def test_caps_count_too(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.set_policy("people", Policy(differential_epsilon=Fraction(1, 2)))
     asked = charge(histogram(["town=Bath,York"], epsilon="1/3"))
-    tried = trial(ledger, "people", asked)
+    tried = dry_run(ledger, "people", asked)
     assert tried.refusal is None
     assert tried.releases == 0
     assert tried.left_before == {"differential_epsilon": "0.5"}
     assert tried.left_after == {"differential_epsilon": "1/6"}
     ledger.reserve("people", asked)
-    assert trial(ledger, "people", asked).refusal is not None
+    assert dry_run(ledger, "people", asked).refusal is not None

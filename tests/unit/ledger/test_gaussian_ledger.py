@@ -17,7 +17,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
-from hubbub.ledger.dry_run import trial
+from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.running_total import running_total_of
@@ -149,10 +149,10 @@ def test_a_dry_run_and_a_reservation_follow_the_plan(tmp_path: Path) -> None:
     book = Ledger(str(tmp_path / "ledger.db"))
     book.set_policy("town", Policy(differential_epsilon=Fraction(1, 2), delta=MILLIONTH, planned=True))
     one = replace(gaussian("0.5"), partition=None)
-    found = trial(book, "town", one)
+    found = dry_run(book, "town", one)
     assert found.refusal is None
     assert Fraction(found.left_after["differential_epsilon"]) > 0
-    strict = trial(book, "town", replace(gaussian("1", "2"), partition=None))
+    strict = dry_run(book, "town", replace(gaussian("1", "2"), partition=None))
     assert strict.refusal is not None
     assert book.check() >= 0
 

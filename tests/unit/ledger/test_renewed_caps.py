@@ -16,7 +16,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
-from hubbub.ledger.dry_run import trial
+from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from hubbub.protocol.release import Reservation
@@ -59,9 +59,9 @@ def test_a_cap_counts_afresh_in_the_next_window_and_not_before(
     at(within)
     with pytest.raises(Refused, match="above the cap"):
         reserve()
-    assert trial(Ledger(), "town", HALF).refusal is not None
+    assert dry_run(Ledger(), "town", HALF).refusal is not None
     at(next_one)
-    assert trial(Ledger(), "town", MORE).left_after == {"differential_epsilon": "0.4"}
+    assert dry_run(Ledger(), "town", MORE).left_after == {"differential_epsilon": "0.4"}
     reserve(MORE)
     with pytest.raises(Refused, match="above the cap"):
         reserve()
@@ -87,7 +87,7 @@ def test_a_series_counts_in_every_window_until_its_last_period_is_over(at: Calla
     at("2031-12-31")
     with pytest.raises(Refused, match="above the cap"):
         series.start("second", periods=12, first="2031-01", **words)
-    assert trial(Ledger(), "town", HALF).refusal is not None
+    assert dry_run(Ledger(), "town", HALF).refusal is not None
     at("2032-01-01")
     series.start(
         "second", periods=12, first="2031-01", **words

@@ -35,9 +35,9 @@ def test_an_example_is_published_from_end_to_end(folder: Path, tmp_path: Path) -
     (here / table.name).symlink_to(table)
     held = CliRunner().invoke(commands, ["check", publication.datasets[0].file])
     assert "as far as that can be looked at" in held.stdout, held.output
-    assert set(hubbub.publish_all(here)) == {each.name for each in publication.wanted}
+    assert set(hubbub.publish_all(here)) == {each.name for each in publication.entries}
     again = plan(read_plan(here))
     assert {each.state for each in again.releases} == {State.OUT}
     for each in again.releases:
-        checked = hubbub.verify(publication.folder(each.wanted) / "certificate.json")
+        checked = hubbub.verify(publication.folder(each.entry) / "certificate.json")
         assert checked.passed, checked.verdict

@@ -51,7 +51,7 @@ def upto(period: str, text: str = TOML) -> str:
 
 
 def states(file: Path) -> dict[str, State]:
-    return {each.wanted.name: each.state for each in plan(read_plan(file)).releases}
+    return {each.entry.name: each.state for each in plan(read_plan(file)).releases}
 
 
 def run(*words: object) -> Result:

@@ -12,7 +12,7 @@ import pytest
 
 import hubbub
 from hubbub.certificate import explanation, for_a_person
-from hubbub.charts.language import CATALOGUES, LANGUAGES, localized, say, speaking, word
+from hubbub.charts.language import CATALOGUES, LANGUAGES, in_language, localized, translate, word
 from hubbub.errors import WrongUse
 from hubbub.report import report
 from hubbub.report.heading import Heading, heading
@@ -109,9 +109,9 @@ def test_a_german_page_is_german_and_says_so(release) -> None:  # type: ignore[n
 
 
 def test_numbers_are_rewritten_and_labels_are_not() -> None:
-    with speaking("de"):
+    with in_language("de"):
         assert localized("1,234.5 or 20 %. 0..10000, v1.5") == "1.234,5 or 20 %. 0..10000, v1.5"
-        assert say("Show all {total} rows", total="1,234") == "Alle 1.234 Zeilen zeigen"
+        assert translate("Show all {total} rows", total="1,234") == "Alle 1.234 Zeilen zeigen"
         assert word("v1.5, 2,000") == "v1.5, 2,000"
     assert localized("1,234.5") == "1,234.5"
 
@@ -137,6 +137,6 @@ def test_a_width_is_written_once_in_the_language() -> None:
     """Numbers that were written with a decimal comma are not written again."""
     people = pa.table({"town": ["Bath"] * 700 + ["York"] * 800, "age": [i % 90 for i in range(1500)]})
     shares = enter(people).fraction(where="age >= 65", by=["town=Bath,York"], epsilon=1)
-    with speaking("de"):
+    with in_language("de"):
         said = exactness(shares)[0]
     assert re.search(r"\d,\d Prozentpunkte", said), said

@@ -31,9 +31,9 @@ def in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     async def begin(self: Work, asked: Mapping[str, Any]) -> None:
         self.job = Job(request=asked)
         try:
-            await run_in_threadpool(work, asked, self._heard, Here())
+            await run_in_threadpool(work, asked, self._receive, Here())
         except HubbubError as error:
-            self._heard({"error": error.marked, "code": error.exit_code})
+            self._receive({"error": error.marked, "code": error.exit_code})
 
     monkeypatch.setattr(Work, "begin", begin)
-    monkeypatch.setattr(Answers, "_beside", lambda self: self._hands)
+    monkeypatch.setattr(Answers, "_background", lambda self: self._hands)

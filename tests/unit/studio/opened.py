@@ -10,7 +10,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from hubbub.studio.app import studio
-from hubbub.studio.app_state import Desk
+from hubbub.studio.app_state import AppState
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
 from hubbub.studio.work.worker import Interrupt
@@ -41,8 +41,8 @@ FILLED = {
 class Opened:
     """A client that has the cookie; `outside` has none."""
 
-    def __init__(self, client: TestClient, guard: Guard, desk: Desk, folder: Path) -> None:
-        self.client, self.guard, self.desk, self.folder = client, guard, desk, folder
+    def __init__(self, client: TestClient, guard: Guard, app_state: AppState, folder: Path) -> None:
+        self.client, self.guard, self.app_state, self.folder = client, guard, app_state, folder
 
     def get(self, path: str, **more: object) -> tuple[int, str]:
         answer = self.client.get(path, **more)  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ class Opened:
         status, text = self.send(path, form)
         assert status in (200, 400, 409), text  # what the release met leads back to the form
         for _ in range(3000):
-            job = self.desk.work.job
+            job = self.app_state.work.job
             assert job is not None, plain(text)
             if not job.running:
                 return self.get("/progress")[1]
@@ -83,11 +83,11 @@ async def _moment() -> None:
 def opened(folder: Path, ledger: Path | None = None) -> Iterator[Opened]:
     """The studio, opened by its link."""
     folder.mkdir(exist_ok=True)
-    desk = Desk(Folder.at(folder, ledger), ledger)
-    guard = Guard(studio(desk), PORT)
+    app_state = AppState(Folder.at(folder, ledger), ledger)
+    guard = Guard(studio(app_state), PORT)
     with TestClient(guard, base_url=HOME) as client:
         assert client.get(guard.link().removeprefix(HOME)).status_code == 200
-        yield Opened(client, guard, desk, folder)
+        yield Opened(client, guard, app_state, folder)
 
 
 def plain(text: str) -> str:

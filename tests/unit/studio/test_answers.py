@@ -62,7 +62,7 @@ def test_what_is_slow_is_done_beside_and_a_death_there_is_survived(answers: Answ
 
 
 def test_of_several_slow_ones_the_last_counts(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Answers, "_beside", lambda self: self._hands)
+    monkeypatch.setattr(Answers, "_background", lambda self: self._hands)
     gate = Event()
     begun: list[str] = []
 

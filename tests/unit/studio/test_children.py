@@ -23,7 +23,7 @@ from tests.unit.workbooks import sheet_of
 pytest.importorskip("python_calamine")
 
 SOURCE = Path(children.__file__).parent
-OURS = ("hubbub.engines.files.excel_reader", "hubbub.studio.beside", "hubbub.studio.work.worker")
+OURS = ("hubbub.engines.files.excel_reader", "hubbub.studio.background", "hubbub.studio.work.worker")
 PLANTED = (
     *("pickle", "csv", "json", "struct", "runpy", "multiprocessing", "datetime", "decimal", "sitecustomize"),
     "hubbub",
@@ -65,7 +65,7 @@ def test_what_lies_beside_the_tables_does_not_run(planted: Path, module: str) ->
     done = subprocess.run(start, input=given, capture_output=True, cwd=children.NEUTRAL, check=False)
     assert ran(planted) == ""
     assert done.returncode == 0, done.stderr
-    assert bool(done.stdout) is (module != "hubbub.studio.beside")
+    assert bool(done.stdout) is (module != "hubbub.studio.background")
 
 
 def test_it_would_run_if_they_were_started_as_usual(planted: Path) -> None:
@@ -77,8 +77,8 @@ def test_it_would_run_if_they_were_started_as_usual(planted: Path) -> None:
 def test_a_studio_among_planted_modules_releases_plans_and_reads_sheets(planted: Path) -> None:
     sys.path[:] = children.safe_path()  # as the server of the studio does
     with open_studio(planted) as studio:
-        studio.desk.answers.warm()
-        assert _slow(studio.desk.answers, "where", partial(os.getcwd)) == children.NEUTRAL
+        studio.app_state.answers.warm()
+        assert _slow(studio.app_state.answers, "where", partial(os.getcwd)) == children.NEUTRAL
         assert studio.get("/publish/table", params={"file": "sheet.xlsx", "named": "1"})[0] == 200
         page = studio.released({**FILLED, "who": "column:id"})
         assert "Published" in plain(page)
@@ -100,7 +100,7 @@ def test_an_installation_is_found_wherever_it_is() -> None:
     """A checkout on a relative PYTHONPATH, seen from its own folder; and one that lies in the current folder itself."""
     ask = "import hubbub; print(hubbub.__file__)"
     code = (
-        "import subprocess, sys; from hubbub import children; start = children.command('hubbub.studio.beside'); "
+        "import subprocess, sys; from hubbub import children; start = children.command('hubbub.studio.background'); "
         f"start[3] = start[3].partition('import runpy')[0] + {ask!r}; "
         "print(subprocess.run(start, capture_output=True, text=True, cwd=children.NEUTRAL).stdout, end='')"
     )

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from hubbub.studio import guard as guards
 from hubbub.studio.app import studio
-from hubbub.studio.app_state import Desk
+from hubbub.studio.app_state import AppState
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
 from hubbub.studio.server import LOOPBACK, listening
@@ -22,7 +22,7 @@ PLACES = ("/publish", "/check", "/plan", "/vote", "/ledger", "/progress", "/rele
 
 
 def fresh(tmp_path: Path) -> tuple[TestClient, Guard]:
-    guard = Guard(studio(Desk(Folder.at(tmp_path))), PORT)
+    guard = Guard(studio(AppState(Folder.at(tmp_path))), PORT)
     return TestClient(guard, base_url=HOME), guard
 
 

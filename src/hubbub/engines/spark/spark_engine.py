@@ -29,7 +29,7 @@ from hubbub.engines.join import ELSEWHERE, partners_query
 from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.spark.spark_address import session_at
 from hubbub.engines.spark.spark_arrow import as_arrow, received
-from hubbub.engines.spark.spark_publish import FarCounts
+from hubbub.engines.spark.spark_publish import SparkCounts
 from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
@@ -290,12 +290,12 @@ class _Frame(Database):
         """Whether both frames are of one session."""
         return self._session is other._session
 
-    def far(self, request: CountRequest) -> FarCounts:
+    def remote_count(self, request: CountRequest) -> SparkCounts:
         """Counts that stay with Spark. Its tasks in Python look for no module in the folder that Spark was started in;
         a server of Connect is told nothing, and works where it was set up."""
         with suppress(Exception):
             self._session.sparkContext.environment["PYTHONSAFEPATH"] = "1"
-        return FarCounts(self, request)
+        return SparkCounts(self, request)
 
     def stream(self, query: SqlQuery) -> Iterator[pa.RecordBatch]:
         """Spark hands over all at once; here each batch is let go when it was read."""
@@ -319,9 +319,9 @@ class _Frame(Database):
         except Exception:  # of Spark, of Java, of a channel
             found = []
         local = [unquote(urlsplit(each).path) for each in found if urlsplit(each).scheme in ("file", "")]
-        far = sorted({each for each in found if urlsplit(each).scheme not in ("file", "")})
+        remote = sorted({each for each in found if urlsplit(each).scheme not in ("file", "")})
         parts = of_files(local).parts if local else ()
-        return Identity(parts=(*parts, *map(_far, far)))
+        return Identity(parts=(*parts, *map(_remote_part, remote)))
 
 
 def _everywhere(small: Any) -> Any:
@@ -330,7 +330,7 @@ def _everywhere(small: Any) -> Any:
     return small.hint("broadcast")
 
 
-def _far(address: str) -> Part:
+def _remote_part(address: str) -> Part:
     """A file somewhere else, known by its address alone."""
     parsed = urlsplit(address)
     plain = f"{parsed.scheme}://{parsed.hostname or ''}{parsed.path}"  # without a user and a password

@@ -52,7 +52,7 @@ class Frames(Protocol):
     def frame_of(self, query: SqlQuery) -> AbstractContextManager[Any]: ...
 
 
-class FarCounts:
+class SparkCounts:
     """Counts of a Spark table that have not been computed yet."""
 
     def __init__(self, database: Frames, request: CountRequest) -> None:

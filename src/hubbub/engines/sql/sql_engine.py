@@ -252,11 +252,11 @@ class SqlEngine:
             return self._any_row(question, who, source)
         return self._every_row(question, source)
 
-    def far(self, question: CountQuery, source: Source) -> Any:
-        """The same counts, which stay where they are (:class:`hubbub.engines.spark.spark_publish.FarCounts`): what is
+    def remote_count(self, question: CountQuery, source: Source) -> Any:
+        """The same counts, which stay where they are (:class:`hubbub.engines.spark.spark_publish.SparkCounts`): what is
         refused because of the data is refused now, and nothing is counted yet."""
-        far = getattr(self._database, "far", None)
-        if far is None:
+        remote_count = getattr(self._database, "remote_count", None)
+        if remote_count is None:
             raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
         question = replace(question, axes=resolved(question.axes, self.columns()))
         with self._database.snapshot():
@@ -283,7 +283,7 @@ class SqlEngine:
                     sql = queries.one_row_each(self._dialect, parts, who, self._people)
                 key = _drawn(source)
         sizes = tuple(size(axis) for axis in axes if not isinstance(axis, Discovered)) if numbered else None
-        return far(
+        return remote_count(
             CountRequest(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, lookups=lookups)
         )
 

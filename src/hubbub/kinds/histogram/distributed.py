@@ -69,7 +69,7 @@ class Report(NamedTuple):
 Task = Callable[[int, ExactCounts], Report]
 
 
-class Far(Protocol):
+class RemoteCounts(Protocol):
     """Exact counts that stay where they are, and tasks that go there."""
 
     def reports(self, cut: Cut, task: Task) -> Sequence[Report]:
@@ -79,7 +79,7 @@ class Far(Protocol):
 
 def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
     """Ask what has to be known before anything is published, and draw the secret; nothing is counted yet."""
-    remote_count: Callable[[CountQuery, Source], Far] | None = getattr(engine, "far", None)
+    remote_count: Callable[[CountQuery, Source], RemoteCounts] | None = getattr(engine, "remote_count", None)
     if remote_count is None:
         raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
     counts = remote_count(question(spec), source)
@@ -92,7 +92,7 @@ class Spread(Result):
 
     spec: Histogram
     cut: Cut
-    counts: Far
+    counts: RemoteCounts
     keys: BlockKeys
     done: tuple[Report, ...] = ()
     head: tuple[Line, ...] = ()

@@ -152,9 +152,9 @@ class Records(FolderSpec):
         return {**fields, "keep": [*self.keep]} if self.keep else fields
 
 
-def _found(axis: Axis, holds: ColumnType) -> Axis:
+def _found(axis: Axis, column_type: ColumnType) -> Axis:
     """A boolean that nobody has is no record, so its values are found like others and not declared by its type."""
-    if holds is ColumnType.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
+    if column_type is ColumnType.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
         return replace(axis, coarser=Unchanged())
     return axis
 

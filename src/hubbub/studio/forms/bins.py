@@ -81,7 +81,7 @@ def words_in(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+", apart))
 
 
-def suggested(name: str, holds: ColumnType, today: date | None = None) -> Suggestion:
+def suggested(name: str, column_type: ColumnType, today: date | None = None) -> Suggestion:
     """What a form begins with for a column.
 
     >>> suggested("age", ColumnType.INTEGER).bins
@@ -89,9 +89,9 @@ def suggested(name: str, holds: ColumnType, today: date | None = None) -> Sugges
     >>> suggested("age", ColumnType.TEXT).cells, suggested("town", ColumnType.TEXT).cells
     ('numbers', 'words')
     """
-    words, cells = words_in(name), _BY_TYPE[holds]
+    words, cells = words_in(name), _BY_TYPE[column_type]
     named = next((bins for names, bins in _NUMBERS_BY_NAME if set(names) & set(words)), None)
-    if holds is ColumnType.TEXT:
+    if column_type is ColumnType.TEXT:
         if set(_DATES_BY_NAME) & set(words):
             cells = DATES
         elif words[:1] and words[0] in _FLAGS_BY_NAME:
@@ -174,7 +174,7 @@ class Column:
     number: int
     name: str
     label: str  # as it is shown: of two with one name the first has it
-    holds: ColumnType
+    column_type: ColumnType
     used: bool
     given: Mapping[str, str]
     suggestion: Suggestion
@@ -183,11 +183,11 @@ class Column:
     @property
     def chip(self) -> str:
         """What it holds; where that is text, what its name lets one take it for."""
-        return CELLS[self.suggestion.cells] if self.is_text else CHIPS[self.holds]
+        return CELLS[self.suggestion.cells] if self.is_text else CHIPS[self.column_type]
 
     @property
     def may_be(self) -> tuple[str, ...]:
-        return _MAY_BE[self.holds]
+        return _MAY_BE[self.column_type]
 
     @property
     def countable(self) -> bool:
@@ -200,7 +200,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        return self.holds is ColumnType.TEXT
+        return self.column_type is ColumnType.TEXT
 
     def field(self, part: str) -> str:
         """The name of one of its fields."""
@@ -221,8 +221,8 @@ def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[
     """Every column of a table. One whose fields were not shown yet has what is suggested; a missing value is a bin."""
     labels = display_names(tuple(schema))
     found = []
-    for number, (name, holds) in enumerate(schema.items()):
-        suggestion = _suggested(name, holds)
+    for number, (name, column_type) in enumerate(schema.items()):
+        suggestion = _suggested(name, column_type)
         if any(f"by{number}-{part}" in form for part in (*_PARTS, "said")):
             given = {part: form.get(f"by{number}-{part}", "") for part in _PARTS}
         else:
@@ -232,7 +232,7 @@ def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[
                 number=number,
                 name=name,
                 label=labels[number],
-                holds=holds,
+                column_type=column_type,
                 used=bool(form.get(f"by{number}-use")),
                 given=given,
                 suggestion=suggestion,
@@ -289,9 +289,11 @@ def spec_text(column: Column) -> str:
     if parts["own"]:
         return f"{name}{parts['own']}" if parts["own"][0] in "=:" else f"{name}:{parts['own']}"
     if column.cells == NEVER:
-        raise Misfilled(column.field("use"), f"the column {column.label} holds {column.holds.value}; choose another")
+        raise Misfilled(
+            column.field("use"), f"the column {column.label} holds {column.column_type.value}; choose another"
+        )
     if column.cells == FLAGS:
-        return f"{name}=false,true{ends}" if column.holds is ColumnType.BOOLEAN else f"{name}:boolean{ends}"
+        return f"{name}=false,true{ends}" if column.column_type is ColumnType.BOOLEAN else f"{name}:boolean{ends}"
     if column.cells == WORDS:
         return f"{name}={parts['values'].rstrip(',')}{ends}" if parts["values"] else name
     if column.cells == NUMBERS:

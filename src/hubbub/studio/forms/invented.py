@@ -168,17 +168,17 @@ def _index(ends: list[float], at: float) -> int:
     return min(bisect_right(ends, at), len(ends) - 1)
 
 
-def _array(values: list[Any], holds: ColumnType) -> pa.Array:
-    kind = _TYPES.get(holds)
+def _array(values: list[Any], column_type: ColumnType) -> pa.Array:
+    kind = _TYPES.get(column_type)
     if kind is None:
         raise WrongUse("what is expected of such a column is not known beforehand")
-    return pa.array([_cell(value, holds) for value in values], kind)
+    return pa.array([_cell(value, column_type) for value in values], kind)
 
 
-def _cell(value: Any, holds: ColumnType) -> Any:
+def _cell(value: Any, column_type: ColumnType) -> Any:
     if value is None:
         return None
-    match holds:
+    match column_type:
         case ColumnType.INTEGER:
             return int(Fraction(str(value))) if not isinstance(value, bool) else int(value)
         case ColumnType.FLOAT:

@@ -17,14 +17,14 @@ from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.ledger.charge import charge
-from hubbub.ledger.dry_run import Trial, trial
+from hubbub.ledger.dry_run import DryRun, dry_run
 from hubbub.plan import Planned
 from hubbub.plan.error import Expected
 from hubbub.plan.shape import Shape
 from hubbub.protocol.spec import TABLE, Kind, Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.studio.answers import Answer, soon
-from hubbub.studio.app_state import Desk
+from hubbub.studio.app_state import AppState
 from hubbub.studio.forms import invented
 from hubbub.studio.forms.invented import Tried
 from hubbub.studio.forms.shape import Stated, hoped
@@ -48,20 +48,20 @@ class PromiseText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
+class LivePreview:
     """What can be said of a release before it is made. What is None is not known, or is still being worked out."""
 
     spec: Spec
     promises: Answer[tuple[Derivation, ...]]
     expected: Answer[tuple[Shape, Expected] | str]
-    trial: Answer[Trial]
+    dry_run: Answer[DryRun]
     frontier: Answer[str]
     tried: Answer[Tried | str] = field(default_factory=lambda: Answer(value="none"))
     weak: tuple[str, ...] = ()  # what has to be confirmed
 
     @property
     def waiting(self) -> bool:
-        return any(each.waiting for each in (self.promises, self.expected, self.trial, self.frontier, self.tried))
+        return any(each.waiting for each in (self.promises, self.expected, self.dry_run, self.frontier, self.tried))
 
     @property
     def promise_texts(self) -> tuple[PromiseText, ...]:
@@ -84,31 +84,33 @@ def text_of_promise(step: Derivation) -> PromiseText:
     )
 
 
-def weigh(
-    desk: Desk,
+def live_preview(
+    app_state: AppState,
     kind: Kind,
     options: Mapping[str, Any],
     stated: Stated,
     dataset: str,
     source: Identity | None,
     schema: Any,
-) -> Weighed:
+) -> LivePreview:
     """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made of such columns."""
     until = soon()
     spec = kind.ask(**options).bind(schema)
     key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in options.items()))
-    promises = desk.answers.answer(("promises", key), spec.promises, until)
+    promises = app_state.answers.answer(("promises", key), spec.promises, until)
     if promises.error is not None:
         raise promises.error
-    expected = desk.answers.answer(("expected", key, stated), lambda: hoped(spec, stated) or "none", until)
+    expected = app_state.answers.answer(("expected", key, stated), lambda: hoped(spec, stated) or "none", until)
     known = Identity() if source is None else source
-    spent: Answer[Trial] = _tried(lambda: trial(desk.book, dataset, charge(spec), source=known))
+    spent: Answer[DryRun] = _tried(lambda: dry_run(app_state.open_ledger, dataset, charge(spec), source=known))
     frontier: Answer[str] = Answer(value="")
     if promises.value is not None:
         target = _aim(spec, promises.value, stated)
         if target is not None:
             here = _here(spec, expected)
-            found = desk.answers.answer(("plan", *sorted(target.items())), partial(_plan, target), until, slow=True)
+            found = app_state.answers.answer(
+                ("plan", *sorted(target.items())), partial(_plan, target), until, slow=True
+            )
             frontier = Answer(error=found.error) if found.error else Answer()
             if found.value is not None:
                 frontier = Answer(value=picture(found.value, here))
@@ -116,12 +118,12 @@ def weigh(
     by_trying: Answer[Tried | str] = Answer(value="none")
     if kind.data == TABLE:
         question = partial(invented.expected, kind, dict(options), schema, stated.people, stated.shape)
-        by_trying = desk.answers.answer(("tried", key, stated), question, until)
-    return Weighed(
+        by_trying = app_state.answers.answer(("tried", key, stated), question, until)
+    return LivePreview(
         spec=spec,
         promises=promises,
         expected=expected,
-        trial=spent,
+        dry_run=spent,
         frontier=frontier,
         tried=by_trying,
         weak=weak,

@@ -12,7 +12,7 @@ from hubbub.dictionary.datapackage import NO_DICTIONARY, find
 from hubbub.errors import WrongUse
 from hubbub.opening import named_after
 from hubbub.protocol.spec import BALLOTS, TABLE, Kind
-from hubbub.studio.app_state import Desk
+from hubbub.studio.app_state import AppState
 from hubbub.studio.ballots import EXAMPLE
 from hubbub.studio.folder import free_name
 from hubbub.studio.forms.bins import Column, columns
@@ -38,18 +38,18 @@ def is_guided(form: Mapping[str, str]) -> bool:
     return bool(form.get("guided") or form.get("question"))
 
 
-def reading(form: Mapping[str, str], desk: Desk) -> dict[str, Any]:
+def reading(form: Mapping[str, str], app_state: AppState) -> dict[str, Any]:
     """How a file is read, as far as it was said."""
-    return {name: value for name, value in options_of(READING, form, desk.folder).items() if value is not None}
+    return {name: value for name, value in options_of(READING, form, app_state.folder).items() if value is not None}
 
 
-def schema_of(desk: Desk, form: Mapping[str, str]) -> Schema:
+def schema_of(app_state: AppState, form: Mapping[str, str]) -> Schema:
     """The columns of the file, which are public; the table is opened and not read."""
     from hubbub.engines.opening import open_source
 
-    path = desk.folder.file(form.get("file", ""))
-    how = reading(form, desk)
-    second = desk.folder.file(form["join"]) if form.get("join") else None
+    path = app_state.folder.file(form.get("file", ""))
+    how = reading(form, app_state)
+    second = app_state.folder.file(form["join"]) if form.get("join") else None
     on, named = form.get("on", ""), bool(form.get("join_named"))
     files = [each for each in (path, second) if each is not None]
     stats = [each.stat() for each in files]
@@ -60,7 +60,7 @@ def schema_of(desk: Desk, form: Mapping[str, str]) -> Schema:
         first = open_source(str(path), **how)
         return first.columns() if second is None else _joined_columns(path, first, second, on, named, how)
 
-    found = desk.answers.answer(key, columns_of, _patiently())
+    found = app_state.answers.answer(key, columns_of, _patiently())
     if found.error is not None:
         raise found.error
     if found.value is None:
@@ -88,10 +88,10 @@ def _patiently() -> float:
     return soon(60)
 
 
-def table_columns(desk: Desk, form: Mapping[str, str]) -> tuple[Column, ...]:
+def table_columns(app_state: AppState, form: Mapping[str, str]) -> tuple[Column, ...]:
     """The columns with what was filled in. The first line of a CSV may be data, and is shown once somebody says that it
     names the columns."""
-    schema = schema_of(desk, form)
+    schema = schema_of(app_state, form)
     if not schema.public and not form.get("named"):
         raise WrongUse(
             "the first line of this file may name its columns, or may be somebody's data; say which, so that nothing "
@@ -100,16 +100,16 @@ def table_columns(desk: Desk, form: Mapping[str, str]) -> tuple[Column, ...]:
     return columns(schema, form)
 
 
-def identity_of(desk: Desk, form: Mapping[str, str]) -> Identity | None:
+def identity_of(app_state: AppState, form: Mapping[str, str]) -> Identity | None:
     """What the file is, for the ledger; None where that is not known before it is opened."""
     from hubbub.engines.identity import of_files
 
-    path = desk.folder.file(form.get("file", ""))
+    path = app_state.folder.file(form.get("file", ""))
     if path.suffix.lower() in (".duckdb", ".db", ".xlsx") or form.get("join"):
         return None
     seen = path.stat()
     key = ("identity", str(path), seen.st_mtime_ns, seen.st_size)
-    return desk.answers.answer(key, lambda: of_files([str(path)]), _patiently()).value
+    return app_state.answers.answer(key, lambda: of_files([str(path)]), _patiently()).value
 
 
 def dataset_of(form: Mapping[str, str]) -> str:
@@ -117,42 +117,44 @@ def dataset_of(form: Mapping[str, str]) -> str:
     return form.get("dataset", "").strip() or named_after(form.get("file", ""), form.get("table", "").strip() or None)
 
 
-def request_of(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
+def request_of(app_state: AppState, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
     """All that a release needs, as plain values; paths are real ones inside the folder."""
     file = form.get("file", "").strip()
     example = kind.data == BALLOTS and file == EXAMPLE
-    path = file if example else str(desk.folder.file(file))
-    opening = options_of(OPENING[kind.data], form, desk.folder)
+    path = file if example else str(app_state.folder.file(file))
+    opening = options_of(OPENING[kind.data], form, app_state.folder)
     if kind.data == TABLE:
         opening = _who(form, opening)
     if is_guided(form):
-        found = table_columns(desk, form) if kind.data == TABLE else ()
-        options = options_from(question_of(form), kind, form, found, desk.folder)
+        found = table_columns(app_state, form) if kind.data == TABLE else ()
+        options = options_from(question_of(form), kind, form, found, app_state.folder)
     else:
-        options = options_of(kind.options, form, desk.folder)
+        options = options_of(kind.options, form, app_state.folder)
     if kind.data == TABLE:  # a data dictionary beside the file is read here, so that a page shows what a worker does
         declared = find(path, opening.get("table"))
-        options = declared.fill_options(kind.options, options, schema_of(desk, form)) if declared.where else options
+        options = (
+            declared.fill_options(kind.options, options, schema_of(app_state, form)) if declared.where else options
+        )
         opening = {**declared.open_words(opening), "dictionary": NO_DICTIONARY}
-    dataset = options_of(NAMED, form, desk.folder)["dataset"]
+    dataset = options_of(NAMED, form, app_state.folder)["dataset"]
     if is_series(kind):  # its name is no name of people: who is in the table has one, as for every release
         dataset = dataset_of(form)
-        options = filled_in(options, dataset, desk.book)
-    out = form.get("out", "").strip() or free_name(desk.folder, f"{dataset_of(form)}-{kind.name}")
-    folder = desk.folder.new(out)
+        options = filled_in(options, dataset, app_state.open_ledger)
+    out = form.get("out", "").strip() or free_name(app_state.folder, f"{dataset_of(form)}-{kind.name}")
+    folder = app_state.folder.new(out)
     form_of_file = form.get("form", "csv")
     if form_of_file not in FORMS:
         raise WrongUse("a release is written as csv, parquet or xlsx; choose one of them")
     return {
         "kind": kind.name,
-        "file": file if example else desk.folder.named(desk.folder.file(file)),
+        "file": file if example else app_state.folder.named(app_state.folder.file(file)),
         "path": path,
         "opening": opening,
         "words": options,
-        "out": desk.folder.named(folder),
+        "out": app_state.folder.named(folder),
         "place": str(folder),
         "dataset": dataset,
-        "ledger": desk.ledger_name,
+        "ledger": app_state.ledger_name,
         "form": form_of_file,
         "accept_weak": False,
         "date": form.get("date", "").strip() or None,

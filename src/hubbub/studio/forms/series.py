@@ -55,9 +55,9 @@ def is_series(kind: Kind) -> bool:
     return kind is SERIES
 
 
-def filled_in(words: Mapping[str, Any], name: str, book: Ledger) -> dict[str, Any]:
+def filled_in(words: Mapping[str, Any], name: str, ledger: Ledger) -> dict[str, Any]:
     """All words of a series: what was left empty is said, since it is fixed from its start on."""
-    taken = {record.series for account in book.accounts().values() for record in account.records}
+    taken = {record.series for account in ledger.accounts().values() for record in account.records}
     free, number = name, 1
     while free in taken:
         number += 1

@@ -124,9 +124,9 @@ def python(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     person = {"person": opening["person"]} if kind.data != GRAPH and "person" in opening else {}
     saved = _call(request["out"], {} if request["form"] == "csv" else {"form": request["form"]})
     lines, imported, written = ["import hubbub"], [], f"release.save({saved})"
-    if (spoken := request.get("language", ENGLISH)) != ENGLISH:
+    if (current_language := request.get("language", ENGLISH)) != ENGLISH:
         imported.append("from hubbub.report.heading import Heading")
-        written = f"hubbub.save(release, {saved}, heading=Heading(language={spoken!r}))"
+        written = f"hubbub.save(release, {saved}, heading=Heading(language={current_language!r}))"
     weak = {"accept_weak": True} if request["accept_weak"] else {}
     opened = f"people = hubbub.{opener}({_call(request['file'], opening)})"
     if kind.data == TABLE and (method := _method(kind, options)) is not None:

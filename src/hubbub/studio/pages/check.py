@@ -18,7 +18,7 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization.canonical import LARGEST
-from hubbub.studio.app_state import Desk, desk_of, key_of, whose
+from hubbub.studio.app_state import AppState, app_state_of, key_of, whose
 from hubbub.studio.ballots import EXAMPLE, read_again
 from hubbub.studio.folder import RECORD
 from hubbub.studio.forms.live_preview import PromiseText, text_of_promise
@@ -95,13 +95,13 @@ FAILURES: Final = (
 
 async def check(request: Request) -> Response:
     """What can be checked."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     return page(
         "check.html",
         "Check",
         section=SECTION,
-        releases=await run_in_threadpool(desk.folder.having, CERTIFICATE),
-        counts=await run_in_threadpool(desk.folder.having, RECORD),
+        releases=await run_in_threadpool(app_state.folder.having, CERTIFICATE),
+        counts=await run_in_threadpool(app_state.folder.having, RECORD),
         names=await run_in_threadpool(_names),
     )
 
@@ -117,23 +117,23 @@ def _names() -> list[str]:
 
 async def folder(request: Request) -> Response:
     """Check a release, or a count, that is in the folder."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     try:
-        at = desk.folder.inside(request.query_params.get("folder", ""))
+        at = app_state.folder.inside(request.query_params.get("folder", ""))
         name = RECORD if request.query_params.get("count") else CERTIFICATE
-        certificate = desk.folder.file(desk.folder.named(at / name))
+        certificate = app_state.folder.file(app_state.folder.named(at / name))
         ballots = request.query_params.get("ballots", "").strip()
-        where = ballots if ballots in ("", EXAMPLE) else str(desk.folder.file(ballots))
+        where = ballots if ballots in ("", EXAMPLE) else str(app_state.folder.file(ballots))
         given = [where] if where else []
-        found = await run_in_threadpool(_seen, desk, certificate, at, request.query_params.get("key", ""), given)
+        found = await run_in_threadpool(_seen, app_state, certificate, at, request.query_params.get("key", ""), given)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/check")
-    return _page(found, f"Check of {desk.folder.named(at)}")
+    return _page(found, f"Check of {app_state.folder.named(at)}")
 
 
 async def files(request: Request) -> Response:
     """Check files that were dropped; they are kept for as long as that takes."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     try:
         async with request.form(max_files=_MOST_FILES, max_fields=20) as sent:
             key = sent.get("key", "")
@@ -143,7 +143,7 @@ async def files(request: Request) -> Response:
                 for each in given:
                     await kept(each, at)
                 certificate, ballots = await run_in_threadpool(_found, at)
-                found = await run_in_threadpool(_seen, desk, certificate, at, str(key), ballots)
+                found = await run_in_threadpool(_seen, app_state, certificate, at, str(key), ballots)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/check")
     return _page(found, "Check of the files")
@@ -177,7 +177,7 @@ def _found(folder: Path) -> tuple[Path, list[str]]:
     return claims[0], []
 
 
-def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: Sequence[str]) -> Seen:
+def _seen(app_state: AppState, certificate: Path, folder: Path, key: str, ballots: Sequence[str]) -> Seen:
     from functools import partial
 
     from hubbub.verification import load, verify
@@ -185,7 +185,7 @@ def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: Sequen
 
     signed = key_of(key.strip()) if key.strip() else None
     data = load(certificate)
-    known = partial(whose, desk)
+    known = partial(whose, app_state)
     if is_count(data):
         again = partial(read_again, ballots) if ballots else None
         return Seen(done=verify_count(data, ballots=again, key=signed, known=known))

@@ -21,7 +21,7 @@ from hubbub.ledger.records import COMMITTED, Account, Record
 from hubbub.ledger.running_total import RunningTotal
 from hubbub.numeric.exact import integer, rational, to_float, to_text
 from hubbub.numeric.format import short
-from hubbub.studio.app_state import Desk, desk_of, hexadecimal
+from hubbub.studio.app_state import AppState, app_state_of, hexadecimal
 from hubbub.studio.pages.publish import form_of
 from hubbub.studio.rendering import drawing, page, trouble
 
@@ -46,14 +46,14 @@ CAPS: Final = (
 
 async def ledger(request: Request) -> Response:
     """Every dataset, or one of them."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     try:
-        known = await run_in_threadpool(lambda: desk.book.accounts())
+        known = await run_in_threadpool(lambda: app_state.open_ledger.accounts())
         wanted = request.query_params.get("dataset")
         if wanted is not None and wanted not in known:
             raise WrongUse("the ledger has no dataset of that name; choose one of those listed")
         keys = await run_in_threadpool(trust.names)
-        mine = await run_in_threadpool(lambda: desk.book.public_key())
+        mine = await run_in_threadpool(lambda: app_state.open_ledger.public_key())
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/ledger" if "dataset" in request.query_params else "/")
     accounts = [_account_facts(account) for name, account in known.items() if wanted in (None, name)]
@@ -61,7 +61,7 @@ async def ledger(request: Request) -> Response:
         "ledger.html",
         "Ledger" if wanted is None else f"Ledger of {wanted}",
         section=SECTION,
-        ledger=str(desk.book.path),
+        ledger=str(app_state.open_ledger.path),
         one=wanted,
         accounts=accounts,
         caps=CAPS,
@@ -165,21 +165,21 @@ def _state(record: Record) -> str:
 
 async def policy(request: Request) -> Response:
     """Cap what may be spent from now on."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     try:
         dataset = form.get("dataset", "").strip()
-        await run_in_threadpool(_cap, desk, dataset, form)
+        await run_in_threadpool(_cap, app_state, dataset, form)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/ledger")
     return RedirectResponse(f"/ledger?{urlencode({'dataset': dataset})}", 303)
 
 
-def _cap(desk: Desk, dataset: str, form: Mapping[str, str]) -> None:
+def _cap(app_state: AppState, dataset: str, form: Mapping[str, str]) -> None:
     given: dict[str, Any] = {}
     for name, label, _ in CAPS:
         if text := form.get(name, "").strip():
             given[name] = integer(text, label, least=2) if name == "crowd" else rational(text, label)
-    desk.book.set_policy(dataset, Policy(**given))
+    app_state.open_ledger.set_policy(dataset, Policy(**given))
 
 
 async def trusted(request: Request) -> Response:

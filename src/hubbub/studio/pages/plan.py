@@ -19,7 +19,7 @@ from hubbub.plan.designs import Design
 from hubbub.plan.planned import Planned, named
 from hubbub.plan.targets import Want
 from hubbub.studio.answers import soon
-from hubbub.studio.app_state import Desk, desk_of
+from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.forms.guided import Slider
 from hubbub.studio.forms.shape import SHAPES
 from hubbub.studio.frontier import picture
@@ -57,8 +57,8 @@ _TWO_LEVELS: Final = re.compile(r"1:([\d.]+),(\d+):([\d.]+)", re.ASCII)  # a cur
 
 async def plan(request: Request) -> Response:
     """The form, with its answer so far."""
-    desk, form = desk_of(request), await form_of(request)
-    answer = await run_in_threadpool(_answer, desk, form)
+    app_state, form = app_state_of(request), await form_of(request)
+    answer = await run_in_threadpool(_answer, app_state, form)
     return page(
         "plan.html",
         "Plan",
@@ -76,11 +76,11 @@ async def plan(request: Request) -> Response:
 
 async def answer(request: Request) -> Response:
     """The part that follows the sliders."""
-    answer = await run_in_threadpool(_answer, desk_of(request), await form_of(request))
+    answer = await run_in_threadpool(_answer, app_state_of(request), await form_of(request))
     return HTMLResponse(fragment("planned.html", answer=answer))
 
 
-def _answer(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
+def _answer(app_state: AppState, form: Mapping[str, str]) -> dict[str, Any]:
     want = form.get("want", Want.ZERO_KNOWLEDGE.value)
     shape = form.get("shape", "zipf")
     if want not in _USES or shape not in dict(SHAPES):
@@ -90,7 +90,7 @@ def _answer(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     if want == "distributional":
         numbers["rate"] = numbers["rate"].partition("..")[0].partition(",")[0]
     key = ("planned", want, shape, *sorted(numbers.items()))
-    found = desk.answers.answer(key, partial(_planned, want, shape, numbers), soon(), slow=True)
+    found = app_state.answers.answer(key, partial(_planned, want, shape, numbers), soon(), slow=True)
     if found.error is not None:
         return {"planned": None, "words": sentence_of(found.error), "waiting": False}
     if found.value is None:

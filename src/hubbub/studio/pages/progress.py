@@ -20,7 +20,7 @@ from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.report import excerpt
 from hubbub.serialization.canonical import LARGEST
 from hubbub.serialization.published_files import Files
-from hubbub.studio.app_state import Desk, desk_of
+from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.folder import RECORD, RESULTS
 from hubbub.studio.forms import typed
 from hubbub.studio.forms.request import kind_of
@@ -37,18 +37,18 @@ _PLAIN: Final = "text/plain; charset=utf-8"
 
 async def work(request: Request) -> Response:
     """How far the release is."""
-    desk = desk_of(request)
-    job = desk.work.job
+    app_state = app_state_of(request)
+    job = app_state.work.job
     if job is None:
         return RedirectResponse("/publish", 303)
     page_query, origin = job.request.get("page", ""), job.request.get("back", "")
     if job.ended == "done":
         if page_query:
-            desk.drafts.drop(job.request["file"])
+            app_state.drafts.drop(job.request["file"])
         return RedirectResponse(f"/release?{urlencode({'folder': job.request['out']})}", 303)
     origin = origin or (f"/publish/table?{page_query}&step=3" if page_query else "")
     if job.error is not None and origin:
-        return RedirectResponse(f"{origin}&{urlencode({'refused': desk.drafts.refuse(job.error)})}", 303)
+        return RedirectResponse(f"{origin}&{urlencode({'refused': app_state.drafts.refuse(job.error)})}", 303)
     return page(
         "work.html",
         "The release under way" if job.running else "The release",
@@ -58,16 +58,16 @@ async def work(request: Request) -> Response:
         stages=list(STAGES.values()),
         wrong=None if job.error is None else sentence_of(job.error),
         back=origin or "/publish",
-        command=typed.command(kind_of(job.request["kind"]), job.request, desk.folder),
+        command=typed.command(kind_of(job.request["kind"]), job.request, app_state.folder),
     )
 
 
 async def events(request: Request) -> Response:
     """The same as it happens, as server-sent events."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
 
     async def events() -> AsyncIterator[str]:
-        async for job in desk.work.seen():
+        async for job in app_state.work.seen():
             if await request.is_disconnected():
                 return
             yield f"data: {json.dumps(_state(job))}\n\n"
@@ -83,16 +83,16 @@ def _state(job: Job | None) -> dict[str, object]:
 
 async def stop(request: Request) -> Response:
     """Stop the release, if it can be stopped."""
-    await desk_of(request).work.stop()
+    await app_state_of(request).work.stop()
     return RedirectResponse("/progress", 303)
 
 
 async def release(request: Request) -> Response:
     """A release that is in the folder: its results, its report and files, and how to make it otherwise."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     try:
-        path = desk.folder.inside(request.query_params.get("folder", ""))
-        names = await run_in_threadpool(desk.published, path)
+        path = app_state.folder.inside(request.query_params.get("folder", ""))
+        names = await run_in_threadpool(app_state.published, path)
         if CERTIFICATE not in names:
             raise WrongUse(
                 "there is no release of the ledger that is open here in this folder; look at the list under Check"
@@ -100,22 +100,22 @@ async def release(request: Request) -> Response:
     except HubbubError as error:
         return trouble(error, section="publish", back="/publish")
     shown = await run_in_threadpool(_excerpt, path, tuple(names))
-    job = desk.work.job
+    job = app_state.work.job
     mine = job if job is not None and job.request["place"] == str(path) and job.ended == "done" else None
     kind = None if mine is None else kind_of(mine.request["kind"])
     return page(
         "release.html",
-        f"Published: {desk.folder.named(path)}",
+        f"Published: {app_state.folder.named(path)}",
         section="publish",
-        folder=desk.folder.named(path),
+        folder=app_state.folder.named(path),
         files=[name for name in names if "/" not in name],
         report=REPORT in names,
         title_of_it=None if shown is None else shown[0],
         excerpt=None if shown is None else drawing(shown[1]),
         remarks=() if mine is None else mine.remarks,
-        command="" if mine is None or kind is None else typed.command(kind, mine.request, desk.folder),
-        python="" if mine is None or kind is None else typed.python(kind, mine.request, desk.folder),
-        key=desk.book.public_key(),
+        command="" if mine is None or kind is None else typed.command(kind, mine.request, app_state.folder),
+        python="" if mine is None or kind is None else typed.python(kind, mine.request, app_state.folder),
+        key=app_state.open_ledger.public_key(),
         again=_again(mine),
         series=_series(mine),
     )
@@ -174,22 +174,22 @@ async def file(request: Request) -> Response:
 
 
 def _published(request: Request) -> Path:
-    desk = desk_of(request)
-    folder = desk.folder.inside(request.query_params.get("folder", ""))
+    app_state = app_state_of(request)
+    folder = app_state.folder.inside(request.query_params.get("folder", ""))
     name = request.query_params.get("name", "")
-    if "/" in name or name not in (*desk.published(folder), *_counted(desk, folder)):
+    if "/" in name or name not in (*app_state.published(folder), *_counted(app_state, folder)):
         raise WrongUse("there is no such published file in this folder; look at the list")
-    return desk.folder.file(desk.folder.named(folder / name))
+    return app_state.folder.file(app_state.folder.named(folder / name))
 
 
-def _counted(desk: Desk, folder: Path) -> tuple[str, ...]:
+def _counted(app_state: AppState, folder: Path) -> tuple[str, ...]:
     """The result of a count, if a key of this ledger signed it, and its page, which no signature covers: it is shown
     with an origin of its own that lets nothing out."""
     from hubbub.voting.count.record import FORMAT
 
     try:
-        data = desk.folder.file(desk.folder.named(folder / RECORD)).read_bytes()[: LARGEST + 1]
-        known = signed_by(data, desk.book, FORMAT) is not None
+        data = app_state.folder.file(app_state.folder.named(folder / RECORD)).read_bytes()[: LARGEST + 1]
+        known = signed_by(data, app_state.open_ledger, FORMAT) is not None
     except (OSError, HubbubError):
         known = False
     return (RECORD, RESULTS) if known else ()

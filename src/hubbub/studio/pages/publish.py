@@ -22,14 +22,14 @@ from hubbub.protocol.spec import TABLE as TABLE_KIND
 from hubbub.protocol.spec import Kind
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
-from hubbub.studio.app_state import Desk, desk_of
+from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.drafts import FLEETING, query_of
 from hubbub.studio.example import FILLED, TABLE, put
 from hubbub.studio.folder import TABLES, free_name
 from hubbub.studio.forms import bins, guided, typed
 from hubbub.studio.forms.fields import NAMED, OPENING, READING, TABLE_MORE, Field, fields, label_of
 from hubbub.studio.forms.invented import Tried
-from hubbub.studio.forms.live_preview import Weighed, weigh
+from hubbub.studio.forms.live_preview import LivePreview, live_preview
 from hubbub.studio.forms.misfilled import PART_LABELS, Misfilled, field_of, in_form
 from hubbub.studio.forms.parts import SIGNS, Parts, parts_of
 from hubbub.studio.forms.request import (
@@ -77,28 +77,28 @@ async def form_of(request: Request) -> dict[str, str]:
 
 async def choose(request: Request) -> Response:
     """Which file."""
-    desk, form = desk_of(request), await form_of(request)
-    files = await run_in_threadpool(desk.folder.files, TABLES, desk.published)
+    app_state, form = app_state_of(request), await form_of(request)
+    files = await run_in_threadpool(app_state.folder.files, TABLES, app_state.published)
     planned = {name: form[name] for name in _FROM_PLAN if form.get(name)}
-    begun = {draft.file: draft for draft in desk.drafts.begun() if draft.file in files}
+    begun = {draft.file: draft for draft in app_state.drafts.begun() if draft.file in files}
     titles = {question.name: question.title for question in guided.questions()}
     return page(
         "publish.html",
         "Publish",
         section=SECTION,
-        files=[(name, _size(desk, name), _ending(name), _to(name, planned)) for name in files],
+        files=[(name, _size(app_state, name), _ending(name), _to(name, planned)) for name in files],
         begun=[(name, titles.get(draft.question, ""), draft.query) for name, draft in begun.items()],
-        folder=str(desk.folder.root),
+        folder=str(app_state.folder.root),
         made_up=TABLE not in files,
         planned=planned,
-        series=await run_in_threadpool(_under_way, desk),
-        tour=not desk.drafts.welcomed and not desk.book.accounts(),
+        series=await run_in_threadpool(_under_way, app_state),
+        tour=not app_state.drafts.welcomed and not app_state.open_ledger.accounts(),
     )
 
 
-def _under_way(desk: Desk) -> list[tuple[str, str]]:
+def _under_way(app_state: AppState) -> list[tuple[str, str]]:
     """The series of the ledger that have a period to come, each with that."""
-    every = [record for account in desk.book.accounts().values() for record in account.records]
+    every = [record for account in app_state.open_ledger.accounts().values() for record in account.records]
     return [(name, period) for each in every if (name := each.series) and (period := series.next_period(each))]
 
 
@@ -107,9 +107,9 @@ def _to(name: str, planned: Mapping[str, str]) -> str:
     return urlencode({**first, **planned})
 
 
-def _size(desk: Desk, name: str) -> str:
+def _size(app_state: AppState, name: str) -> str:
     try:
-        size = float((desk.folder.root / name).stat().st_size)
+        size = float((app_state.folder.root / name).stat().st_size)
     except OSError:
         return ""
     for unit in ("bytes", "kB", "MB"):
@@ -125,61 +125,61 @@ def _ending(name: str) -> str:
 
 async def example(request: Request) -> Response:
     """Put the made-up town into the folder."""
-    await run_in_threadpool(put, desk_of(request).folder.root)
+    await run_in_threadpool(put, app_state_of(request).folder.root)
     return RedirectResponse(f"/publish/table?{urlencode(FILLED)}", 303)
 
 
 async def welcomed(request: Request) -> Response:
     """Put the tour away."""
-    desk_of(request).drafts.welcomed = True
+    app_state_of(request).drafts.welcomed = True
     return RedirectResponse("/publish", 303)
 
 
 async def add(request: Request) -> Response:
     """Copy a table that was picked into the folder; nothing there is written over."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     try:
         async with request.form(max_files=1, max_fields=5) as sent:
             upload = sent.get("table")
             if not isinstance(upload, UploadFile) or not upload.filename:
                 raise WrongUse("no file was chosen; choose one")
-            name = await run_in_threadpool(_copied, desk, upload)
+            name = await run_in_threadpool(_copied, app_state, upload)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/publish")
     return RedirectResponse(f"/publish/table?{urlencode({'file': name})}", 303)
 
 
-def _copied(desk: Desk, upload: UploadFile) -> str:
+def _copied(app_state: AppState, upload: UploadFile) -> str:
     name = os.path.basename((upload.filename or "").replace("\\", "/"))
     if not name.lower().endswith(TABLES):
         raise WrongUse(f"a table is a file that ends in {', '.join(TABLES)}; choose one of these")
-    path = desk.folder.inside(name)
+    path = app_state.folder.inside(name)
     if os.path.lexists(path):
         raise WrongUse("a file of that name is in the folder already, and is not written over; rename one of them")
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as out:
         while part := upload.file.read(1 << 20):
             out.write(part)
-    return desk.folder.named(path)
+    return app_state.folder.named(path)
 
 
 async def write_questions(request: Request) -> Response:
     """A list of questions that was written in the form, as a file in the folder, which the form then names."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     text = form.pop("questions_text", "").replace("\r\n", "\n")
     try:
         if len(text) > _LONGEST_LIST:
             raise WrongUse(f"a list of questions has at most {_LONGEST_LIST:,} signs; shorten it")
-        form["spec"] = await run_in_threadpool(_written, desk, dataset_of(form), text)
+        form["spec"] = await run_in_threadpool(_written, app_state, dataset_of(form), text)
     except HubbubError as error:
-        return refused(desk, form, error)
+        return refused(app_state, form, error)
     return RedirectResponse(f"/publish/table?{query_of(form, step='2')}", 303)
 
 
-def _written(desk: Desk, dataset: str, text: str) -> str:
-    stem, number = free_name(desk.folder, f"{dataset}-questions"), 1
+def _written(app_state: AppState, dataset: str, text: str) -> str:
+    stem, number = free_name(app_state.folder, f"{dataset}-questions"), 1
     while True:
-        path = desk.folder.inside(f"{stem}.toml" if number == 1 else f"{stem}-{number}.toml")
+        path = app_state.folder.inside(f"{stem}.toml" if number == 1 else f"{stem}-{number}.toml")
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except FileExistsError:
@@ -189,7 +189,7 @@ def _written(desk: Desk, dataset: str, text: str) -> str:
             raise WrongUse("the folder cannot be written to; make it so, or write the file by another way") from None
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(text)
-        return desk.folder.named(path)
+        return app_state.folder.named(path)
 
 
 def _example_questions(columns: tuple[bins.Column, ...], size: str) -> str:
@@ -210,16 +210,16 @@ def _example_questions(columns: tuple[bins.Column, ...], size: str) -> str:
 
 async def table(request: Request) -> Response:
     """The form: first the question, then its columns and its promise, with what it would give beside it."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     if not form.get("file"):
         return RedirectResponse("/publish", 303)
     if form.get("ask"):
         form |= {"question": form["ask"], "step": "2"}
-    refusal = desk.drafts.refusal(form.get("refused"))
+    refusal = app_state.drafts.refusal(form.get("refused"))
     try:
         if not is_guided(form) or form.get("step") == "1":
-            return await run_in_threadpool(_questions, desk, form)
-        return await run_in_threadpool(_filled, desk, form, refusal)
+            return await run_in_threadpool(_questions, app_state, form)
+        return await run_in_threadpool(_filled, app_state, form, refusal)
     except HubbubError as error:
         return page(
             "unread.html",
@@ -238,9 +238,9 @@ def _kept(form: Mapping[str, str], *but: str) -> list[tuple[str, str]]:
     return [(name, value) for name, value in form.items() if value and name not in (*FLEETING, *but)]
 
 
-def _questions(desk: Desk, form: Mapping[str, str]) -> Response:
-    desk.folder.file(form["file"])
-    public = schema_of(desk, form).public or bool(form.get("named"))
+def _questions(app_state: AppState, form: Mapping[str, str]) -> Response:
+    app_state.folder.file(form["file"])
+    public = schema_of(app_state, form).public or bool(form.get("named"))
     return page(
         "questions.html",
         f"Publish from {form['file']}",
@@ -255,7 +255,7 @@ def _questions(desk: Desk, form: Mapping[str, str]) -> Response:
     )
 
 
-def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Response:
+def _filled(app_state: AppState, form: dict[str, str], refusal: HubbubError | None) -> Response:
     question = guided.question_of(form)
     kind = kind_of(question.kind)
     form |= {"question": question.name}
@@ -263,18 +263,18 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
     own: tuple[bins.Column, ...] = ()
     columns = own
     if kind.data == TABLE_KIND:
-        own = table_columns(desk, {**form, "join": ""})
+        own = table_columns(app_state, {**form, "join": ""})
         try:
-            columns = table_columns(desk, form) if form.get("join") else own
+            columns = table_columns(app_state, form) if form.get("join") else own
         except HubbubError as error:
             wrong_join, columns = error, own
     refusal = refusal or wrong_join
     parts = parts_of(question, kind)
-    answer = weighed(desk, form)
-    desk.drafts.keep(form, question.name)
+    answer = preview_facts(app_state, form)
+    app_state.drafts.keep(form, question.name)
     wrong = None
     if refusal is not None:
-        wrong = {"words": in_form(refusal, _labels(question)), "field": _field(refusal, form, desk)}
+        wrong = {"words": in_form(refusal, _labels(question)), "field": _field(refusal, form, app_state)}
     return page(
         "table.html",
         f"{question.title} · {form['file']}",
@@ -287,7 +287,7 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         parts=parts,
         columns=columns,
         own_columns=[column.name for column in own],
-        tables=[name for name in desk.folder.files(TABLES, desk.published) if name != form["file"]],
+        tables=[name for name in app_state.folder.files(TABLES, app_state.published) if name != form["file"]],
         wrong_join=wrong_join,
         languages=_LANGUAGES,
         chosen=bins.chosen(columns),
@@ -305,12 +305,12 @@ def _filled(desk: Desk, form: dict[str, str], refusal: HubbubError | None) -> Re
         plain_promise=fields(parts.plain_promise, form),
         more=grouped(fields(parts.more, form)),
         reading_more=fields(TABLE_MORE, form) if kind.data == TABLE_KIND else (),
-        files=desk.folder.files(_TYPED, desk.published) if _names_files(kind) else (),
+        files=app_state.folder.files(_TYPED, app_state.published) if _names_files(kind) else (),
         example_questions=_example_questions(columns, form.get("size") or PEOPLE),
         shapes=SHAPES,
         size=form.get("size") or form.get("people") or PEOPLE,
         values=VALUES,
-        reading=reading(form, desk) if kind.data == TABLE_KIND else {},
+        reading=reading(form, app_state) if kind.data == TABLE_KIND else {},
         named=fields(NAMED, form),
         answer=answer,
         wrong=wrong,
@@ -361,18 +361,18 @@ async def generic(request: Request) -> Response:
     return RedirectResponse(f"/publish/table?{query_of(form, question=question.name)}", 303)
 
 
-def _field(error: HubbubError, form: Mapping[str, str], desk: Desk) -> str:
+def _field(error: HubbubError, form: Mapping[str, str], app_state: AppState) -> str:
     """The element of the form that an error is about, "" if it is about none."""
     if not is_guided(form):
         return ""
     try:
         question = guided.question_of(form)
         kind = kind_of(question.kind)
-        columns = table_columns(desk, {**form, "join": ""}) if kind.data == TABLE_KIND else ()
+        columns = table_columns(app_state, {**form, "join": ""}) if kind.data == TABLE_KIND else ()
     except HubbubError:
         return ""
     with suppress(HubbubError):
-        columns = table_columns(desk, form) if form.get("join") else columns
+        columns = table_columns(app_state, form) if form.get("join") else columns
     plain = {*parts_of(question, kind).names, *(option.name for option in (*OPENING[kind.data], *NAMED))}
     sliders = {slider.name for slider, _ in guided.sliders_of(question)}
     own = ("who", "several", "columns", "of-column", "per-column", "where-column", "size", "out", "join_named")
@@ -387,26 +387,26 @@ def _field(error: HubbubError, form: Mapping[str, str], desk: Desk) -> str:
 # --- what it would give -----------------------------------------------------------------------------------------
 
 
-def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
+def preview_facts(app_state: AppState, form: Mapping[str, str]) -> dict[str, Any]:
     """What the form would give, or one sentence why it gives nothing yet."""
     try:
         kind = kind_of(guided.question_of(form).kind if is_guided(form) else form.get("kind") or guided.FIRST.kind)
-        given = request_of(desk, kind, form)
-        schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
-        source = identity_of(desk, form)
-        found = weigh(desk, kind, in_full(kind, given), Stated.of(form), dataset_of(form), source, schema)
+        given = request_of(app_state, kind, form)
+        schema = schema_of(app_state, form) if kind.data == TABLE_KIND else {}
+        source = identity_of(app_state, form)
+        found = live_preview(app_state, kind, in_full(kind, given), Stated.of(form), dataset_of(form), source, schema)
         given["accept_weak"] = accepted(form, found.weak)
     except HubbubError as error:
         return {
-            "weighed": None,
+            "preview": None,
             "words": _sentence(error, form),
             "waiting": False,
-            "field": _field(error, form, desk),
+            "field": _field(error, form, app_state),
             "found": False,
         }
     shape, hoped = found.expected.value if isinstance(found.expected.value, tuple) else (None, None)
     return {
-        "weighed": found,
+        "preview": found,
         "words": "",
         "field": "",
         "waiting": found.waiting,
@@ -420,24 +420,24 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         "found": "delta" in given["words"],
         "expected_wrong": None if found.expected.error is None else sentence_of(found.expected.error),
         "frontier": drawing(found.frontier.value) if found.frontier.value else None,
-        "trial": found.trial.value,
-        "trial_wrong": None if found.trial.error is None else sentence_of(found.trial.error),
+        "dry_run": found.dry_run.value,
+        "dry_run_wrong": None if found.dry_run.error is None else sentence_of(found.dry_run.error),
         "refusal": None
-        if found.trial.value is None or found.trial.value.refusal is None
-        else sentence_of(found.trial.value.refusal),
-        "command": typed.command(kind, given, desk.folder),
-        "python": typed.python(kind, given, desk.folder),
+        if found.dry_run.value is None or found.dry_run.value.refusal is None
+        else sentence_of(found.dry_run.value.refusal),
+        "command": typed.command(kind, given, app_state.folder),
+        "python": typed.python(kind, given, app_state.folder),
         "weak": found.weak,
         "confirms": "; ".join(found.weak),
         "accepted": given["accept_weak"],
         "out": given["out"],
         "start": given["words"] if is_series(kind) else None,
-        "seen": _seen(desk, dataset_of(form)),
+        "seen": _seen(app_state, dataset_of(form)),
         "description": found.spec.describe(),
     }
 
 
-def _tried(found: Weighed, form: Mapping[str, str]) -> dict[str, str] | None:
+def _tried(found: LivePreview, form: Mapping[str, str]) -> dict[str, str] | None:
     """What came out of trying it on invented people, in words."""
     value = found.tried.value
     if not isinstance(value, Tried) or not value.width:
@@ -451,26 +451,26 @@ def _tried(found: Weighed, form: Mapping[str, str]) -> dict[str, str] | None:
     return {"width": width, "unit": unit, "sentence": sentence}
 
 
-def _cost(found: Weighed) -> str:
+def _cost(found: LivePreview) -> str:
     """Which release it would be, and what the caps leave."""
-    trial = found.trial.value
-    if trial is None:
+    dry_run = found.dry_run.value
+    if dry_run is None:
         return ""
-    return f"Release {trial.releases + 1}"
+    return f"Release {dry_run.releases + 1}"
 
 
-def _seen(desk: Desk, dataset: str) -> str:
+def _seen(app_state: AppState, dataset: str) -> str:
     """How far the ledger is with a dataset: what a page was weighed against."""
-    account = desk.book.accounts().get(dataset)
+    account = app_state.open_ledger.accounts().get(dataset)
     return "0" if account is None else str(len(account.records))
 
 
 async def answer(request: Request) -> Response:
     """The part of the page that follows what is filled in."""
-    desk, form = desk_of(request), await form_of(request)
-    found = await run_in_threadpool(weighed, desk, form)
+    app_state, form = app_state_of(request), await form_of(request)
+    found = await run_in_threadpool(preview_facts, app_state, form)
     if form.get("question"):
-        desk.drafts.keep(form, form["question"])
+        app_state.drafts.keep(form, form["question"])
     return HTMLResponse(fragment("answer.html", answer=found))
 
 
@@ -479,24 +479,24 @@ async def answer(request: Request) -> Response:
 
 async def release(request: Request) -> Response:
     """The one button. Whatever refuses leads back to the form, with all that was filled in."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     try:
         kind = kind_of(guided.question_of(form).kind if is_guided(form) else form.get("kind") or guided.FIRST.kind)
-        given = await run_in_threadpool(request_of, desk, kind, form)
-        _still(desk, form)
-        given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
+        given = await run_in_threadpool(request_of, app_state, kind, form)
+        _still(app_state, form)
+        given["accept_weak"] = await run_in_threadpool(confirmed, app_state, kind, form, given)
         given["page"] = query_of(form) if is_guided(form) else ""
         if is_series(kind):
-            await run_in_threadpool(_start, desk, kind, given)
-            desk.drafts.drop(form["file"])
+            await run_in_threadpool(_start, app_state, kind, given)
+            app_state.drafts.drop(form["file"])
             return RedirectResponse(f"/ledger/series?{urlencode(_next_table(form, given))}", 303)
-        await desk.work.begin(given)
+        await app_state.work.begin(given)
     except HubbubError as error:
-        return refused(desk, form, error)
+        return refused(app_state, form, error)
     return RedirectResponse("/progress", 303)
 
 
-def _start(desk: Desk, kind: Kind, given: Mapping[str, Any]) -> None:
+def _start(app_state: AppState, kind: Kind, given: Mapping[str, Any]) -> None:
     """Start a series, and charge all of it; no table is read."""
     words = in_full(kind, given)
     series.start(
@@ -515,11 +515,11 @@ def _next_table(form: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, 
     return {"name": given["words"]["name"], "file": given["file"], **kept}
 
 
-def refused(desk: Desk, form: Mapping[str, str], error: HubbubError) -> Response:
+def refused(app_state: AppState, form: Mapping[str, str], error: HubbubError) -> Response:
     """Back to the form, which says why."""
     if not is_guided(form) or not form.get("file"):
         return trouble(error, section=SECTION, back="/publish")
-    number = desk.drafts.refuse(error)
+    number = app_state.drafts.refuse(error)
     return RedirectResponse(f"/publish/table?{query_of(form, refused=number, step='3')}", 303)
 
 
@@ -528,9 +528,9 @@ def accepted(form: Mapping[str, str], weak: tuple[str, ...]) -> bool:
     return bool(weak) and form.get("accept_weak") in ("on", "; ".join(weak))
 
 
-def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[str, Any]) -> bool:
+def confirmed(app_state: AppState, kind: Kind, form: Mapping[str, str], given: Mapping[str, Any]) -> bool:
     """Whether a weak promise was confirmed; one that was not is refused here, before anything is spent."""
-    schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
+    schema = schema_of(app_state, form) if kind.data == TABLE_KIND else {}
     weak = weaknesses(kind.ask(**in_full(kind, given)).bind(schema), unnamed_person(schema))
     if weak and not accepted(form, weak):
         raise Misfilled(
@@ -539,10 +539,10 @@ def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[st
     return bool(weak)
 
 
-def _still(desk: Desk, form: Mapping[str, str]) -> None:
+def _still(app_state: AppState, form: Mapping[str, str]) -> None:
     """Refuse a page that was drawn before the last release of these people: its price is an old one."""
     seen = form.get("seen")
-    if seen is not None and seen != _seen(desk, dataset_of(form)):
+    if seen is not None and seen != _seen(app_state, dataset_of(form)):
         raise Refused(
             "the ledger has moved on since this page was shown: another tab or program released something about these "
             "people; look at what it costs now, and publish again if that is right"
@@ -554,10 +554,10 @@ def _still(desk: Desk, form: Mapping[str, str]) -> None:
 
 async def inspect_columns(request: Request) -> Response:
     """The private check: sent and not linked, so that it is in no history; kept nowhere."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     beside = request.headers.get("x-beside") == "1"
     try:
-        found = await run_in_threadpool(_inspection, desk, form)
+        found = await run_in_threadpool(_inspection, app_state, form)
     except HubbubError as error:
         if beside:
             return HTMLResponse(fragment("look.html", error=sentence_of(error), look=None, beside=True), 200)
@@ -568,15 +568,15 @@ async def inspect_columns(request: Request) -> Response:
     return page("look.html", "A private check", section=SECTION, **values)
 
 
-def _inspection(desk: Desk, form: Mapping[str, str]) -> Any:
+def _inspection(app_state: AppState, form: Mapping[str, str]) -> Any:
     from hubbub.engines.opening import open_inspection
 
     person = form.get("who", "").removeprefix("column:") if form.get("who", "").startswith("column:") else None
-    by = bins.specs(table_columns(desk, form))
+    by = bins.specs(table_columns(app_state, form))
     join: dict[str, Any] = (
-        {"join": str(desk.folder.file(form["join"])), "on": form.get("on")} if form.get("join") else {}
+        {"join": str(app_state.folder.file(form["join"])), "on": form.get("on")} if form.get("join") else {}
     )
-    file, how = str(desk.folder.file(form.get("file", ""))), reading(form, desk)
+    file, how = str(app_state.folder.file(form.get("file", ""))), reading(form, app_state)
     declared = find(file, how.get("table"))
     said = declared.open_words(how)
     how |= {name: said[name] for name in ("delimiter", "encoding", "missing") if said.get(name)}

@@ -18,7 +18,7 @@ from hubbub.kinds.series.promises import promises
 from hubbub.kinds.series.text import noise, what
 from hubbub.ledger.ledger import Ledger
 from hubbub.report import excerpt
-from hubbub.studio.app_state import Desk, desk_of
+from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.folder import TABLES, free_name
 from hubbub.studio.forms.fields import READING, TABLE_MORE, fields, options_of
 from hubbub.studio.pages.publish import form_of
@@ -33,13 +33,13 @@ _PERIOD: Final = tuple(option for option in (*READING, *TABLE_MORE) if option.na
 
 async def series(request: Request) -> Response:
     """What is public of a series, its running totals, and what comes next."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     try:
-        facts = await run_in_threadpool(_facts, desk.book, form.get("name", ""))
-        tables = await run_in_threadpool(desk.folder.files, TABLES, desk.published)
+        facts = await run_in_threadpool(_facts, app_state.open_ledger, form.get("name", ""))
+        tables = await run_in_threadpool(app_state.folder.files, TABLES, app_state.published)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/ledger")
-    wrong = desk.drafts.refusal(form.get("refused"))
+    wrong = app_state.drafts.refusal(form.get("refused"))
     return page(
         "series.html",
         f"Series {facts['name']}",
@@ -53,11 +53,11 @@ async def series(request: Request) -> Response:
     )
 
 
-def _facts(book: Ledger, name: str) -> dict[str, Any]:
-    reservation, record = book.series(name)
+def _facts(ledger: Ledger, name: str) -> dict[str, Any]:
+    reservation, record = ledger.series(name)
     found = planned.declared(record)
     drawn = [found.calendar.labels[int(each.body["period"])] for each in record.periods]
-    last = planned.release(None, name, drawn[-1], ledger=book.path) if drawn else None
+    last = planned.release(None, name, drawn[-1], ledger=ledger.path) if drawn else None
     return {
         "name": found.name,
         "kind": found.kind,
@@ -78,20 +78,20 @@ def _facts(book: Ledger, name: str) -> dict[str, Any]:
 
 async def publish(request: Request) -> Response:
     """Publish the next period from a table of the folder."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     try:
-        given = await run_in_threadpool(_period_request, desk, form)
-        await desk.work.begin(given)
+        given = await run_in_threadpool(_period_request, app_state, form)
+        await app_state.work.begin(given)
     except HubbubError as error:
         kept = {name: value for name, value in form.items() if value and name != "refused"}
-        return RedirectResponse(f"/ledger/series?{urlencode({**kept, 'refused': desk.drafts.refuse(error)})}", 303)
+        return RedirectResponse(f"/ledger/series?{urlencode({**kept, 'refused': app_state.drafts.refuse(error)})}", 303)
     return RedirectResponse("/progress", 303)
 
 
-def _period_request(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
+def _period_request(app_state: AppState, form: Mapping[str, str]) -> dict[str, Any]:
     """What a worker is handed. The page says which period it showed, so that a second tab publishes none by mistake."""
     name = form.get("name", "")
-    reservation, record = desk.book.series(name)
+    reservation, record = app_state.open_ledger.series(name)
     found = planned.declared(record)
     if form.get("period") != planned.next_period(record):
         raise WrongUse(
@@ -99,24 +99,24 @@ def _period_request(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         )
     if not form.get("file", "").strip():
         raise WrongUse("no table was chosen; choose that of the period")
-    file = desk.folder.file(form["file"])
-    folder = desk.folder.new(free_name(desk.folder, f"{name}-{form['period']}"))
-    opening = options_of(_PERIOD, form, desk.folder)
+    file = app_state.folder.file(form["file"])
+    folder = app_state.folder.new(free_name(app_state.folder, f"{name}-{form['period']}"))
+    opening = options_of(_PERIOD, form, app_state.folder)
     return {
         "kind": found.kind,
         "series": name,
         "period": form["period"],
-        "file": desk.folder.named(file),
+        "file": app_state.folder.named(file),
         "path": str(file),
         "opening": {**opening, "person": found.unit.person, "rows_are_people": found.unit.person is None},
         "words": {},
-        "out": desk.folder.named(folder),
+        "out": app_state.folder.named(folder),
         "place": str(folder),
         "dataset": reservation.dataset,
-        "ledger": desk.ledger_name,
+        "ledger": app_state.ledger_name,
         "form": "csv",
         "accept_weak": False,
         "date": None,
         "language": ENGLISH,
-        "back": f"/ledger/series?{urlencode({'name': name, 'file': desk.folder.named(file)})}",
+        "back": f"/ledger/series?{urlencode({'name': name, 'file': app_state.folder.named(file)})}",
     }

@@ -23,7 +23,7 @@ _SIDE, _ROOM = 150.0, 24.0  # pixels of a triangle, and around it
 _LEVELS: Final = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2)  # gains at which the shade changes
 
 
-def honesty_map(voters: str) -> GainMap:
+def strategyproofness_map(voters: str) -> GainMap:
     """The map for three candidates and so many voters."""
     n = min(integer(voters, "the number of voters", least=2), _MOST)
     contests = [

@@ -22,14 +22,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.numeric.exact import rational
 from hubbub.studio.answers import soon
-from hubbub.studio.app_state import Desk, desk_of
+from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.ballots import EXAMPLE, opened, opened_office
 from hubbub.studio.folder import BALLOTS, RECORD, RESULTS, free_name
 from hubbub.studio.forms.fields import NAMED, fields
 from hubbub.studio.forms.request import kind_of, request_of
 from hubbub.studio.pages.check import kept
 from hubbub.studio.pages.publish import confirmed, form_of
-from hubbub.studio.pages.strategyproofness import honesty_map, picture
+from hubbub.studio.pages.strategyproofness import picture, strategyproofness_map
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
 from hubbub.studio.work.counting import (
     AS,
@@ -72,10 +72,10 @@ _VOTERS: Final = ("11", "51", "101", "201", "501")
 
 async def vote(request: Request) -> Response:
     """What can be counted; what was chosen before stays chosen."""
-    return await _choosing(desk_of(request), await form_of(request))
+    return await _choosing(app_state_of(request), await form_of(request))
 
 
-async def _choosing(desk: Desk, form: Mapping[str, str], error: HubbubError | None = None) -> Response:
+async def _choosing(app_state: AppState, form: Mapping[str, str], error: HubbubError | None = None) -> Response:
     """The form, with why nothing came of it, if so."""
     given = _given(form)
     return page(
@@ -84,7 +84,7 @@ async def _choosing(desk: Desk, form: Mapping[str, str], error: HubbubError | No
         section=SECTION,
         status=200 if error is None else 400,
         example=EXAMPLE,
-        files=await run_in_threadpool(_files, desk),
+        files=await run_in_threadpool(_files, app_state),
         form=given | {"out": form.get("out", "")},
         held=_plain_name(given["file"]) if given["file"].startswith(_DROPPED) else "",
         groups=GROUPS,
@@ -92,9 +92,9 @@ async def _choosing(desk: Desk, form: Mapping[str, str], error: HubbubError | No
         reads=[(name, in_plain_words(name)) for name in RULE_SETS],
         ways=[(name, in_plain_words(name)) for name in TRANSFERS],
         wrong="" if error is None else sentence_of(error),
-        counts=await run_in_threadpool(desk.folder.having, RECORD),
+        counts=await run_in_threadpool(app_state.folder.having, RECORD),
         voters=_VOTERS,
-        map=await run_in_threadpool(_map, desk, "101"),
+        map=await run_in_threadpool(_map, app_state, "101"),
     )
 
 
@@ -103,15 +103,18 @@ def _given(form: Mapping[str, str]) -> dict[str, str]:
     return {name: str(form.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
 
 
-def _files(desk: Desk) -> list[str]:
+def _files(app_state: AppState) -> list[str]:
     """Files of the folder that may hold ballots, and configurations that name such files."""
-    other = desk.folder.files((".json",), desk.published)
-    return [*desk.folder.files(BALLOTS, desk.published), *(name for name in other if _OFFICE.search(Path(name).name))]
+    other = app_state.folder.files((".json",), app_state.published)
+    return [
+        *app_state.folder.files(BALLOTS, app_state.published),
+        *(name for name in other if _OFFICE.search(Path(name).name)),
+    ]
 
 
 async def understood(request: Request) -> Response:
     """What the file was understood to hold, before anything is counted; nothing is told of how it ends."""
-    desk, form = desk_of(request), dict(_FIRST)
+    app_state, form = app_state_of(request), dict(_FIRST)
     try:
         async with request.form(max_files=_MOST_DROPPED, max_fields=30) as sent:
             form = _given({name: value for name, value in sent.items() if isinstance(value, str)})
@@ -119,9 +122,9 @@ async def understood(request: Request) -> Response:
             if dropped:
                 form["file"] = await _hold(dropped)
             form["out"] = str(sent.get("out", "") or "").strip()
-        understood, rule = await run_in_threadpool(_understood, desk, form)
+        understood, rule = await run_in_threadpool(_understood, app_state, form)
     except HubbubError as error:
-        return await _choosing(desk, form, error)
+        return await _choosing(app_state, form, error)
     return page(
         "understood.html",
         "Is this the election?",
@@ -153,10 +156,10 @@ async def _hold(uploads: Sequence[UploadFile]) -> str:
     return f"{_DROPPED}{Path(temporary.name).name}/{what}"
 
 
-def _path(desk: Desk, file: str) -> str:
+def _path(app_state: AppState, file: str) -> str:
     """Where ballots are that a form names."""
     if not file.startswith(_DROPPED):
-        return file if file == EXAMPLE else str(desk.folder.file(file))
+        return file if file == EXAMPLE else str(app_state.folder.file(file))
     folder, _, name = file.removeprefix(_DROPPED).partition("/")
     if folder not in _HELD or Path(name).name != name:
         raise WrongUse("the file that was dropped is no longer held; drop it again")
@@ -168,21 +171,21 @@ def _plain_name(file: str) -> str:
     return Path(file).name if file.startswith(_DROPPED) else file
 
 
-def _root(desk: Desk, file: str) -> Path:
+def _root(app_state: AppState, file: str) -> Path:
     """The folder out of which nothing is read for a form."""
     if not file.startswith(_DROPPED):
-        return desk.folder.root
+        return app_state.folder.root
     held = _HELD.get(file.removeprefix(_DROPPED).partition("/")[0])
     if held is None:
         raise WrongUse("the file that was dropped is no longer held; drop it again")
     return Path(held.name)
 
 
-def _understood(desk: Desk, form: Mapping[str, str]) -> tuple[Understanding, str]:
+def _understood(app_state: AppState, form: Mapping[str, str]) -> tuple[Understanding, str]:
     """What the files hold, and by which rule they are to be counted."""
     chosen = settled_rule(form)
-    path = _path(desk, form["file"])
-    office = opened_office(path, _root(desk, form["file"]))
+    path = _path(app_state, form["file"])
+    office = opened_office(path, _root(app_state, form["file"]))
     if office is not None:
         return understanding_of_office(office.configuration, office.ballots), CONFIGURED
     read, _ = opened(path, chosen["as"] or None, chosen["rule"], form["contest"] or None, form["columns"] or None)
@@ -192,41 +195,41 @@ def _understood(desk: Desk, form: Mapping[str, str]) -> tuple[Understanding, str
 
 async def count(request: Request) -> Response:
     """Count, once: what was drawn is written down and not drawn again."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     try:
         fields = _given(form)
-        given, path = fields["file"], _path(desk, fields["file"])
+        given, path = fields["file"], _path(app_state, fields["file"])
         fields["file"] = _plain_name(given)
-        out = form.get("out", "").strip() or free_name(desk.folder, f"{Path(fields['file']).stem}-count")
-        folder = desk.folder.new(out)
-        office = await run_in_threadpool(opened_office, path, _root(desk, given))
+        out = form.get("out", "").strip() or free_name(app_state.folder, f"{Path(fields['file']).stem}-count")
+        folder = app_state.folder.new(out)
+        office = await run_in_threadpool(opened_office, path, _root(app_state, given))
         if office is not None:
-            await run_in_threadpool(write_office, office, fields["file"], folder, desk.book)
+            await run_in_threadpool(write_office, office, fields["file"], folder, app_state.open_ledger)
         else:
-            await run_in_threadpool(write, fields, path, folder, desk.book)
+            await run_in_threadpool(write, fields, path, folder, app_state.open_ledger)
         if given.startswith(_DROPPED):
             _HELD.pop(given.removeprefix(_DROPPED).partition("/")[0]).cleanup()
     except HubbubError as error:
-        return await _choosing(desk, form, error)
-    query = urlencode({"folder": desk.folder.named(folder), "file": fields["file"]})
+        return await _choosing(app_state, form, error)
+    query = urlencode({"folder": app_state.folder.named(folder), "file": fields["file"]})
     return RedirectResponse(f"/vote/result?{query}", 303)
 
 
 async def result(request: Request) -> Response:
     """A count that is in the folder."""
-    desk = desk_of(request)
+    app_state = app_state_of(request)
     try:
-        at = desk.folder.inside(request.query_params.get("folder", ""))
-        record = await run_in_threadpool(_record, desk.folder.file(desk.folder.named(at / RECORD)))
+        at = app_state.folder.inside(request.query_params.get("folder", ""))
+        record = await run_in_threadpool(_record, app_state.folder.file(app_state.folder.named(at / RECORD)))
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/vote")
     file = request.query_params.get("file", "").strip()
-    exists = file == EXAMPLE or (bool(file) and (desk.folder.root / file).is_file())
+    exists = file == EXAMPLE or (bool(file) and (app_state.folder.root / file).is_file())
     return page(
         "result.html",
-        f"The count in {desk.folder.named(at)}",
+        f"The count in {app_state.folder.named(at)}",
         section=SECTION,
-        folder=desk.folder.named(at),
+        folder=app_state.folder.named(at),
         winners=record["count"]["winners"],
         voters=record["count"]["ballots"]["voters"],
         rule=_rule_in_words(record["count"].get("rule")),
@@ -340,7 +343,7 @@ def _record(path: Path) -> Mapping[str, Any]:
 
 async def ballots(request: Request) -> Response:
     """The form to publish ballots, from the options of their kind."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     kind = kind_of("ballots")
     file = form.get("file", "")
     return page(
@@ -353,18 +356,18 @@ async def ballots(request: Request) -> Response:
         first=kind.help,
         options=fields(kind.options, form),
         named=fields(NAMED, form),
-        out=free_name(desk.folder, f"{Path(file).stem or 'ballots'}-ballots"),
+        out=free_name(app_state.folder, f"{Path(file).stem or 'ballots'}-ballots"),
     )
 
 
 async def release(request: Request) -> Response:
     """Publish ballots, by the same way as every release."""
-    desk, form = desk_of(request), await form_of(request)
+    app_state, form = app_state_of(request), await form_of(request)
     try:
         kind = kind_of("ballots")
-        given = await run_in_threadpool(request_of, desk, kind, form)
-        given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
-        await desk.work.begin(given)
+        given = await run_in_threadpool(request_of, app_state, kind, form)
+        given["accept_weak"] = await run_in_threadpool(confirmed, app_state, kind, form, given)
+        await app_state.work.begin(given)
     except HubbubError as error:
         return trouble(error, section=SECTION, back="/vote")
     return RedirectResponse("/progress", 303)
@@ -372,12 +375,14 @@ async def release(request: Request) -> Response:
 
 async def honest(request: Request) -> Response:
     """The honesty map that follows its slider."""
-    desk, form = desk_of(request), await form_of(request)
-    return HTMLResponse(fragment("honesty.html", map=await run_in_threadpool(_map, desk, form.get("voters", "101"))))
+    app_state, form = app_state_of(request), await form_of(request)
+    return HTMLResponse(
+        fragment("honesty.html", map=await run_in_threadpool(_map, app_state, form.get("voters", "101")))
+    )
 
 
-def _map(desk: Desk, voters: str) -> dict[str, Any]:
-    found = desk.answers.answer(("map", voters), partial(honesty_map, voters), soon(), slow=True)
+def _map(app_state: AppState, voters: str) -> dict[str, Any]:
+    found = app_state.answers.answer(("map", voters), partial(strategyproofness_map, voters), soon(), slow=True)
     if found.error is not None:
         return {"waiting": False, "words": sentence_of(found.error), "rows": ()}
     if found.value is None:

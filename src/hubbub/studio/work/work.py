@@ -82,7 +82,7 @@ class Work:
         process.stdin.write(json.dumps(self.job.request).encode())
         process.stdin.close()
         async for line in process.stdout:
-            self._heard(json.loads(line))
+            self._receive(json.loads(line))
             await self._announce()
         await process.wait()
         if self.job.running and self.job.stopping and self.job.stage not in _COUNTS:
@@ -96,7 +96,7 @@ class Work:
             self.job = replace(self.job, ended="failed", error=lost)
             await self._announce()
 
-    def _heard(self, message: Mapping[str, Any]) -> None:
+    def _receive(self, message: Mapping[str, Any]) -> None:
         assert self.job is not None
         if "stage" in message:
             self.job = replace(self.job, stage=message["stage"])

@@ -23,7 +23,13 @@ from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.guarantees.choices import Choices
 from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
 from hubbub.voting.guarantees.margin_note import nobody_struck_out, runoff_instead, runoff_sentence
-from hubbub.voting.guarantees.strategyproofness import Honesty, NotPromised, Promised, alternatives, honesty
+from hubbub.voting.guarantees.strategyproofness import (
+    NotPromised,
+    Promised,
+    Strategyproofness,
+    alternatives,
+    strategyproofness,
+)
 from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.result import Draw, Result, Round
 from hubbub.voting.rules.punishing import Mix
@@ -43,7 +49,7 @@ class Counted:
 
     result: Result
     lottery: Lottery | None
-    honesty: Honesty
+    honesty: Strategyproofness
     instead: Choices | None
     pareto: Verdict
     close_to_optimal: Verdict
@@ -146,7 +152,7 @@ _OTHER: Final = Undecided("the ballots hold no rankings")
 def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: str | None = None) -> Counted:
     """Count, and say what it promises at `eta`; with `dice`, draws came from these public words.
 
-    Guarantee: the promise is that of `honesty` for this electorate, the verdicts those of `efficiency` for this result;
+    Guarantee: the promise is that of `strategyproofness` for this electorate, the verdicts those of `efficiency` for this result;
     with public words it holds if nobody could foretell them, which it says.
     """
     by_hand = isinstance(source, TiesByHand)
@@ -155,7 +161,9 @@ def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: 
     result = rule.run(check_voted(ballots), source)
     voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated > 0
     secure = result.secure or dice is not None
-    promised = honesty(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure)
+    promised = strategyproofness(
+        rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure
+    )
     if by_hand:
         promised = NotPromised(eta=eta, reason="ties are broken by hand, by somebody who may have seen the votes")
     if dice is not None and isinstance(promised, Promised):

@@ -117,12 +117,12 @@ class NotPromised:
         return [f"Nothing is promised about lies: {self.reason}."]
 
 
-Honesty: TypeAlias = Promised | NotPromised
+Strategyproofness: TypeAlias = Promised | NotPromised
 
 
-def honesty(
+def strategyproofness(
     rule: Rule, *, voters: int, candidates: int, truncated: bool, eta: Fraction, secure: bool = True
-) -> Honesty:
+) -> Strategyproofness:
     """What `rule` promises in an election of this size; `truncated` says whether ballots may leave candidates out.
 
     Guarantee: `Promised` follows from Theorem B1 with its explicit constants (elimination rules), from no dependence
@@ -197,14 +197,16 @@ def alternatives(rule: Rule, *, voters: int, candidates: int, truncated: bool, e
     real = [
         other.name
         for other in others
-        if isinstance(honesty(other, voters=voters, candidates=candidates, truncated=truncated, eta=eta), Promised)
+        if isinstance(
+            strategyproofness(other, voters=voters, candidates=candidates, truncated=truncated, eta=eta), Promised
+        )
     ]
     return choices(inner.kind, voters, candidates, eta, tuple(real), points_range=span)
 
 
-def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Honesty:
+def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Strategyproofness:
     """What is left of a gain when the punishing rule takes its share: nothing, for utilities coarse enough."""
-    inner = honesty(rule.rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
+    inner = strategyproofness(rule.rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
     q, pairs = rule.probability, candidates * (candidates - 1)
     if isinstance(inner, NotPromised) or not inner.eta or not q:
         return inner

@@ -66,7 +66,7 @@ def task(spec: Histogram, work: Path, secret: BlockKeys | None = None) -> Task:
 
 def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
     spec = spec.bind(engine.columns())
-    far = engine.far(question(spec), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
+    far = engine.remote_count(question(spec), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
     return sorted(far.reports(cut(spec), given))
 
 
@@ -74,7 +74,7 @@ def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> 
     """What lies beside the tables is not run by Spark's own processes of Python either."""
     people = frame(tmp_path)
     spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).bind(open_spark_frame(people).columns())
-    open_spark_frame(people).far(question(spec), ScriptedSource.from_label("same"))
+    open_spark_frame(people).remote_count(question(spec), ScriptedSource.from_label("same"))
 
     def safe(parts: Any) -> Any:
         import sys

@@ -253,7 +253,7 @@ def test_people_with_several_rows_are_asked_about(opened: Opened, several: str) 
     assert "Nothing was published." in plain(refused)
     assert 'href="#several"' in refused  # the field that the refusal is about
     assert not (opened.folder / "out").exists()  # and no empty folder
-    assert opened.desk.book.accounts() == {} or not opened.desk.book.account("visits").spent
+    assert opened.app_state.open_ledger.accounts() == {} or not opened.app_state.open_ledger.account("visits").spent
     more, words = SEVERAL[several]
     page = opened.released({**form, "several": several, **more})
     assert "Published: out" in plain(page)
@@ -455,7 +455,7 @@ def test_rows_of_a_table_with_a_column_of_people_have_a_box_to_tick(opened: Open
     assert "Each row counts as another person" in page
     assert "patient_id" in page
     status, _ = opened.send("/publish/release", {**form, "out": "rows"})
-    assert (status, opened.desk.book.accounts()) == (400, {})
+    assert (status, opened.app_state.open_ledger.accounts()) == (400, {})
     ticked = html.unescape(re.search(r'name="accept_weak" value="([^"]*)"', page)[1])  # type: ignore[index]
     opened.released({**form, "out": "rows", "accept_weak": ticked})
     assert "patient_id" in (opened.folder / "rows" / "certificate.json").read_text(encoding="utf-8")
@@ -466,8 +466,8 @@ def test_the_button_refuses_a_weak_promise_without_the_tick_and_spends_nothing(o
     status, page = opened.send("/publish/release", weak)
     assert status == 400
     assert "This promises little" in page
-    assert opened.desk.work.job is None
-    assert opened.desk.book.accounts() == {}
+    assert opened.app_state.work.job is None
+    assert opened.app_state.open_ledger.accounts() == {}
     _, page = opened.get("/publish/answer", params=weak)
     ticked = html.unescape(re.search(r'name="accept_weak" value="([^"]*)"', page)[1])  # type: ignore[index]
     opened.released({**weak, "accept_weak": ticked})
@@ -488,6 +488,6 @@ def test_a_data_dictionary_beside_the_file_is_read(opened: Opened) -> None:
     package = {"resources": [{"name": "people", "path": "people.csv", "schema": schema}]}
     (opened.folder / "datapackage.json").write_text(json.dumps(package))
     form = {"file": "people.csv", "named": "1", "kind": "histogram", "by": "town", "epsilon": "1", "person": "id"}
-    given = request_of(opened.desk, kind_of("histogram"), form)
+    given = request_of(opened.app_state, kind_of("histogram"), form)
     assert list(given["words"]["by"]) == ["town=Bath,York"]
     assert (list(given["opening"]["missing"]), given["opening"]["dictionary"]) == (["NA"], "none")

@@ -149,14 +149,14 @@ def test_one_release_at_a_time(opened: Opened) -> None:
     assert 'http-equiv="refresh"' in page  # it is read without a script too
     assert opened.send("/progress/stop", {})[0] == 200
     for _ in range(3000):
-        assert opened.desk.work.job is not None
-        if not opened.desk.work.job.running:
+        assert opened.app_state.work.job is not None
+        if not opened.app_state.work.job.running:
             break
         time.sleep(0.02)
     account = Ledger().accounts().get("people")
     spent = account is not None and bool(account.spent)
     published = (opened.folder / "out" / "certificate.json").exists()
-    assert spent == (published or opened.desk.work.job.spent)  # type: ignore[union-attr]
+    assert spent == (published or opened.app_state.work.job.spent)  # type: ignore[union-attr]
     assert "Stopped" in plain(opened.get("/progress")[1]) or published
 
 

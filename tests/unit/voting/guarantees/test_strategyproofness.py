@@ -12,7 +12,7 @@ import pytest
 
 from hubbub.numeric.exact import to_float
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.guarantees.strategyproofness import NotPromised, Promised, alternatives, honesty
+from hubbub.voting.guarantees.strategyproofness import NotPromised, Promised, alternatives, strategyproofness
 from hubbub.voting.rules import margins
 from hubbub.voting.rules.elimination import NearBest
 from hubbub.voting.rules.rules import (
@@ -40,13 +40,13 @@ SIZE: dict[str, Any] = {"voters": 10_000, "candidates": 3, "truncated": False, "
 
 
 def promised(rule: Rule, **size: Any) -> Promised:
-    answer = honesty(rule, **{**SIZE, **size})
+    answer = strategyproofness(rule, **{**SIZE, **size})
     assert isinstance(answer, Promised), answer
     return answer
 
 
 def refused(rule: Rule, **size: Any) -> str:
-    answer = honesty(rule, **{**SIZE, **size})
+    answer = strategyproofness(rule, **{**SIZE, **size})
     assert isinstance(answer, NotPromised), answer
     return answer.reason
 
@@ -72,7 +72,7 @@ def test_a_margin_of_ones_own_is_answered_with_its_coarseness() -> None:
 
 def test_a_promise_for_one_single_ranking_is_none() -> None:
     """800 voters, 5 candidates, eta = 1e-12: 0.562-coarse, and above 1/2 all probabilities are 0 or 1."""
-    answer = honesty(RepeatedPlurality(), voters=800, candidates=5, truncated=False, eta=ETA)
+    answer = strategyproofness(RepeatedPlurality(), voters=800, candidates=5, truncated=False, eta=ETA)
     assert isinstance(answer, NotPromised)
     assert answer.margin == 227
     assert answer.alpha_min is not None
@@ -98,12 +98,12 @@ def test_what_is_offered_instead_is_promised() -> None:
         assert found is not None
         for offer in found.gains:
             chosen = replace(rule, margin=ForGain(offer.eta))
-            answer = honesty(chosen, voters=800, eta=offer.eta, **size)
+            answer = strategyproofness(chosen, voters=800, eta=offer.eta, **size)
             assert isinstance(answer, Promised)
             assert answer.alpha_min <= offer.coarseness
             assert answer.margin == offer.margin
         for alpha, needed in found.voters:
-            answer = honesty(rule, voters=needed.always, eta=ETA, **size)
+            answer = strategyproofness(rule, voters=needed.always, eta=ETA, **size)
             assert isinstance(answer, Promised)
             assert answer.alpha_min <= alpha
     assert alternatives(Plurality(), voters=800, eta=ETA, candidates=5, truncated=False) is None

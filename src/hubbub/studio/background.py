@@ -1,4 +1,4 @@
-"""A process beside the studio, ``python -m hubbub.studio.beside``, that works out what is slow, one thing at a time.
+"""A process beside the studio, ``python -m hubbub.studio.background``, that works out what is slow, one thing at a time.
 
 What comes in are functions of public words, and what goes out is what they return or raise.
 """
@@ -20,18 +20,18 @@ from hubbub import children
 
 T = TypeVar("T")
 
-_NAME: Final = "hubbub.studio.beside"
+_NAME: Final = "hubbub.studio.background"
 
 
 class Died(Exception):
     """The process ended before it answered."""
 
 
-class Beside:
+class BackgroundProcess:
     """The process, started when it is first needed; a new one if it has died."""
 
     def __init__(self) -> None:
-        self._hand = ThreadPoolExecutor(1, thread_name_prefix="beside")
+        self._hand = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._closed = Lock(), False
 
