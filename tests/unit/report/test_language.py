@@ -45,7 +45,7 @@ def sentences() -> set[str]:
             }
             for node in ast.walk(tree):
                 called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                if not called or node.func.id not in ("say", "_filled"):  # type: ignore[attr-defined]
+                if not called or node.func.id not in ("translate", "_filled"):  # type: ignore[attr-defined]
                     continue
                 (first, *_) = node.args  # type: ignore[attr-defined]
                 if isinstance(first, ast.Constant):
