@@ -104,10 +104,6 @@ LECTURE: Final = (
     "the lecture notes' mechanism, for comparison: its delta at each of 150 levels is not worked out on a sample; "
     "exact is the largest of the counts that were looked at, and the truth lies between"
 )
-SLOPE: Final = (
-    "open: along a slope every count has a level of its own, and it is charged as if the whole crowd were in the sample; "
-    "the exact curve, a ratio of sums, is no curve of few pieces"
-)
 AVERAGE: Final = (
     "open: rows between 0 and 1, by Jensen's inequality; exact is the same simulator on 0/1 rows. Counts and shares have "
     "the stepped simulator (next rows)"
@@ -136,7 +132,6 @@ WHY: Final = (
     ("(the paper's claim)", PAPER),
     ("lower bound", COMPARISON),
     ("lecture", LECTURE),
-    ("slope", SLOPE),
     ("average", AVERAGE),
     ("simulator", SIMULATOR),
     ("graph", CENTRED),
@@ -188,7 +183,10 @@ def own_rows(name: str, channel: Channel, guarantee: object) -> Iterable[Row]:
     sampled = isinstance(channel, Subsampled)
     inner = channel.channel if isinstance(channel, Subsampled) else channel
     # A step of a sampled curve is reached as crowds, and their samples, grow.
-    where = [c for c in (*counts(inner), *((LARGE,) if sampled else ())) if not isinstance(curve.at(c), Infinite)]
+    marks = {*counts(inner), *((LARGE,) if sampled else ())}
+    if inner.name == "warped" and sampled:  # which has a curve of its own there
+        marks |= {piece.start + i for piece in curve.pieces for i in (-1, 0)}
+    where = [c for c in sorted(marks) if c and not isinstance(curve.at(c), Infinite)]
     if delta:
         found = {count: exact_delta(channel, count, curve.at(count)) for count in where if count < LARGE}
         worst = max(found, key=lambda count: lower(found[count]))
@@ -214,7 +212,7 @@ def refuted(channel: Channel, count: int, level: Fraction) -> Fraction:
     """The smallest of a few factors by which the level cannot be divided, or 1000: nothing was refuted."""
     if isinstance(channel, Subsampled) and (seen := outcome_loss(channel.p, channel.channel, count)) > 0:
         near = level / seen
-        if near <= NEARLY[0] or count == LARGE:
+        if near <= NEARLY[0] or count == LARGE or channel.channel.name == "warped":
             return max(near, Fraction(1))
     if count == LARGE:
         return Fraction(1000)

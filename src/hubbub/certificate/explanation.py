@@ -9,12 +9,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from hubbub.certificate.for_a_person import guess
 from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
 from hubbub.guarantees.brief import in_brief
+from hubbub.guarantees.curve import Curve, Piece
 from hubbub.guarantees.definitions import (
     Aggregate,
     BernoulliSample,
@@ -40,6 +42,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
+from hubbub.numeric.bisection import first as first_where
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance, listed
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
@@ -48,6 +51,7 @@ from hubbub.tables.cell_format import Missing
 
 DIGITS: Final = 3
 _FOR_INSTANCE: Final = Fraction(1, 10**9)  # the delta at which zCDP is put into words
+_MOST_LEVELS: Final = 6  # of a curve that are said one by one
 LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
 
 NO_READING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -389,7 +393,8 @@ def _factor(epsilon: Fraction) -> str:
 
 
 def _levels(guarantee: OutlierPrivacy) -> str:
-    ends = list(guarantee.curve.ends())
+    curve = guarantee.curve
+    ends = list((curve if len(curve.pieces) <= _MOST_LEVELS else _few_levels(curve)).ends())
     parts = []
     for piece, end in ends:
         last = piece.at(end) if piece.rate and end is not None else None
@@ -403,6 +408,24 @@ def _levels(guarantee: OutlierPrivacy) -> str:
                 f"{'in any crowd' if len(ends) == 1 else f'in a crowd of {_span(piece.start, end)}'}, {within}"
             )
     return "; ".join(parts)
+
+
+def _few_levels(curve: Curve) -> Curve:
+    """A curve of many pieces in few steps above it, for a sentence: up to where the loss is so small a part of the most."""
+    last = curve.pieces[-1]
+    if isinstance(last.value, Infinite) or last.rate or not curve.is_monotone:
+        return curve
+    steps, start = [], 1
+    for part in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)):
+        following = first_where(partial(_exceeds, curve, part * last.value), 1, last.start)
+        if following > start:
+            steps.append(Piece(start, curve.at(following - 1)))
+            start = following
+    return Curve((*steps, Piece(start, last.value)))
+
+
+def _exceeds(curve: Curve, most: Fraction, count: int) -> bool:
+    return curve.at(count) > most
 
 
 def _span(start: int, end: int | None) -> str:

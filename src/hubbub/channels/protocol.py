@@ -168,6 +168,11 @@ class Channel(Protocol):
         return None
 
     @property
+    def warped_along(self) -> Curve | None:
+        """The curve along which the noise of Theorem W1 is warped, cut or not; None if it is other noise."""
+        return None
+
+    @property
     def steady_from(self) -> int | None:
         """A count from which the chance of being hidden hardly changes; None if it has to be searched for."""
         return None

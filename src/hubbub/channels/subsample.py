@@ -27,6 +27,7 @@ from hubbub.channels.law import SUPPRESSED, Dense, Law, point
 from hubbub.channels.mixture import MISSING, MOST_CELLS, mixture
 from hubbub.channels.profile import checkable, loss_curve
 from hubbub.channels.protocol import Card, Channel, Proof, Published, exact_count, exact_counts
+from hubbub.channels.sampled_warped import sampled_warped_curve
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
@@ -41,6 +42,7 @@ from hubbub.sampling.amplified import Setting, epsilon_at
 from hubbub.sampling.sampled_crowd import Case
 
 _MIXED = "only a share p of the law depends on the person"
+_WARPED = "the mean of e^E over who is kept, with one person more or less"
 _THEOREM_A = "Theorem A: who was sampled is secret, and people of one bin are exactly interchangeable"
 
 
@@ -95,6 +97,8 @@ class Subsampled(Channel):
             for proof in self.channel.proofs
             if proof.curve.is_monotone
         ]
+        if (exact := sampled_warped_curve(self.channel, self.p)) is not None:
+            found.insert(0, Proof(exact, _WARPED))
         try:
             claim = self.claim
         except Refused:

@@ -18,6 +18,7 @@ LAWS: Final = Theorem(
     "Amplification by sampling, crowd by crowd, at the delta of the sample's laws",
     f"{BBG}; {HERE}",
 )
+WARPED: Final = Theorem("sampled.curve-warped", "Warped noise on a sample, crowd by crowd", HERE)
 SAMPLED: Final = Assumption(
     "sampled-afresh",
     "each person is kept with the probability p, independently and in secret, and then the release is made",
@@ -42,7 +43,9 @@ def subsampled_curve(curve: Curve, p: Fraction) -> Curve:
     return Curve(tuple(pieces))
 
 
-def on_a_sample(premise: Derivation, p: Fraction, *, of_laws: Fraction | None = None) -> Derivation:
+def on_a_sample(
+    premise: Derivation, p: Fraction, *, of_laws: Fraction | None = None, of_warped: Curve | None = None
+) -> Derivation:
     """A release of a secret sample, as a promise to the people it was drawn from.
 
     Guarantee: if M is (epsilon(.), delta)-outlier private and epsilon(.) never falls, then M on a sample that keeps
@@ -51,7 +54,8 @@ def on_a_sample(premise: Derivation, p: Fraction, *, of_laws: Fraction | None = 
     epsilon(m + 1) <= epsilon(c), and only a share p of the law depends on the person. If M is (k,
     epsilon)-crowd-blending by bins, published each by itself, it is (k, ln(1 + p (e^epsilon - 1)))-crowd-blending on
     the sample: whoever has fewer than k in the bin has fewer than k kept, and whoever shares a bin is kept with the
-    same probability. A smaller delta of a curve, `of_laws`, is the caller's to prove, from the laws of M.
+    same probability. A smaller delta of a curve, `of_laws`, or a lower curve without a delta, `of_warped`, is the
+    caller's to prove, from the laws of M.
     """
     given = premise.conclusion
     conclusion: Guarantee
@@ -67,6 +71,8 @@ def on_a_sample(premise: Derivation, p: Fraction, *, of_laws: Fraction | None = 
         curve, delta = subsampled_curve(outlier.curve, p), p * outlier.delta
         if of_laws is not None and of_laws < delta:
             theorem, delta = LAWS, of_laws
+        if of_warped is not None and not delta:
+            theorem, curve = WARPED, of_warped
         conclusion = OutlierPrivacy(curve=curve, delta=delta)
         numbers = (*numbers, ("curve_out", str(curve)), *texts(delta_out=delta))
     else:

@@ -16,6 +16,12 @@ from hubbub.verification.verdict import Notes
 RETIRED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems that certificates name and that a better one has replaced since."""
 
+SHARPENED: Final = {
+    "sampled.curve-laws": "sampled.curve",
+    "sampled.curve-warped": "sampled.curve",
+}
+"""Theorems that are used today in the place of a rougher one, which earlier certificates name on the same inputs."""
+
 ADDED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems behind promises that are derived since, and that earlier certificates do not make."""
 
@@ -83,9 +89,14 @@ def _implied(
 
 
 def _as_used(entry: Mapping[str, Any], step: Derivation) -> bool:
-    """Whether a step uses this theorem, on the same inputs, under the same assumptions, for the same people."""
+    """Whether a step uses this theorem, or a sharper one, on the same inputs and assumptions, for the same people."""
     mine = written(step)
-    return _about(entry, step) and all(entry[name] == mine[name] for name in ("theorem", "given", "assumptions"))
+    same = all(entry[name] == mine[name] for name in ("given", "assumptions"))
+    return same and _about(entry, step) and _is_by(entry, step)
+
+
+def _is_by(entry: Mapping[str, Any], step: Derivation) -> bool:
+    return entry["theorem"] in (step.theorem.id, SHARPENED.get(step.theorem.id))
 
 
 def _is_same_step(entry: Any, step: Derivation) -> bool:
@@ -108,7 +119,7 @@ def _numbers(step: Derivation) -> str:
 
 def _why(entry: Mapping[str, Any], step: Derivation | None, known: list[Derivation]) -> str:
     """Why what is said is not the step that is derived today in its place."""
-    named = [each for each in known if each.theorem.id == entry["theorem"]]
+    named = [each for each in known if _is_by(entry, each)]
     if not named:
         return f"it rests on {str(entry['theorem'])[:40]!r}, which is not used here; update Hubbub, or get the original"
     near = next(

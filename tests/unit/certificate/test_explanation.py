@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.certificate.explanation import explain, formula, meaning
 from hubbub.guarantees.composition import differential, zero_knowledge
-from hubbub.guarantees.curve import read
+from hubbub.guarantees.curve import Curve, Piece, read
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     ConcentratedPrivacy,
@@ -205,3 +205,12 @@ def test_a_long_history_can_be_told() -> None:
         history = differential(history, stated(DifferentialPrivacy(epsilon=TENTH)))
     assert formula(history).count("\n") == 3000
     assert "from 2999 and 3000" in explain(history)
+
+
+def test_a_curve_of_many_pieces_is_said_in_few_steps_above_it() -> None:
+    curve = Curve((*(Piece(10 * i + 1, Fraction(i + 1, 50)) for i in range(50)),))
+    said = str(meaning(OutlierPrivacy(curve=curve)))
+    assert said.count("in a crowd of") == 3
+    assert "in a crowd of 1 to 50, no possible output becomes more than 1.106 times" in said
+    assert "in a crowd of 51 to 250, no possible output becomes more than 1.649 times" in said
+    assert "in a crowd of 251 or more, no possible output becomes more than 2.72 times" in said

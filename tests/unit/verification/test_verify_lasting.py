@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.guarantees.curve import read
+from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.subsampled_curve import subsampled_curve
 from hubbub.kinds.histogram import promises
 from hubbub.numeric.exact import rational, to_text
 from hubbub.sampling import amplified
+from hubbub.serialization.exact_json import plain
 from hubbub.verification import verify
 from tests.unit.forged import wrong
 from tests.unit.saved import Saved, sign
@@ -135,6 +139,20 @@ def test_a_promise_that_is_derived_only_since_may_be_missing(
     assert verify(sampled.data).passed
     assert verify(sign(forger, body | {"guarantees": [every[0], *every[2:]]})).passed
     assert not verify(sign(forger, body | {"guarantees": [every[0], *every[1:], every[1]]})).passed
+
+
+def test_a_rougher_theorem_of_before_is_believed_and_no_less_than_it_proves(tmp_path: Path, forger: Path) -> None:
+    """What was said of warped noise on a sample before its own theorem."""
+    made = Saved(tmp_path / "warped", {"outlier": "slope:0.1<=1", "sample": "0.1"})
+    body = deepcopy(made.body)
+    own = body["guarantees"][0]
+    rough = subsampled_curve(read("slope:0.1<=1").curve, Fraction(1, 10))
+    assert own["theorem"] == "sampled.curve-warped"
+    own["theorem"] = "sampled.curve"
+    own["promise"] = plain(OutlierPrivacy(curve=rough))
+    assert verify(sign(forger, body)).passed
+    own["promise"] = plain(OutlierPrivacy(curve=rough.times(Fraction(1, 2))))
+    assert "does not follow" in wrong(verify(sign(forger, body)))
 
 
 def test_a_theorem_that_is_not_used_is_not_believed(sampled: Saved, forger: Path) -> None:

@@ -94,6 +94,10 @@ class Warped(Channel):
         return (Proof(self.curve, "Theorem W1: the ratio is e^epsilon(c) or e^-epsilon(c) at every published value"),)
 
     @property
+    def warped_along(self) -> Curve:
+        return self.curve
+
+    @property
     def last_change(self) -> int | None:
         """The curve is the same from here on (None: it never is)."""
         last = self.curve.pieces[-1]

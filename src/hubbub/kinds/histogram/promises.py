@@ -22,6 +22,7 @@ from hubbub.channels.sampled import (
     sampled_differential,
 )
 from hubbub.channels.sampled_outlier import sampled_delta, top_delta
+from hubbub.channels.sampled_warped import sampled_warped_curve
 from hubbub.errors import Refused
 from hubbub.guarantees.accountant.concentrated import of_noise
 from hubbub.guarantees.definitions import (
@@ -112,8 +113,10 @@ def following(
     unmarked, found = spec.channel.unmarked, [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
-            of_laws = sampled_delta(spec.channel, spec.sample) if own.conclusion == spec.channel.claim else None
-            found = [on_a_sample(own, spec.sample, of_laws=of_laws)]
+            whole = own.conclusion == spec.channel.claim
+            of_laws = sampled_delta(spec.channel, spec.sample) if whole else None
+            of_warped = sampled_warped_curve(spec.channel, spec.sample) if whole else None
+            found = [on_a_sample(own, spec.sample, of_laws=of_laws, of_warped=of_warped)]
         found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta, unmarked))
     elif bounded is not None:
         found.append(of_people(bounded))
