@@ -66,7 +66,7 @@ fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than 
 	@$(BIN)/python -m tests.fuzz.neighbours
 	@$(BIN)/python -m tests.fuzz.ballot_readers 5000
 	@$(BIN)/python -m tests.fuzz.joint_loss 5000
-	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/spark/test_spark_cluster.py tests/conformance tests/unit/test_benchmarks.py -k "connect or cluster or of_spark"
+	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/spark/test_spark_cluster.py tests/conformance tests/unit/benchmarks/test_benchmarks.py -k "connect or cluster or of_spark"
 
 coverage: .venv/with-charts,studio,dev,coverage ## which lines the tests run, as docs/coverage.md
 	@$(BIN)/python -m pytest --dist=loadgroup --ignore=tests/browser -k "not spark and not 23_a_kill" --cov=hubbub --cov-report=json:.venv/coverage.json --cov-report=

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hubbub.dictionary.datapackage import find, find_second
 from hubbub.errors import WrongUse
-from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
-from hubbub.progress import working
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
+from hubbub.runtime.interruption import interruptible
+from hubbub.runtime.progress import working
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import Engine

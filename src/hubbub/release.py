@@ -25,13 +25,11 @@ from typing import Any, Final, Unpack, cast
 from hubbub.certificate.certificate import draft
 from hubbub.charts.chart import Chart
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.interruption import interruptible
 from hubbub.ledger import durable
 from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
-from hubbub.progress import working
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
 from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
@@ -54,6 +52,8 @@ from hubbub.publication.staging import (
 from hubbub.report import report as page_of
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import chart_of
+from hubbub.runtime.interruption import interruptible
+from hubbub.runtime.progress import working
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import Plain
 

@@ -27,7 +27,6 @@ import pyarrow.compute as pc
 
 from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.interruption import interruptible
 from hubbub.kinds.series.dates import days
 from hubbub.kinds.series.mechanism import SCHEMA, Increments, counted, drawn_before, measure, present
 from hubbub.kinds.series.request import series as asked
@@ -39,13 +38,14 @@ from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
 from hubbub.ledger.records import Record
 from hubbub.noise.source import SystemSource
-from hubbub.progress import working
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.protocol.release import UNREADABLE, Release, Reservation
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
 from hubbub.publication.staging import PREFIX
 from hubbub.query_classes.series.factor import Factor
 from hubbub.release import of_result
+from hubbub.runtime.interruption import interruptible
+from hubbub.runtime.progress import working
 from hubbub.serialization.arrow import integer_array
 from hubbub.serialization.canonical import Plain, digest, read
 from hubbub.serialization.exact_json import plain

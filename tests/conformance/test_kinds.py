@@ -62,7 +62,7 @@ from tests.conformance import door
 from tests.fresh import engine_of, played, unsigned
 from tests.fresh import opened as open_table
 from tests.slow import first_is_fast
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.ledger import key
-from tests.unit.saved import Saved, made_once
+from tests.unit.shared.saved import Saved, made_once
 
 
 @pytest.fixture(scope="module")

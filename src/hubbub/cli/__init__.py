@@ -21,8 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hubbub.errors import HubbubError, in_shell
-from hubbub.progress import PATIENCE, is_watched, working
 from hubbub.protocol.option import HOW, WHAT, WHERE, WHOSE
+from hubbub.runtime.progress import PATIENCE, is_watched, working
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -21,8 +21,8 @@ from hubbub.cli import (
     watched,
 )
 from hubbub.errors import CheckFailed, WrongUse, writing
-from hubbub.progress import working
 from hubbub.protocol.channel_options import OPTIONS
+from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from hubbub.audit.attacks.story import Story

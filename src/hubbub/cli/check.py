@@ -14,8 +14,8 @@ import click
 from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.interruption import interruptible
-from hubbub.progress import working
+from hubbub.runtime.interruption import interruptible
+from hubbub.runtime.progress import working
 from hubbub.tables.cell_format import COMMA, MONEY
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import click
 
 from hubbub.cli import examples, json_option, page, print_json, table
 from hubbub.errors import WrongUse
-from hubbub.progress import working
+from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from hubbub.audit.attacks.story import Story as Attack

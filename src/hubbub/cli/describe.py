@@ -11,8 +11,8 @@ import click
 from hubbub.cli import display, echo, examples, json_option, options, print_json, print_text
 from hubbub.cli.release import FORM
 from hubbub.errors import WrongUse
-from hubbub.interruption import interruptible
-from hubbub.progress import working
+from hubbub.runtime.interruption import interruptible
+from hubbub.runtime.progress import working
 
 
 @click.command(

@@ -11,7 +11,7 @@ import click
 from hubbub.cli import Command, Commands, examples, json_option, page, print_json, print_text, table
 from hubbub.cli.release import command, graph_given, reading_options, two_columns
 from hubbub.errors import WrongUse
-from hubbub.progress import working
+from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from hubbub.graphs.graph import Graph

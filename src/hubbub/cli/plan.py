@@ -15,8 +15,8 @@ from hubbub.errors import WrongUse, in_shell
 from hubbub.plan import Coarsenings, Design, Noises, Planned, PlannedSums, Refinements
 from hubbub.plan.one_number import TARGETS
 from hubbub.plan.planned import FILE, OUT
-from hubbub.progress import working
 from hubbub.protocol.option import Option, options_of
+from hubbub.runtime.progress import working
 
 _ROWS_LISTED: Final = 12  # designs in the table
 _PLANNED: Final = tuple(replace(option, required=False) for option in options_of(planning.release))  # but for cubes

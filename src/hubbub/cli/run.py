@@ -33,13 +33,13 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
     and that the file now asks for in other words is refused: give it another name, and it is a new plan. A new title or
     label changes no release.
     """
-    from hubbub.progress import working
     from hubbub.project.plan_file import read_plan
     from hubbub.project.planning import plan
     from hubbub.project.review import markdown
     from hubbub.project.review import page as review_page
     from hubbub.project.review import sheet as review_sheet
     from hubbub.project.running import run as run_plan
+    from hubbub.runtime.progress import working
 
     if dry_run and check:
         raise WrongUse("a check is a shorter dry run; keep one of the two")

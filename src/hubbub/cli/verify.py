@@ -10,7 +10,7 @@ import click
 
 from hubbub.cli import display, examples, json_option, page, print_json, print_text, verdict
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.progress import working
+from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
 from hubbub.noise.source import Source, Words
-from hubbub.progress import working
+from hubbub.runtime.progress import working
 from hubbub.serialization.arrow import known
 
 LABELS: Final = pa.dictionary(pa.int32(), pa.string())

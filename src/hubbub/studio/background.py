@@ -16,7 +16,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any, Final, TypeVar
 
-from hubbub import children
+from hubbub.runtime import child_process
 
 T = TypeVar("T")
 
@@ -62,11 +62,11 @@ class BackgroundProcess:
                 raise Died
             if self._process is None:
                 self._process = subprocess.Popen(
-                    children.command(_NAME),
+                    child_process.command(_NAME),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
-                    cwd=children.NEUTRAL,
+                    cwd=child_process.NEUTRAL,
                 )
             return self._process
 

@@ -26,9 +26,9 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hubbub import children
 from hubbub.errors import WrongUse
 from hubbub.ledger.ledger import Ledger
+from hubbub.runtime import child_process
 from hubbub.studio.app import studio
 from hubbub.studio.app_state import AppState
 from hubbub.studio.folder import Folder
@@ -61,7 +61,7 @@ def serve(
 ) -> None:
     """Open the studio on a folder, and stay until it is stopped. With `example`, Millbrook is put into the folder, with
     a ledger of its own: nobody lives there, and the user's own ledger is not for that."""
-    sys.path[:] = children.safe_path()  # pages are loaded when they are asked for, and never from among the tables
+    sys.path[:] = child_process.safe_path()  # pages are loaded when they are asked for, and never from among the tables
     path = Path(folder)
     if example:
         from hubbub.studio.example import put

@@ -15,8 +15,8 @@ from hubbub.certificate.explanation import explain_release
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger import trust
-from hubbub.progress import working
 from hubbub.protocol.release import Release
+from hubbub.runtime.progress import working
 from hubbub.verification import Checked, load
 from hubbub.verification import verify as check
 

@@ -28,7 +28,7 @@ from hubbub.protocol.release import Release
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.exact_json import plain
 from tests.fresh import DIGEST, certificate_of, open
-from tests.unit.asked import TOWNS, WORDS
+from tests.unit.shared.histogram_requests import TOWNS, WORDS
 
 STEP = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
 

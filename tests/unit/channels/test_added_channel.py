@@ -23,7 +23,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.plan.error import one_bin
 from hubbub.verification import verify
-from tests.unit.saved import Saved
+from tests.unit.shared.saved import Saved
 
 
 @dataclass(frozen=True, slots=True)

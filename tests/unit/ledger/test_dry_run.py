@@ -14,7 +14,7 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
-from tests.unit.asked import WORDS
+from tests.unit.shared.histogram_requests import WORDS
 
 
 @pytest.mark.parametrize("second", ["crowd", "plain", "outlier", "sample"])

@@ -16,7 +16,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.publication.revocation import REPLACED, REPLACES, WITHDRAWN, correct, withdraw
 from hubbub.release import save
 from tests.fresh import enter
-from tests.unit.saved import TABLE
+from tests.unit.shared.saved import TABLE
 
 REASON = "a column was read wrongly"
 

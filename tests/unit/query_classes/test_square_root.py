@@ -21,8 +21,8 @@ from hubbub.query_classes.setting import Cells, Drawn, Setting
 from hubbub.query_classes.square_root import SquareRoot
 from hubbub.verification import verify
 from tests.fresh import enter, save_over, unsigned
-from tests.unit.forged import wrong
-from tests.unit.saved import sign
+from tests.unit.shared.forged import wrong
+from tests.unit.shared.saved import sign
 
 MILLIONTH, BILLIONTH = Fraction(1, 10**6), Fraction(1, 10**9)
 

@@ -34,7 +34,7 @@ from hubbub.query_classes.setting import Cells
 from hubbub.query_classes.weights import Weights
 from hubbub.voting.ballots import Ballots
 from tests.fresh import enter, open, opened, save_over
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 FIVE, FOUR = pa.table({"x": ["a"] * 5}), pa.table({"x": ["a"] * 4})
 X, RUNS = "x=a,b", "age:0..90:10"

@@ -11,8 +11,8 @@ import pytest
 from hubbub.kinds.histogram.request import histogram
 from hubbub.verification import verify
 from tests.fresh import unsigned
-from tests.unit.forged import wrong
-from tests.unit.saved import sign
+from tests.unit.shared.forged import wrong
+from tests.unit.shared.saved import sign
 
 
 def made() -> dict[str, Any]:

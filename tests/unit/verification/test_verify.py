@@ -19,9 +19,9 @@ from hubbub.serialization.canonical import canonical
 from hubbub.verification import verify
 from hubbub.verification.comparing import difference
 from tests.fresh import unsigned
-from tests.unit.asked import WORDS
-from tests.unit.forged import BASE, wrong
-from tests.unit.saved import OTHERS, Saved, sign
+from tests.unit.shared.forged import BASE, wrong
+from tests.unit.shared.histogram_requests import WORDS
+from tests.unit.shared.saved import OTHERS, Saved, sign
 
 SEED = 4  # of the edits; any will do
 

@@ -23,9 +23,9 @@ from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import verify
 from hubbub.verification.verdict import printable
 from tests.fresh import ENTRY, unsigned
-from tests.unit.asked import WORDS
-from tests.unit.forged import BASE, consistent, described, wrong
-from tests.unit.saved import OTHERS, TABLE, Saved, sign
+from tests.unit.shared.forged import BASE, consistent, described, wrong
+from tests.unit.shared.histogram_requests import WORDS
+from tests.unit.shared.saved import OTHERS, TABLE, Saved, sign
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

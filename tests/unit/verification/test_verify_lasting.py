@@ -21,8 +21,8 @@ from hubbub.numeric.exact import rational, to_text
 from hubbub.sampling import amplified
 from hubbub.serialization.exact_json import plain
 from hubbub.verification import verify
-from tests.unit.forged import wrong
-from tests.unit.saved import Saved, sign
+from tests.unit.shared.forged import wrong
+from tests.unit.shared.saved import Saved, sign
 
 
 def forget() -> None:

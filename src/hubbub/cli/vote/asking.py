@@ -10,8 +10,8 @@ import click
 
 from hubbub.cli import display
 from hubbub.errors import WrongUse
-from hubbub.progress import working
 from hubbub.protocol.option import Option
+from hubbub.runtime.progress import working
 
 TIE = Option(
     "tie",

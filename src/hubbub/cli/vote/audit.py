@@ -10,8 +10,8 @@ import click
 from hubbub.cli import display, echo, examples, json_option, options, print_json, print_text
 from hubbub.cli.vote.files import write_reports
 from hubbub.cli.vote.reading import read_ballots, reading_options
-from hubbub.progress import working
 from hubbub.protocol.option import Option
+from hubbub.runtime.progress import working
 
 _AUDIT: Final = (
     Option("risk", "R", "The chance with which a wrong winner may be confirmed, at most.", default="0.05"),

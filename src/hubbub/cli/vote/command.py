@@ -30,8 +30,8 @@ from hubbub.cli.vote.reading import READING as READING
 from hubbub.cli.vote.reading import given, read_ballots, reading_options
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer
-from hubbub.progress import working
 from hubbub.protocol.option import Option
+from hubbub.runtime.progress import working
 from hubbub.vote import ETA
 from hubbub.voting.formats.understanding import understanding_of
 from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES

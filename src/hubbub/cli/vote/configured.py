@@ -12,7 +12,7 @@ from hubbub.cli.vote.asking import Asker, counting
 from hubbub.cli.vote.files import now, print_written, show_understood, write_page, write_reports, write_signed
 from hubbub.cli.vote.reading import typed
 from hubbub.errors import WrongUse
-from hubbub.progress import working
+from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from hubbub.voting.rctab.record import OfficeFile

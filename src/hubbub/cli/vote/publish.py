@@ -23,8 +23,8 @@ from hubbub.cli.vote.reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
 from hubbub.kinds.ballots.request import KIND
 from hubbub.kinds.ballots.spec import PublishedBallots
-from hubbub.progress import working
 from hubbub.protocol.option import WHAT, Option
+from hubbub.runtime.progress import working
 
 _OWN: Final = (
     Option("dataset", "NAME", "The voters' name in the ledger; if not given, that of the file."),

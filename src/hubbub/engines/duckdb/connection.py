@@ -15,7 +15,7 @@ from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.scratch import Scratch
 from hubbub.engines.query import NAMES_ONLY, is_query
 from hubbub.errors import WrongUse
-from hubbub.interruption import stop_if_interrupted
+from hubbub.runtime.interruption import stop_if_interrupted
 
 TROUBLE = (duckdb.Error, RuntimeError)
 _BATCH = 1 << 17  # rows

@@ -30,8 +30,8 @@ from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.join import KEYS
 from hubbub.errors import Refused, WrongUse
-from hubbub.interruption import stop_if_interrupted
 from hubbub.noise.source import Source, choosing
+from hubbub.runtime.interruption import stop_if_interrupted
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure

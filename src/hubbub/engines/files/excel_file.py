@@ -24,8 +24,8 @@ from typing import IO, Any, Final
 
 import pyarrow as pa
 
-from hubbub import children
 from hubbub.errors import WrongUse
+from hubbub.runtime import child_process
 
 MEMORY: Final = 2 << 30  # bytes of addresses, at most; as much for what comes back
 _LEAST: Final = 1 << 30  # of them, however small the file is: libraries are in there too
@@ -74,11 +74,11 @@ def _memory(path: str) -> int:
 def _run_reader(request: Mapping[str, Any], seconds: float) -> tuple[int | None, bytearray]:
     """How the process ended, None if it took too long or said too much, and what it said."""
     with subprocess.Popen(
-        children.command(_READER),
+        child_process.command(_READER),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # what a library says may quote a cell
-        cwd=children.NEUTRAL,
+        cwd=child_process.NEUTRAL,
     ) as process:
         assert process.stdin is not None and process.stdout is not None
         late = Timer(seconds, process.kill)

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hubbub import children
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.runtime import child_process
 from hubbub.studio.work.worker import STAGES, STOPPED
 
 _COUNTS: Final = ("counting", "writing")  # stages at which something may be spent
@@ -69,11 +69,11 @@ class Work:
             await self._task  # it has said how it ended, and its process is about to
         self.job = Job(request=request)
         self._process = await asyncio.create_subprocess_exec(
-            *children.command("hubbub.studio.work.worker"),
+            *child_process.command("hubbub.studio.work.worker"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,  # what a library says may be about the data
-            cwd=children.NEUTRAL,
+            cwd=child_process.NEUTRAL,
         )
         self._task = asyncio.create_task(self._follow(self._process))
 

@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub import children
 from hubbub.engines.files import excel_file
 from hubbub.engines.files.excel_file import sheet
 from hubbub.errors import HubbubError, WrongUse
-from tests.unit.workbooks import sheet_of, workbook
+from hubbub.runtime import child_process
+from tests.unit.shared.workbooks import sheet_of, workbook
 
 pytest.importorskip("python_calamine")
 
@@ -87,7 +87,7 @@ def test_memory_time_a_crash_and_what_is_no_workbook_have_one_sentence(
     (tmp_path / "no.xlsx").write_bytes(b"PK no")
     said.add(_wrong(tmp_path / "no.xlsx"))
     dying = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGABRT)"]
-    monkeypatch.setattr(children, "command", lambda module: dying)
+    monkeypatch.setattr(child_process, "command", lambda module: dying)
     said.add(_wrong(place))
     assert len(said) == 1
     assert said.pop().startswith(SENTENCE)
@@ -95,7 +95,7 @@ def test_memory_time_a_crash_and_what_is_no_workbook_have_one_sentence(
 
 def test_a_reader_that_never_ends_is_ended(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet_of(place, {**HEADER, **PEOPLE})
-    monkeypatch.setattr(children, "command", lambda module: [sys.executable, "-c", "import time; time.sleep(60)"])
+    monkeypatch.setattr(child_process, "command", lambda module: [sys.executable, "-c", "import time; time.sleep(60)"])
     start = time.monotonic()
     assert _wrong(place, seconds=0.5).startswith(SENTENCE)
     assert time.monotonic() - start < 10
@@ -125,7 +125,7 @@ def test_what_a_reader_says_is_taken_up_to_its_limit_alone(place: Path, monkeypa
     """One that speaks without end is ended: what it says is not kept until the memory of this process is full."""
     sheet_of(place, {**HEADER, **PEOPLE})
     endless = "import sys\nwhile True: sys.stdout.buffer.write(bytes(1 << 20))"
-    monkeypatch.setattr(children, "command", lambda module: [sys.executable, "-c", endless])
+    monkeypatch.setattr(child_process, "command", lambda module: [sys.executable, "-c", endless])
     start = time.monotonic()
     assert _wrong(place, memory=1 << 24, seconds=60).startswith(SENTENCE)
     assert time.monotonic() - start < 30

@@ -26,7 +26,7 @@ from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.schema import resolved
 from hubbub.tables.sketch import Chosen, IdObserver
-from tests.unit.workbooks import workbook
+from tests.unit.shared.workbooks import workbook
 
 
 def counted(

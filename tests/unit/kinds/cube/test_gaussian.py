@@ -24,7 +24,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
 from hubbub.verification import verify
 from tests.fresh import enter, open, played, save_over, unsigned
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 ROWS = np.random.default_rng(5)
 PEOPLE = pa.table({name: ROWS.integers(0, top, 3000) ** 2 // top for name, top in (("a", 8), ("b", 6), ("c", 5))})

@@ -16,7 +16,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.serialization.canonical import read
 from hubbub.verification import verify
 from tests.fresh import enter, save_over
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 PEOPLE = pa.table({"town": ["Bath"] * 30 + ["York"] * 3 + ["Wells"] * 12})
 TOWNS = "town=Bath,York,Wells"

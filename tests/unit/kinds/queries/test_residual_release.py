@@ -25,7 +25,7 @@ from hubbub.query_classes.residual import Residual
 from hubbub.tables.bins import all_labels, parse
 from hubbub.verification import verify
 from tests.fresh import enter, save_over, unsigned
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 COLUMNS = ["a:0..9:1", "b:0..7:1", "c:0..5:1", "d:0..4:1"]
 ROWS = np.random.default_rng(11)

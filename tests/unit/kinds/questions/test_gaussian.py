@@ -25,8 +25,8 @@ from hubbub.kinds.sum.request import KIND as SUM
 from hubbub.sampling import sampled_share
 from hubbub.verification import verify
 from tests.fresh import enter, save_over, unsigned
-from tests.unit.forged import wrong
-from tests.unit.saved import sign
+from tests.unit.shared.forged import wrong
+from tests.unit.shared.saved import sign
 
 MANY = [{"name": f"q{i}", "kind": "count", "where": f"a{i} = 1"} for i in range(20)]
 TOWNS = {"name": "towns", "kind": "count", "by": ["town=Bath,York,other"]}

@@ -28,7 +28,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.tables.engine import OTHER_NUMBER
 from tests.fresh import open as open_table
 from tests.fresh import opened
-from tests.unit.presented import wrong
+from tests.unit.shared.presented import wrong
 
 N = 300
 PEOPLE = pa.table(

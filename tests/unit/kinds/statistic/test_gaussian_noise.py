@@ -25,8 +25,8 @@ from hubbub.tables.privacy_unit import Unit
 from hubbub.tables.protection import Noise
 from hubbub.verification import verify
 from tests.fresh import unsigned
-from tests.unit.forged import wrong
-from tests.unit.saved import sign
+from tests.unit.shared.forged import wrong
+from tests.unit.shared.saved import sign
 
 PLACES, VALUES = ["place:0..40:1"], "cost:0..100:1"
 BOTH: dict[str, Any] = {"epsilon": "1", "delta": "1e-9"}

@@ -21,7 +21,7 @@ from hubbub.protocol.release import Release
 from hubbub.serialization.published_files import FileMissing, Files
 from tests.fresh import enter
 from tests.fresh import open as open_table
-from tests.unit.presented import written, wrong
+from tests.unit.shared.presented import written, wrong
 
 N = 400
 PEOPLE = pa.table(

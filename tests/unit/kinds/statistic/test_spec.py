@@ -27,7 +27,7 @@ from hubbub.tables.bounded_column import measured
 from hubbub.tables.engine import OTHER_NUMBER
 from tests.fresh import open as open_table
 from tests.fresh import opened
-from tests.unit.presented import wrong
+from tests.unit.shared.presented import wrong
 
 N = 600
 PEOPLE = pa.table(

@@ -29,7 +29,7 @@ from hubbub.serialization.canonical import read
 from hubbub.tables.engine import ExactCounts, Joint
 from hubbub.verification import verify
 from tests.fresh import enter, save_over
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 N = 600
 PEOPLE = pa.table(

@@ -23,8 +23,8 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.tables.protection import Noise
 from hubbub.verification import verify
 from tests.fresh import enter, played, save_over, unsigned
-from tests.unit.forged import wrong
-from tests.unit.saved import sign
+from tests.unit.shared.forged import wrong
+from tests.unit.shared.saved import sign
 
 
 def asked(most: int, **words: Any) -> Sum:

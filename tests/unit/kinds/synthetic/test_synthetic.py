@@ -26,7 +26,7 @@ from hubbub.query_classes.marginals.junction_tree import GraphicalModel, counted
 from hubbub.query_classes.residual import Residual
 from hubbub.verification import verify
 from tests.fresh import enter, save_over, unsigned
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 DRAWS = np.random.default_rng(2)
 A = DRAWS.integers(0, 5, 4000)

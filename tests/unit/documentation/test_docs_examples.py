@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from hubbub.cli.main import commands
 from hubbub.demo import addresses, gossip, millbrook
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 CLUB = DOCS / "tutorials" / "club-election.md"  # needs the export that stands in it
 ELSEWHERE = {CLUB, DOCS / "tutorials" / "audit.md", DOCS / "tutorials" / "studio.md"}  # have tests of their own

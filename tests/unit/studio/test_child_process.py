@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from hubbub import children
+from hubbub.runtime import child_process
 from hubbub.studio.answers import Answers, soon
+from tests.unit.shared.workbooks import sheet_of
 from tests.unit.studio.opened import CSV, FILLED, Opened, plain
 from tests.unit.studio.opened import opened as open_studio
-from tests.unit.workbooks import sheet_of
 
 pytest.importorskip("python_calamine")
 
-SOURCE = Path(children.__file__).parent
+SOURCE = Path(child_process.__file__).parents[1]
 OURS = ("hubbub.engines.files.excel_reader", "hubbub.studio.background", "hubbub.studio.work.worker")
 PLANTED = (
     *("pickle", "csv", "json", "struct", "runpy", "multiprocessing", "datetime", "decimal", "sitecustomize"),
@@ -61,8 +61,8 @@ def ran(folder: Path) -> str:
 def test_what_lies_beside_the_tables_does_not_run(planted: Path, module: str) -> None:
     asked = {"path": str(planted / "sheet.xlsx"), "name": None, "memory": 8 << 30, "seconds": 60, "close": True}
     given = b"" if module.endswith("beside") else json.dumps(asked).encode()
-    start = children.command(module)
-    done = subprocess.run(start, input=given, capture_output=True, cwd=children.NEUTRAL, check=False)
+    start = child_process.command(module)
+    done = subprocess.run(start, input=given, capture_output=True, cwd=child_process.NEUTRAL, check=False)
     assert ran(planted) == ""
     assert done.returncode == 0, done.stderr
     assert bool(done.stdout) is (module != "hubbub.studio.background")
@@ -75,10 +75,10 @@ def test_it_would_run_if_they_were_started_as_usual(planted: Path) -> None:
 
 
 def test_a_studio_among_planted_modules_releases_plans_and_reads_sheets(planted: Path) -> None:
-    sys.path[:] = children.safe_path()  # as the server of the studio does
+    sys.path[:] = child_process.safe_path()  # as the server of the studio does
     with open_studio(planted) as studio:
         studio.app_state.answers.warm()
-        assert _slow(studio.app_state.answers, "where", partial(os.getcwd)) == children.NEUTRAL
+        assert _slow(studio.app_state.answers, "where", partial(os.getcwd)) == child_process.NEUTRAL
         assert studio.get("/publish/table", params={"file": "sheet.xlsx", "named": "1"})[0] == 200
         page = studio.released({**FILLED, "who": "column:id"})
         assert "Published" in plain(page)
@@ -100,9 +100,9 @@ def test_an_installation_is_found_wherever_it_is() -> None:
     """A checkout on a relative PYTHONPATH, seen from its own folder; and one that lies in the current folder itself."""
     ask = "import hubbub; print(hubbub.__file__)"
     code = (
-        "import subprocess, sys; from hubbub import children; start = children.command('hubbub.studio.background'); "
+        "import subprocess, sys; from hubbub.runtime import child_process; start = child_process.command('hubbub.studio.background'); "
         f"start[3] = start[3].partition('import runpy')[0] + {ask!r}; "
-        "print(subprocess.run(start, capture_output=True, text=True, cwd=children.NEUTRAL).stdout, end='')"
+        "print(subprocess.run(start, capture_output=True, text=True, cwd=child_process.NEUTRAL).stdout, end='')"
     )
     for where, path in ((SOURCE.parents[1], SOURCE.parent.name), (SOURCE.parent, "."), (SOURCE.parent, "")):
         env = {**os.environ, "PYTHONPATH": path}
@@ -116,7 +116,7 @@ def test_the_studio_outlives_a_reader_that_crashes(opened: Opened, monkeypatch: 
     sheet_of(opened.folder / "people.xlsx", ROWS)
     dying = [sys.executable, "-c", "import os; os.abort()"]
     with monkeypatch.context() as crashing:
-        crashing.setattr(children, "command", lambda module: dying)
+        crashing.setattr(child_process, "command", lambda module: dying)
         status, text = opened.get("/publish/table", params={"file": "people.xlsx"})
     assert status == 400
     assert "The Excel file could not be read" in plain(text)
@@ -130,7 +130,7 @@ OTHER = ("multiprocessing", "pty", "os.system", "os.popen", "os.fork", "os.exec"
 
 
 def unsafe(source: str) -> Iterator[str]:
-    """Processes that a module starts otherwise than by `children.command` in `children.NEUTRAL`."""
+    """Processes that a module starts otherwise than by `child_process.command` in `child_process.NEUTRAL`."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             told = ast.unparse(node)
@@ -142,7 +142,7 @@ def unsafe(source: str) -> Iterator[str]:
             if (
                 name.startswith(OTHER)
                 or (starts and node.func.attr == "create_subprocess_shell")
-                or (starts and not ("children.command(" in told and "cwd=children.NEUTRAL" in told))
+                or (starts and not ("child_process.command(" in told and "cwd=child_process.NEUTRAL" in told))
             ):
                 yield told
 
@@ -151,5 +151,5 @@ def test_every_process_starts_so() -> None:
     found = {path: list(unsafe(path.read_text(encoding="utf-8"))) for path in SOURCE.rglob("*.py")}
     assert {path.name: each for path, each in found.items() if each} == {}
     planted = "import multiprocessing", "import subprocess\nsubprocess.run(['ls'])", "import os\nos.system('ls')"
-    for source in (*planted, "subprocess.Popen(children.command('a'))"):
+    for source in (*planted, "subprocess.Popen(child_process.command('a'))"):
         assert list(unsafe(source)), source

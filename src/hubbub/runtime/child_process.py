@@ -35,8 +35,8 @@ def command(module: str) -> list[str]:
 def safe_path() -> list[str]:
     """Where this process looks for modules, as absolute paths: without the current folder and that of the script,
     unless Hubbub itself, or Python, is installed there."""
-    installed = {*sysconfig.get_paths().values(), str(Path(__file__).parents[1])}
-    shunned = {*map(os.path.realpath, _beside())} - {*map(os.path.realpath, installed)}
+    installed = {*sysconfig.get_paths().values(), str(Path(__file__).parents[2])}
+    shunned = {*map(os.path.realpath, _folders_of_the_caller())} - {*map(os.path.realpath, installed)}
     try:
         known = [os.path.abspath(each) for each in sys.path]
     except OSError:  # the current folder was removed
@@ -44,7 +44,7 @@ def safe_path() -> list[str]:
     return [each for each in known if os.path.realpath(each) not in shunned]
 
 
-def _beside() -> list[str]:
+def _folders_of_the_caller() -> list[str]:
     """The folders in which Python looks only because somebody is there."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
     found = [] if script is None else [os.path.dirname(script)]

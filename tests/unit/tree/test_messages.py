@@ -20,7 +20,7 @@ from hubbub.errors import in_python, in_shell
 from hubbub.opening import open as open_table
 from hubbub.protocol.option import options_of
 
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE = Path(__file__).parents[3] / "src"
 ERRORS = ("WrongUse", "Refused", "CheckFailed", "FloatRefused")
 LONGEST = 330  # signs, what is filled in aside
 PRIVATE = re.compile(r"\b(vouch\w*|told (?!how)|axis|axes|payload|wire|adjacency|engine|tuple|dataclass)\b")

@@ -16,7 +16,7 @@ from hubbub.release import save
 from hubbub.serialization.canonical import canonical
 from hubbub.verification import load
 from tests.fresh import enter
-from tests.unit.asked import TOWNS
+from tests.unit.shared.histogram_requests import TOWNS
 
 DAYS = [date(9999, 12, 31), date(2024, 2, 29), None]
 TABLE = pa.table(

@@ -9,7 +9,7 @@ import pytest
 
 import hubbub
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 PAGES = sorted(
     [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "tests").glob("*.md"), *(ROOT / "benchmarks").glob("*.md")]

@@ -12,7 +12,7 @@ from hubbub.channels.subsample import Subsampled
 from hubbub.kinds.histogram.request import histogram
 from hubbub.registry import names as kinds
 
-PAGE = Path(__file__).parents[2] / "docs" / "tightness.md"
+PAGE = Path(__file__).parents[3] / "docs" / "tightness.md"
 REASONS = {why for _, why in WHY}
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import hubbub
-from hubbub import progress
-from hubbub.progress import VARIABLE, is_watched, working
+from hubbub.runtime import progress
+from hubbub.runtime.progress import VARIABLE, is_watched, working
 
 TEN_THOUSAND = "id,town\n" + "".join(f"{i},{('Bath', 'York')[i % 2]}\n" for i in range(10_000))
 

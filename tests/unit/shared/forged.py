@@ -10,7 +10,7 @@ import pytest
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import Checked
 from tests.fresh import unsigned
-from tests.unit.saved import sign
+from tests.unit.shared.saved import sign
 
 BASE: dict[str, Any] = {
     "bins": [{"is": "Values", "column": "town", "values": ["Bath"], "null": False, "other": True, "reads": ""}],

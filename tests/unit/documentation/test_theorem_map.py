@@ -102,9 +102,11 @@ def test_every_line_of_the_errata_names_its_test_or_says_why_there_is_none() -> 
         "none",
         "`tests/unit/sampling`",
         "`tests/unit/test_nothing.py`",
-        "`tests/unit/test_theorem_map.py` (`test_of_nothing`)",
+        "`tests/unit/documentation/test_theorem_map.py` (`test_of_nothing`)",
     ],
 )
 def test_an_erratum_without_its_test_is_found(cell: str) -> None:
     assert _unchecked(f"| where | printed | wrong | instead | {cell} |")
-    assert not _unchecked("| w | p | w | i | `tests/unit/test_theorem_map.py` (`test_a_wrong_row_is_found`) |")
+    assert not _unchecked(
+        "| w | p | w | i | `tests/unit/documentation/test_theorem_map.py` (`test_a_wrong_row_is_found`) |"
+    )
