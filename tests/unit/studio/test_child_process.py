@@ -60,7 +60,7 @@ def ran(folder: Path) -> str:
 @pytest.mark.parametrize("module", OURS)
 def test_what_lies_beside_the_tables_does_not_run(planted: Path, module: str) -> None:
     asked = {"path": str(planted / "sheet.xlsx"), "name": None, "memory": 8 << 30, "seconds": 60, "close": True}
-    given = b"" if module.endswith("beside") else json.dumps(asked).encode()
+    given = b"" if module.endswith("background") else json.dumps(asked).encode()
     start = child_process.command(module)
     done = subprocess.run(start, input=given, capture_output=True, cwd=child_process.NEUTRAL, check=False)
     assert ran(planted) == ""
