@@ -216,6 +216,7 @@ FIRST_CASE: Final = (
     "test_readings.py::test_59_*",
     "test_readings.py::test_numbers_are_read_*",
     "test_unlisted.py::test_a_larger_share_*",
+    "test_repeated_ids.py::test_*",
     "test_certificate.py::test_a_certificate_holds_identifiers_*",
     "test_bin_sql.py::test_numbers_of_every_type_*",
     "test_losses.py::test_nobody_loses_more_*",

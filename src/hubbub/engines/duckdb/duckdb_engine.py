@@ -26,6 +26,7 @@ from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
 from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
+from hubbub.engines.duckdb.repeated_ids import IdReader, are_many
 from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.join import KEYS
@@ -52,9 +53,9 @@ from hubbub.tables.engine import (
 )
 from hubbub.tables.identity import Identity
 from hubbub.tables.kept_rows import KeptRows
-from hubbub.tables.schema import Schema, resolved
+from hubbub.tables.schema import ColumnType, Schema, resolved
 from hubbub.tables.schema import column as known
-from hubbub.tables.sketch import IdObserver
+from hubbub.tables.sketch import Chosen, IdObserver
 
 _WORDS = "hubbub_words"
 
@@ -212,7 +213,7 @@ class DuckDB:
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
         reports_unreadable = self._unreadable.is_counted(unreadable(questions, people.columns))
-        who = None if person is None else identifier(person)
+        who = None if person is None else self._to_read_again(identifier(person))
         query = joint_query(
             questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
         )
@@ -286,7 +287,7 @@ class DuckDB:
         person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is MultiRowPolicy.REFUSE:
             self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
-            return self._rows(question, axes, people, person)
+            return self._rows(question, axes, people, self._to_read_again(person))
         bad = bad_cells(question, axes, people.columns)
         if question.repeats is MultiRowPolicy.ANY_ROW:
             self._count_rows(bad, who, used, people)
@@ -364,12 +365,17 @@ class DuckDB:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
 
+    def _to_read_again(self, person: str) -> str | None:
+        """The person column, where another reading may leave out other rows than the one in which everybody had an id:
+        a record of a CSV goes for a cell that is read."""
+        return None if self._unreadable.taken_out is None else person
+
     def _rows(
         self, question: CountQuery, axes: tuple[Countable, ...], people: Relation, person: str | None
     ) -> ExactCounts:
         """Each row is a person."""
         if question.plain:
-            return self._every_row(axes, people, question.person)
+            return self._every_row(axes, people, person, question.person)
         reports_unreadable = self._unreadable.is_counted(bad_cells(question, axes, people.columns))
         sql_of = partial(
             measured_query,
@@ -392,9 +398,10 @@ class DuckDB:
             counted, _, _ = answer(self.arrow(sql_of(very_many=True)), question, reports_unreadable=reports_unreadable)
         return counted
 
-    def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
+    def _every_row(
+        self, axes: tuple[Countable, ...], people: Relation, person: str | None, name: str | None
+    ) -> ExactCounts:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
-        person = None if name is None else identifier(name)
         if not axes or not self._unreadable.is_counted(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
         self._unreadable.forget()
@@ -416,7 +423,7 @@ class DuckDB:
             names = ", ".join(map(identifier, columns))
             found = self.arrow((f"SELECT {names} FROM {people.sql}", []))
             self._unreadable.check(found.num_rows, 0, person)
-            if are_several(self._query, people.columns[person], people.sql):
+            if self._repeated(people.columns[person], people, None)[0]:
                 raise Refused(KEYS)
             return found
 
@@ -480,14 +487,21 @@ class DuckDB:
         raise WrongUse(_UNCOUNTABLE)
 
     def _one_row_each(self, who: Column, people: Relation, several: str = ONE_ROW_EACH) -> None:
-        if self._observer is None:
-            found, chosen = are_several(self._query, who, people.sql), None
-        else:
-            found, chosen = distinct_people(self._query, who, people.sql, self._observer)
+        found, chosen = self._repeated(who, people, self._observer)
         if found:
             raise Refused(NO_ID if found > 1 else several)
         if self._observer and chosen:
             self._observer.on_chosen(chosen)
+
+    def _repeated(self, who: Column, people: Relation, observer: IdObserver | None) -> tuple[int, Chosen | None]:
+        """2 if a row has no id, else 1 if somebody has several rows, else 0; and who is there, if anybody asks."""
+        # A text of a database may have a collation, by which unlike texts are one; its hash knows nothing of that.
+        collated = self._catalog and who.kind is ColumnType.TEXT
+        if not collated and are_many(self._query, who, people.sql):
+            return IdReader(self._connection, _Failed(_UNCOUNTABLE), who, people.sql, observer).repeated()
+        if observer is None:
+            return are_several(self._query, who, people.sql), None
+        return distinct_people(self._query, who, people.sql, observer)
 
     def _collect(self, query: Query) -> ExactCounts:
         (codes, counts), found = self._fetched(query, 1)

@@ -37,10 +37,10 @@ def check_one_row_each(
 
     A line of a CSV may be left out for a cell that is read, so the cells that are `used` are read here.
     """
-    cell, below = identifier(column.name), _threshold(query, column, people, observer)
+    cell, below = identifier(column.name), threshold(query, column, people, observer)
     cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(used))
     counts = ", ".join(f"count(c{i})" for i in range(len(used)))
-    rows = f"SELECT {cell} AS who, {cells}, {bad} AS bad, {_rank(cell, column)} AS rank FROM {people}"
+    rows = f"SELECT {cell} AS who, {cells}, {bad} AS bad, {rank(cell, column)} AS rank FROM {people}"
     lowest = _lowest(_ROWS * observer.most, below)
     counted = f"SELECT count(*) AS n, count(*) FILTER (WHERE bad) AS unreadable, {counts}, {lowest} FROM ({rows})"
     ((found, wrong, ids, ranks),) = query(
@@ -67,9 +67,9 @@ def are_several(query: Ask, column: Column, people: str) -> int:
 
 def distinct_people(query: Ask, column: Column, people: str, observer: IdObserver) -> tuple[int, Chosen]:
     """Whether a row has no id or somebody several rows, as above, and the people with the lowest ranks."""
-    cell, below = identifier(column.name), _threshold(query, column, people, observer)
+    cell, below = identifier(column.name), threshold(query, column, people, observer)
     groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
-    ranked = f"SELECT who, n, {_rank('who', column)} AS rank FROM ({groups})"
+    ranked = f"SELECT who, n, {rank('who', column)} AS rank FROM ({groups})"
     sql = (
         f"SELECT several, {_texts(column)}, ranks FROM (SELECT {_SEVERAL} AS several, "
         f"{_lowest(observer.most, below)} FROM ({ranked}))"
@@ -78,18 +78,31 @@ def distinct_people(query: Ask, column: Column, people: str, observer: IdObserve
     return int(found), _chosen(query, ids, ranks, below, observer.most)
 
 
+def lowest_of(query: Ask, column: Column, gathered: str, below: int, observer: IdObserver) -> Chosen:
+    """The people with the lowest ranks, of a relation with everybody, as `who`, whose rank is below that."""
+    ranked = f"SELECT who, {rank('who', column)} AS rank FROM {gathered}"
+    lowest = f"SELECT {_lowest(observer.most, below)} FROM ({ranked})"
+    ((ids, ranks),) = query(f"SELECT {_texts(column)}, ranks FROM ({lowest})", observer.turn)
+    return _chosen(query, ids, ranks, below, observer.most)
+
+
 def _chosen(query: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:
     way = "-".join(f"{part:016x}" for part in query(_WAY)[0])
     limit = below if ranks is None or len(ranks) < most else ranks[-1]  # equals of the last one may be left out
     return Chosen(way, tuple(ids or ()), tuple(ranks or ()), limit)
 
 
-def _threshold(query: Ask, column: Column, people: str, observer: IdObserver) -> int:
+def threshold(query: Ask, column: Column, people: str, observer: IdObserver) -> int:
     """The rank from which on nobody is looked at, so that few are. The engine guesses how many rows there are; a wrong
     guess makes the choice smaller or dearer, never wrong."""
-    plan = json.loads(query(f"EXPLAIN (FORMAT JSON) SELECT {identifier(column.name)} FROM {people}")[-1][1])
-    rows, enough = max(_cardinalities(plan), default=0), _SPARE * observer.most
+    rows, enough = guessed_rows(query, column, people), _SPARE * observer.most
     return EVERYBODY if rows <= enough else EVERYBODY * enough // rows
+
+
+def guessed_rows(query: Ask, column: Column, people: str) -> int:
+    """How many rows there are, as the engine believes before it reads them."""
+    plan = json.loads(query(f"EXPLAIN (FORMAT JSON) SELECT {identifier(column.name)} FROM {people}")[-1][1])
+    return max(_cardinalities(plan), default=0)
 
 
 def _cardinalities(plan: Any) -> Iterator[int]:
@@ -112,7 +125,8 @@ def _texts(column: Column) -> str:
     return f"[{text if number is None else f'coalesce(CAST({number} AS VARCHAR), {text})'} FOR x IN ids]"
 
 
-def _rank(cell: str, column: Column) -> str:
+def rank(cell: str, column: Column) -> str:
+    """The rank of an id, 0..2^64-1; the secret number is its parameter."""
     number = _number(cell, column)
     own = f"hash(TRY_CAST({cell} AS VARCHAR))"
     if column.number is not None and column.number.type in _PLAIN:

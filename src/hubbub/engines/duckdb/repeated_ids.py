@@ -1,0 +1,199 @@
+"""Whether a row has no id or somebody several rows, in one reading of the ids, in little memory at any size.
+
+Whole numbers of a range that fits are ticked off in an array with a byte for each number: there are as many ticks as
+rows exactly if none comes twice. Other ids leave the engine as 64-bit hashes of its own, of which those that come more
+than once are found exactly (:mod:`hubbub.engines.duckdb.repeated_words`). Equal ids have equal hashes, so nobody with several
+rows is among the others, and the ids of these few are compared themselves. The range of the numbers is a guess, since a
+file may say wrong things about its values: if a number lies outside, everything is done by hashes.
+
+In the same reading those with low ranks are gathered, for whoever wants to know who is in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb.cell_sql import identifier
+from hubbub.engines.duckdb.connection import TROUBLE, batches_of, rows_of
+from hubbub.engines.duckdb.people_sql import Ask, are_several, guessed_rows, lowest_of, rank, threshold
+from hubbub.engines.duckdb.repeated_words import RepeatedWords, Words
+from hubbub.errors import WrongUse
+from hubbub.tables.schema import ColumnType
+from hubbub.tables.sketch import EVERYBODY, Chosen, IdObserver
+
+LARGEST: Final = 1 << 29  # numbers in a range that are ticked off, a byte for each
+MANY: Final = 1 << 18  # rows, from which on ids are read so; a few are grouped, which loads less
+KINDS: Final = (ColumnType.INTEGER, ColumnType.TEXT, ColumnType.DECIMAL, ColumnType.FLOAT)
+"""Of ids that can leave the engine, whatever is stored."""
+
+_SPARSE: Final = 64  # times as many numbers as rows are too many to look through, unless they are few
+_FEW: Final = 1 << 22
+_TOGETHER: Final = 1 << 16  # hashes whose ids are compared in one reading
+_HELD: Final = 1 << 21  # ids that are gathered before the lowest among them are taken
+_GATHERED: Final = "hubbub_gathered"
+_SUSPECTS: Final = "hubbub_suspects"
+
+
+def are_many(query: Ask, column: Column, people: str) -> bool:
+    """Whether ids of this kind, of so many rows, are better read by an :class:`IdReader` than grouped."""
+    return column.kind in KINDS and guessed_rows(query, column, people) >= MANY
+
+
+def hashed(cell: str) -> str:
+    """The engine's hash of an id: 64 bits."""
+    return f"hash({cell})"
+
+
+@dataclass(slots=True)
+class IdReader:
+    """Reads the ids of a relation once; `observer` wants to know some of them."""
+
+    connection: duckdb.DuckDBPyConnection
+    trouble: WrongUse
+    column: Column
+    people: str
+    observer: IdObserver | None = None
+    _gathered: list[pa.Array] = field(default_factory=list)
+    _held: int = 0
+    _below: int = EVERYBODY
+
+    def repeated(self) -> tuple[int, Chosen | None]:
+        """2 if a row has no id, else 1 if somebody has several rows, else 0; and the people with the lowest ranks.
+
+        Guarantee: exact, whatever the hash is: equal ids have equal hashes, and ids with equal hashes are compared.
+        """
+        if self.observer is not None:
+            self._below = threshold(self._query, self.column, self.people, self.observer)
+        span = self._span()
+        found = None if span is None else self._by_numbers(*span)
+        if found is None:
+            self._gathered, self._held = [], 0
+            found = self._by_hashes()
+        return found, None if found or self.observer is None else self._lowest(self.observer)
+
+    def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return rows_of(self.connection, sql, self.trouble, values)
+
+    def _stream(self, sql: str, values: list[Any]) -> Iterator[pa.RecordBatch]:
+        return batches_of(self.connection, sql, values, self.trouble)[1]
+
+    # --- whole numbers --------------------------------------------------------------------------------------------
+
+    def _span(self) -> tuple[int, int] | None:
+        """The least and the greatest id, as the engine believes, where an array has room for all between them."""
+        if self.column.kind is not ColumnType.INTEGER:
+            return None
+        cell = identifier(self.column.name)
+        least, most, rows = self._query(f"SELECT min({cell}), max({cell}), count(*) FROM {self.people}")[0]
+        if least is None or most - least >= min(LARGEST, max(_FEW, _SPARSE * rows)):
+            return None
+        return (least, most) if least >= -(1 << 63) and most < 1 << 63 else None
+
+    def _by_numbers(self, least: int, most: int) -> int | None:
+        """As :meth:`repeated`; None if a row has no id, or one that is not where the engine believed it."""
+        cell, size = identifier(self.column.name), most - least + 1
+        low, values = self._is_low()
+        place = f"TRY_CAST(TRY(CAST({cell} AS BIGINT) - CAST('{least}' AS BIGINT)) AS UINTEGER)"
+        ticks, rows = np.zeros(size, np.uint8), 0
+        for batch in self._stream(f"SELECT {place}{low and f', CAST({low} AS UTINYINT)'} FROM {self.people}", values):
+            if batch.column(0).null_count:
+                return None
+            places = np.from_dlpack(batch.column(0))
+            if int(places.max(initial=0)) >= size:
+                return None
+            ticks[places] = 1
+            rows += len(places)
+            if self.observer is not None:
+                chosen = places[np.from_dlpack(batch.column(1)).view(np.bool_)] if low else places
+                self._gather(pa.array(chosen.astype(np.int64) + least))
+        return int(np.count_nonzero(ticks) < rows)
+
+    # --- others ---------------------------------------------------------------------------------------------------
+
+    def _by_hashes(self) -> int:
+        """As :meth:`repeated`."""
+        cell = identifier(self.column.name)
+        low, values = self._is_low()
+        read = "" if self.observer is None else f", CASE WHEN {low} THEN {cell} END" if low else f", {cell}"
+        no_id = self._query(f"SELECT {hashed(f'CASE WHEN FALSE THEN {cell} END')} FROM {self.people} LIMIT 1")
+        of_nobody = np.array(no_id, np.uint64).ravel()
+        is_missing = False
+        with RepeatedWords() as words:
+            for batch in self._stream(f"SELECT {hashed(cell)}{read} FROM {self.people}", values):
+                some: Words = np.from_dlpack(batch.column(0))  # type: ignore[assignment]
+                is_missing = is_missing or bool((some == of_nobody).any())
+                words.add(some)
+                if self.observer is not None:
+                    self._gather(batch.column(1).drop_null() if low else batch.column(1))
+            return self._compared(words.repeated(), of_nobody if is_missing else of_nobody[:0])
+
+    def _compared(self, repeated: Iterator[Words], first: Words) -> int:
+        """As :meth:`repeated`, by the ids with these hashes: the `first`, of which a row with no id has one, and others
+        until somebody with several rows is found."""
+        suspects = first
+        for some in repeated:
+            suspects = np.concatenate((suspects, some))
+            while len(suspects) >= _TOGETHER:
+                if found := self._looked(suspects[:_TOGETHER]):
+                    return found
+                suspects = suspects[_TOGETHER:]
+        return self._looked(suspects) if len(suspects) else 0
+
+    def _looked(self, suspects: Words) -> int:
+        self.connection.register(_SUSPECTS, pa.table({"word": suspects}))
+        try:
+            cell = identifier(self.column.name)
+            few = f"SELECT {cell} FROM {self.people} WHERE {hashed(cell)} IN (SELECT word FROM {_SUSPECTS})"
+            return are_several(self._query, self.column, f"({few})")
+        finally:
+            with suppress(*TROUBLE):
+                self.connection.unregister(_SUSPECTS)
+
+    # --- who is there ---------------------------------------------------------------------------------------------
+
+    def _is_low(self) -> tuple[str, list[Any]]:
+        """Whether the rank of a row is low, as SQL; empty where everybody's is, or nobody asks."""
+        if self.observer is None or self._below >= EVERYBODY:
+            return "", []
+        ranked = rank(identifier(self.column.name), self.column)
+        return f"{ranked} < {self._below}::UBIGINT", [self.observer.turn]
+
+    def _gather(self, ids: pa.Array) -> None:
+        """Note ids. They are few, unless the engine did not know how many rows there are."""
+        self._gathered.append(ids)
+        self._held += len(ids)
+        if self._held < _HELD or self.observer is None:
+            return
+        with self._beside() as cursor:
+            ranked = f"SELECT who, {rank('who', self.column)} AS rank FROM {_GATHERED} WHERE who IS NOT NULL"
+            sql = f"SELECT who FROM ({ranked}) ORDER BY rank LIMIT {self.observer.most}"
+            self._gathered = [
+                batch.column(0) for batch in batches_of(cursor, sql, [self.observer.turn], self.trouble)[1]
+            ]
+        self._held = sum(map(len, self._gathered))
+
+    def _lowest(self, observer: IdObserver) -> Chosen:
+        with self._beside() as cursor:
+            return lowest_of(
+                lambda sql, *values: rows_of(cursor, sql, self.trouble, values),
+                self.column,
+                _GATHERED,
+                self._below,
+                observer,
+            )
+
+    @contextmanager
+    def _beside(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The gathered ids as a table, for another query than the one that runs."""
+        ids = pa.chunked_array(self._gathered or [pa.array([], pa.int64())])
+        with self.connection.cursor() as cursor:
+            cursor.register(_GATHERED, pa.table({"who": ids}))
+            yield cursor
