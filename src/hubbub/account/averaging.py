@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from hubbub.errors import WrongUse
@@ -10,6 +9,7 @@ from hubbub.numeric.exact import Exact
 from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_loss, a_size
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.averages import THEOREM, Average, epsilon_for, scale_for
 
 _BESIDE: Final = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
 from typing import Annotated, Any, Final
@@ -46,6 +45,7 @@ from hubbub.numeric.exact import Exact, Infinite, ball, precision
 from hubbub.numeric.format import numbers
 from hubbub.numeric.limits import a_delta, a_rate, a_size
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 
 TARGETS: Final = (
     "differential",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -26,6 +25,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.numeric.exact import INFINITY, Loss
 from hubbub.numeric.limits import a_delta, a_loss, a_rate, a_size
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

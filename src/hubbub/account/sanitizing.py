@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from hubbub.numeric.exact import Exact, Loss
 from hubbub.numeric.format import numbers, numbers_down, short
 from hubbub.numeric.limits import a_delta, a_loss, a_size
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 

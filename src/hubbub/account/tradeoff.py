@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
@@ -14,6 +14,7 @@ from hubbub.numeric.exact import Exact, Infinite, Loss, rounded
 from hubbub.numeric.format import bounded, numbers, short
 from hubbub.numeric.limits import a_delta, a_loss
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.amplification import Amplified
 
 POINTS: Final = 61  # of a curve

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Final, TypeAlias
@@ -23,6 +22,7 @@ from hubbub.audit.outcomes import Bools, Event, Heap, OneOf, heap, joined, propo
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, loss, lower, rational, rounded, to_text
+from hubbub.runtime.frozen import dataclass
 
 Experiment: TypeAlias = Callable[[int], Sequence[object]]
 """So many fresh outcomes."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -20,6 +19,7 @@ from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.numeric.exact import INFINITY, PRECISION, Infinite, Loss, ball, exp, integer, precision, rational, to_text
+from hubbub.runtime.frozen import dataclass
 
 Data: TypeAlias = tuple[int, ...]
 """kind -> number of people"""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import Any
 
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.runtime.frozen import dataclass
 
 
 class Depth(Enum):

@@ -16,7 +16,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from numbers import Number
@@ -31,6 +30,7 @@ from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.noise.source import Record, RecordingSource, ScriptedSource, Source, SystemSource, Words
 from hubbub.numeric.exact import Exact, rational, rounded, to_text
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.frozen import dataclass
 
 _KEYS: Final = 10_000  # rows whose keys are compared
 _SAMPLING: Final = "hubbub.sampling."  # draws people

@@ -9,7 +9,6 @@ so outcomes from 0 to K tell everything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any, Final
@@ -33,6 +32,7 @@ from hubbub.numeric.exact import (
     to_text,
     upper,
 )
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 _MOST: Final = 600_000  # people times rows for which every database is looked at

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
@@ -47,6 +46,7 @@ from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance, listed
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.cell_format import Missing
 
 DIGITS: Final = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
@@ -23,6 +23,7 @@ from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Reading, read
 from hubbub.numeric.exact import Exact, Infinite, integer, loss, positive, rational, to_text
+from hubbub.runtime.frozen import dataclass
 
 Options = Mapping[str, Any]
 

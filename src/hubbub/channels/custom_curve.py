@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Final
@@ -46,6 +46,7 @@ from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.indistinguishability import capped
 from hubbub.numeric.binomial import at_most, mass
 from hubbub.numeric.exact import Exact, Infinite, ball, exp, lower, positive, precision, rational, rounded, to_float
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.amplification import BINS, Amplified, Setting, delta_at, epsilon_at
 from hubbub.sampling.sampled_crowd import JOINING, LEAVING, Case
 

@@ -8,7 +8,6 @@ what a bin that is tried publishes: the same law as going through all of them, i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from flint import arb
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.published import Published
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -29,6 +28,7 @@ from hubbub.channels.visibility import STEADY, steady_from
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Loss, ball, exp, lower, rational
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 
 from flint import arb
 
 from hubbub.numeric.exact import Infinite, Loss, ball, exp, upper
+from hubbub.runtime.frozen import dataclass
 
 SUPPRESSED = "suppressed"
 """The tag of an outcome that shows no number (or how such a tag begins). Its value is 0 inside and null outside."""

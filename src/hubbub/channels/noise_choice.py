@@ -8,7 +8,6 @@ about u L2, where u depends on epsilon and delta. So the Gaussian is better wher
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -19,6 +18,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity, in_bins, least_variance
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, exp, precision, upper
+from hubbub.runtime.frozen import dataclass
 
 AUTO = "auto"
 NOISES = (AUTO, "geometric", "gaussian")

@@ -8,7 +8,6 @@ short proof. Together they answer whether a guarantee holds: proved, refuted wit
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -28,6 +27,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, lower, rounded, to_text, upper
+from hubbub.runtime.frozen import dataclass
 
 Checkable: TypeAlias = DifferentialPrivacy | CrowdBlending | OutlierPrivacy | SimpleOutlier | StaircaseOutlier
 """Guarantees that are properties of the channel alone."""

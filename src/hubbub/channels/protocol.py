@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
@@ -28,6 +27,7 @@ from hubbub.guarantees.derivation import Theorem
 from hubbub.guarantees.verdict import Verdict
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, Loss, ball, rational
+from hubbub.runtime.frozen import dataclass
 
 LARGEST_COUNT = 2**62
 """Counts above this are refused: a published value must fit 64 bits with its noise."""

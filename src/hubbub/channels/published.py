@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,6 @@ to be of one sample (two thinnings are two samples), or when sums and not counts
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -38,6 +37,7 @@ from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.numeric.binomial import at_most, masses
 from hubbub.numeric.exact import Infinite, positive, rational, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.amplified import Setting, epsilon_at
 from hubbub.sampling.sampled_crowd import Case
 

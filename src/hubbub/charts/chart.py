@@ -10,7 +10,6 @@ import html
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from hubbub.charts.page import page
 from hubbub.charts.style import FONTS, INK, MARKS, WIDTHS
 from hubbub.charts.svg import TEXT, px, text_length, text_lines
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 ENDINGS: Final = (".html", ".png", ".svg")
 _MARGIN: Final = 16

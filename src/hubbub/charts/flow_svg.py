@@ -9,11 +9,11 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
+from hubbub.runtime.frozen import dataclass
 
 _COLOURS: Final = 5  # that are told apart from one another and from grey
 

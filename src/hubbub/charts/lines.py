@@ -8,11 +8,11 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
+from hubbub.runtime.frozen import dataclass
 
 KINDS: Final = 6  # series that look different
 _HIGH: Final = 230

@@ -13,13 +13,13 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from hubbub.charts.language import localized, translate
 from hubbub.charts.style import WIDTHS
 from hubbub.protocol.drawing import Mark
+from hubbub.runtime.frozen import dataclass
 
 LINE, _BAR, _BETWEEN = 15, 13, 7  # pixels: of a line of text, a bar, the room between two bars
 _HIGH: Final = {"one": 240, "several": 110}  # of upright bars

@@ -6,13 +6,13 @@ that who knows where somebody lives and how the street votes knows how they vote
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.graphs.graph import Graph, simple
+from hubbub.runtime.frozen import dataclass
 
 PEOPLE: Final = 6_000
 STREETS: Final = 100

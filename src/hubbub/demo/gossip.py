@@ -8,7 +8,6 @@ kind: nothing that random people and those around them would not have told.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from functools import cache
 from math import isqrt
 from pathlib import Path
@@ -27,6 +26,7 @@ from hubbub.noise.source import Source
 from hubbub.opening import open_graph
 from hubbub.protocol.release import Release
 from hubbub.release import save
+from hubbub.runtime.frozen import dataclass
 
 OF: Final = ("average-degree",)
 MAX_DEGREE: Final = 25  # declared, like the next; nobody has as many friends

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from hubbub.opening import open as open_table
 from hubbub.protocol.release import Release
 from hubbub.publication.signed_files import published, remove
 from hubbub.release import save
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.labels import labels
 
 KEY: Final = "publisher.key"

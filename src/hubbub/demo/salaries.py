@@ -12,7 +12,6 @@ exact laws, without sampling, in floats: they are for reading and are no certifi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -31,6 +30,7 @@ from hubbub.noise.source import Source
 from hubbub.noise.uniform import below
 from hubbub.numeric.exact import INFINITY, to_float, to_text
 from hubbub.numeric.format import short
+from hubbub.runtime.frozen import dataclass
 
 Floats: TypeAlias = NDArray[np.float64]
 

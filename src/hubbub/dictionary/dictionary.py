@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.protocol.option import Option
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, parse, with_reading
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.schema import ColumnType, Schema, check

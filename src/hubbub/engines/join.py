@@ -14,11 +14,11 @@ counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.engines.column_names import distinct
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType, Schema, column
 
 KEYS: Final = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hubbub.engines.identity import of_files
 from hubbub.graphs.graph import Graph
 from hubbub.graphs.readers.loading import file_at, load
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
 
 

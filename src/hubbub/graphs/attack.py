@@ -7,7 +7,6 @@ people tell much less. The gap between the two guesses is what zero-knowledge pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import distinct
 from hubbub.numeric.exact import Exact, positive
+from hubbub.runtime.frozen import dataclass
 
 _RUNS: Final = 50
 

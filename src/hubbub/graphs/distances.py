@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from hubbub.errors import WrongUse
 from hubbub.graphs.components import connected_components
 from hubbub.graphs.graph import Graph
 from hubbub.graphs.statistics import Statistic
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

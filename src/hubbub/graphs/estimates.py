@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -11,6 +10,7 @@ from hubbub.graphs.samplers import error, estimate_of, seshadhri, seshadhri_inte
 from hubbub.graphs.statistics import Sampling, Size, Statistic, most
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import rounded, to_float, to_text
+from hubbub.runtime.frozen import dataclass
 
 NOT_PRIVATE: Final = (
     "These numbers come from real people and protect none of them: they are for you, not for publication."

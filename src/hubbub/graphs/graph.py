@@ -7,13 +7,12 @@ matters: whether a degree is odd depends on it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import MOST_VERTICES
+from hubbub.runtime.frozen import dataclass
 
 _SECOND = (1 << 32) - 1
 

@@ -19,7 +19,6 @@ These estimates protect nobody by themselves. They are what the simulator of a r
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
@@ -31,6 +30,7 @@ from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import below, distinct
 from hubbub.numeric.exact import Exact, ball, log, precision, rational, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ vertex differs from the truth by a bias of at most `bias`, and each of the k val
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 MOST_VERTICES = 2**31 - 1
 

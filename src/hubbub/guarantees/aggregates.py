@@ -8,13 +8,13 @@ classes of distributional privacy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.parameters import chance, settle, size
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

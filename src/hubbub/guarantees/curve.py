@@ -19,12 +19,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Exact, Infinite, Loss, integer, loss, positive, rational, to_text
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ removed. There, people of one bin are exactly interchangeable, and people of two
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, TypeAlias
@@ -30,6 +30,7 @@ from hubbub.guarantees.curve import Curve, Piece, flat
 from hubbub.guarantees.neighbours import Neighbours as Neighbours
 from hubbub.guarantees.parameters import chance, level, settle, size
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text
+from hubbub.runtime.frozen import dataclass
 
 NEVER: Fraction = Fraction(0)
 """The delta of a pure promise."""

@@ -8,7 +8,6 @@ assumptions have identifiers, which certificates keep for ever; what they are ca
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
@@ -17,6 +16,7 @@ from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.neighbours import Neighbours
 from hubbub.guarantees.people import People
 from hubbub.numeric.exact import Infinite, Loss, to_text
+from hubbub.runtime.frozen import dataclass
 
 GLP: Final = "Gehrke, Lui, Pass, Towards privacy for social networks, TCC 2011"
 GHLP: Final = "Gehrke, Hay, Lui, Pass, Crowd-blending privacy, CRYPTO 2012"

@@ -7,12 +7,12 @@ across unlike ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import Neighbours
+from hubbub.runtime.frozen import dataclass
 
 
 class Whose(Enum):

@@ -6,7 +6,7 @@ nobody knows who was taken. All releases of one survey see the one sample, so wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from typing import Final
@@ -17,6 +17,7 @@ from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, 
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.people import Whose
 from hubbub.numeric.exact import Infinite, Loss, to_text
+from hubbub.runtime.frozen import dataclass
 
 SURVEYED: Final = Theorem(
     "survey.poisson", "a secret survey that takes people with a chance of 1 over their weight", HERE

@@ -5,8 +5,9 @@ Take them apart with ``match`` or ``isinstance``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from hubbub.runtime.frozen import dataclass
 
 
 def _no_truth_value(answer: object) -> TypeError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, Unpack
 
 from hubbub.graphs.graph import Graph
@@ -11,6 +10,7 @@ from hubbub.kinds.graph.request import KIND
 from hubbub.kinds.options import GraphOptions
 from hubbub.protocol.option import documented
 from hubbub.protocol.release import Publish, Release
+from hubbub.runtime.frozen import dataclass
 
 
 class Links(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from hubbub.dictionary.dictionary import NONE, Dictionary
 from hubbub.errors import WrongUse
 from hubbub.protocol.option import Method, Option, documented_later
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.kinds import options as o

@@ -16,7 +16,7 @@ A release may follow others if one of these still says something about everybody
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 
@@ -44,6 +44,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey, surveyed
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text
+from hubbub.runtime.frozen import dataclass
 
 _NOT_TO_LEAVE = "it for one person replaced alone, since the number of people is enforced"
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"

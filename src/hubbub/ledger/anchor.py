@@ -13,12 +13,13 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused
 from hubbub.ledger import durable, lock, paths
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical, read
 
 ENDING: Final = ".anchor"

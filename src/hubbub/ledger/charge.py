@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -34,6 +34,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 SWAPPED: Final = Theorem(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hubbub.errors import Refused
 from hubbub.ledger import sources
@@ -13,6 +13,7 @@ from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import Account
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 from hubbub.tables.identity import Identity
 

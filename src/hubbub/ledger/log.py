@@ -12,11 +12,11 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical
 
 START: Final = "0" * 64  # what stands before the first entry

@@ -9,7 +9,7 @@ lock sees the first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from hubbub.ledger.running import Running
 from hubbub.ledger.sketch import Overlap, Sketch, can_compare, overlap, read
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 
 _NOT_DISJOINT: Final = (
     "people of this table may be in another period of the dataset, and `disjoint` declares that they are in none; leave it out, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Final
 
@@ -20,6 +20,7 @@ from hubbub.guarantees.people import Whose
 from hubbub.ledger.admission import Total, Totals
 from hubbub.numeric.exact import Infinite, Loss, to_text
 from hubbub.numeric.format import short
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 WINDOWS: Final = ("month", "quarter", "year")

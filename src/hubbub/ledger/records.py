@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, moment
 from hubbub.ledger.policy import Policy
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import restored
 
 RESERVED: Final = "reserved"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
@@ -13,6 +13,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
 from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, written
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body

@@ -8,7 +8,7 @@ did. The total is sealed in each entry, and `hubbub ledger check` works it out a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -30,6 +30,7 @@ from hubbub.guarantees.neighbours import one_relation
 from hubbub.ledger.admission import Entered, on_one_partition
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.exact_json import plain, restored
 

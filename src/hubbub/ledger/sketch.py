@@ -29,7 +29,7 @@ import base64
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
 from hubbub.numeric.distinct import distinct
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.sketch import EVERYBODY, Chosen
 
 MOST: Final = 4096

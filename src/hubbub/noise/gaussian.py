@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -32,6 +31,7 @@ from hubbub.noise.table import CertifiedTable, slices
 from hubbub.noise.uniform import below
 from hubbub.numeric.exact import Exact, exp, positive, to_text
 from hubbub.numeric.gaussian_sums import masses
+from hubbub.runtime.frozen import dataclass
 
 SMALLEST, LARGEST = Fraction(1, 10**4), Fraction(1 << 80)
 """Which s2 are drawn: narrower is next to no noise, and wider leaves 64 bits once in e^(2^42) draws."""

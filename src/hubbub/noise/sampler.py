@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -43,6 +42,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.noise.table import Cells, CertifiedTable, slices
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, loss, rational, to_text
+from hubbub.runtime.frozen import dataclass
 
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
 """The widest noise that is drawn. There is no largest epsilon: the law is exact there too, and nearly always 0."""

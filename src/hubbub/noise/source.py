@@ -27,7 +27,7 @@ import os
 import threading
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 import numpy as np
@@ -35,6 +35,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.runtime.frozen import dataclass
 
 Words = NDArray[np.uint64]
 

@@ -5,7 +5,6 @@ minimise cost x, where row_low <= matrix x <= row_high and low <= x <= high, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.numeric.sparse_rows import SparseRows
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,7 +7,6 @@ census, another town, invented rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from hubbub.numeric.exact import Exact, integer, rational, to_text
 from hubbub.plan.recoding import ladder
 from hubbub.plan.recoding import search as search_ladders
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, axis
 from hubbub.tables.engine import CountQuery, Engine
 from hubbub.tables.generalization import split

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -32,6 +31,7 @@ from hubbub.numeric.exact import Exact, Infinite, integer, rational, rounded, to
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, parse
 
 SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  # of the largest loss below k

@@ -14,7 +14,6 @@ usefulness and promise nothing to anybody.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -25,6 +24,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.numeric.exact import to_float
 from hubbub.plan.shape import Shape
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 

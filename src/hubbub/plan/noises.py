@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from hubbub.numeric.exact import Exact, ball, precision, rounded
 from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_delta, a_loss, a_size
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.contribution import ContributionBounds
 
 

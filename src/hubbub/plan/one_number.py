@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
@@ -13,6 +12,7 @@ from hubbub.numeric.format import numbers, numbers_down, short
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_rate
 from hubbub.plan.targets import Target, Want, epsilon_of, largest_rate, smallest_crowd, why_not
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.amplification import floor
 
 TARGETS: Final = ("k", "rate", "epsilon")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
@@ -21,6 +20,7 @@ from hubbub.plan.targets import Want
 from hubbub.protocol.option import option_help
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import declared_size, parse
 
 CONVENTION: Final = (

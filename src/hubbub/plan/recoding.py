@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import log2
 from typing import Final
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import UNITS, Axis, Discovered, axis
 from hubbub.tables.generalization import Grouped, Prefix, Ranges
 from hubbub.tables.schema import ColumnType

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -24,6 +23,7 @@ from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, axis, size
 from hubbub.tables.engine import CountQuery
 from hubbub.tables.schema import resolved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
@@ -15,6 +15,7 @@ from hubbub.protocol.option import option_help
 from hubbub.query_classes.series.blocks import Blocks, geometric_variance
 from hubbub.query_classes.series.choice import MOST_PERIODS, best_blocks, best_factor, least_factor
 from hubbub.query_classes.series.factor import Factor
+from hubbub.runtime.frozen import dataclass
 
 INCREMENTS: Final = "increments"
 BLOCKS: Final = "blocks"

@@ -6,13 +6,13 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact, integer, positive, rational
+from hubbub.runtime.frozen import dataclass
 
 MOST_BINS: Final = 10_000_000
 _STEEPEST: Final = 20

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Annotated, Any, Final
@@ -36,6 +35,7 @@ from hubbub.numeric.exact import Exact, positive
 from hubbub.numeric.format import readable
 from hubbub.numeric.limits import a_size
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import measured
 
 _MODEL: Final = 4000  # amounts that stand for all people

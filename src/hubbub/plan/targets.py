@@ -7,7 +7,6 @@ and what it returns was checked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Final
@@ -17,6 +16,7 @@ from hubbub.guarantees.indistinguishability import mixed
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, ball, integer, loss, precision, rational, rounded, to_text
 from hubbub.numeric.format import short
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.amplification import (
     Amplified,
     Setting,

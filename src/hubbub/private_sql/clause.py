@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 LONGEST: Final = 20_000  # signs of a query
 _UNIT: Final = ("privacy_unit_column", "rows_are_people", "one_row_per_person", "coverage")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
 from hubbub.private_sql.clause import STEP, PrivateQuery, parser
 from hubbub.private_sql.where import column_name
+from hubbub.runtime.frozen import dataclass
 
 GROUP, ROW = "contribution_bounds_per_group", "contribution_bounds_per_row"
 ALL_ROWS: Final = "1000000"  # a cap alone is what bounds a person

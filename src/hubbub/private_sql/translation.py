@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from hubbub.private_sql.clause import PrivateQuery, aggregate, parser, read_quer
 from hubbub.private_sql.mixture import is_summary, summary_words
 from hubbub.private_sql.query import ALL_ROWS, GROUP, ROW, Aggregate, Query, of_people, quoted, range_of
 from hubbub.private_sql.where import column_name, condition, value
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.privacy_unit import TAKEN
 
 _SPREADS: Final = {"VAR_POP": "variance", "STDDEV_POP": "std"}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.marginals.shares import precision
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import HasVariances
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import plain
 from hubbub.tables.bins import OTHER, Declared, Discovered, Values, declared_size, size
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from inspect import signature
@@ -44,6 +44,7 @@ from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import integer, positive, rational, rounded, to_text
 from hubbub.opening import open as open_table
 from hubbub.protocol.spec import TABLE
+from hubbub.runtime.frozen import dataclass
 
 FILE: Final = "hubbub.toml"
 _LARGEST: Final = 1 << 20  # bytes

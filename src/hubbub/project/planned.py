@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +15,7 @@ from hubbub.project.plan_file import PlanEntry
 from hubbub.protocol.spec import Spec
 from hubbub.publication.signed_files import CERTIFICATE, published
 from hubbub.publication.staging import DRAFT, unfinished
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.project.series_planning import SeriesRun

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from hubbub.project.series_planning import series_releases
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import unnamed_person
 
 

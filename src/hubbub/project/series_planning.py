@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from hubbub import registry
@@ -28,6 +28,7 @@ from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import plain
 from hubbub.series import DECLARED
 from hubbub.tables.schema import unnamed_person

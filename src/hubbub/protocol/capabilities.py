@@ -4,7 +4,6 @@ the capability. No member has a default that says that nothing is wrong."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -12,6 +11,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result, Write
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from hubbub.errors import WrongUse, in_python
+from hubbub.runtime.frozen import dataclass
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

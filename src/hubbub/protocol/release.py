@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 
@@ -19,6 +19,7 @@ from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 
 if TYPE_CHECKING:

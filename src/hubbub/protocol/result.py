@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import IO, Any, Protocol, TypeAlias
@@ -12,6 +12,7 @@ from typing import IO, Any, Protocol, TypeAlias
 import pyarrow as pa
 
 from hubbub.protocol.drawing import Drawing
+from hubbub.runtime.frozen import dataclass
 
 Read: TypeAlias = Callable[[str, pa.Schema], pa.Table]
 """The published rows of a sheet by its name, read under its schema."""

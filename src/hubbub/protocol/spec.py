@@ -20,7 +20,6 @@ Certificate, ledger, verify, explain, report, files and commands work from these
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
@@ -35,6 +34,7 @@ from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.option import Option, check_options
 from hubbub.protocol.result import Comparison, Result
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from hubbub.ledger import durable
 from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import Ledger
 from hubbub.publication.signed_files import CERTIFICATE
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import LARGEST, read
 
 WITHDRAWN: Final = "withdrawn.json"

@@ -37,7 +37,6 @@ above the noise on each answer. It is here because Proposition 25 rests on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, floor, log, log1p
@@ -55,6 +54,7 @@ from hubbub.query_classes.selection import several
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
 from hubbub.query_classes.small_databases import candidates, databases_of, farthest_off, of_cells, radius, too_many
 from hubbub.query_classes.tails import farthest
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 TILTING: Final = Fraction(3, 4)

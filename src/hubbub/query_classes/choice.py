@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final, cast
 
@@ -19,6 +19,7 @@ from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.setting import Method, Setting, checked, mean_square
 from hubbub.query_classes.split_tables import SplitTables
+from hubbub.runtime.frozen import dataclass
 
 MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "per-query": lambda setting: PerQuery(),

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -34,6 +33,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import ball, precision, rounded
+from hubbub.runtime.frozen import dataclass
 
 Span: TypeAlias = tuple[int, int]
 """From a bin up to, and not including, another."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import ClassVar
@@ -17,6 +16,7 @@ from hubbub.query_classes.classes import ColumnCells, Query, cells_of, counted, 
 from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide
 from hubbub.query_classes.tails import farthest
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 

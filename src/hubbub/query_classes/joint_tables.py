@@ -6,7 +6,6 @@ that was asked for may follow from a finer one. The fit is that of :mod:`hubbub.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Final
@@ -19,6 +18,7 @@ from hubbub.query_classes.marginals.shares import PARTS, Design, best_parts
 from hubbub.query_classes.marginals.tables import Columns, Tables
 from hubbub.query_classes.setting import MOST_QUERIES, Setting
 from hubbub.query_classes.split_tables import SplitTables
+from hubbub.runtime.frozen import dataclass
 
 _FINE: Final = 10**6  # parts of the largest weight in the fit
 

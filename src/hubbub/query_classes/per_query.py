@@ -6,7 +6,6 @@ For marginals that is one cell of each table, and not every query: the noise gro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -19,6 +18,7 @@ from hubbub.query_classes.classes import ColumnCells, Halfspace, Halfspaces, Que
 from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
 from hubbub.query_classes.tails import farthest
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 

@@ -7,7 +7,7 @@ The mechanism and its reconstruction are in :mod:`hubbub.query_classes.marginals
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -23,6 +23,7 @@ from hubbub.query_classes.marginals.plan import above_least_largest, above_least
 from hubbub.query_classes.marginals.residual import Reconstruction, Residuals
 from hubbub.query_classes.marginals.tables import Columns, Tables
 from hubbub.query_classes.setting import MOST_QUERIES, Cells, Drawn, Setting, TableAnswers, table_of
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 OBJECTIVES: Final = ("mean", "largest")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any, Final, Protocol, runtime_checkable
@@ -15,6 +14,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.query_classes.classes import Box, Boxes, Class, ColumnCells, Halfspaces, NamedTables, Query, Shape, cells_of
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 MOST_CELLS: Final = 10**7

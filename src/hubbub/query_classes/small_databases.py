@@ -7,7 +7,6 @@ Markov chain that comes near that law would void the promise.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, lgamma, log
@@ -22,6 +21,7 @@ from hubbub.query_classes.classes import Boxes, Halfspaces, Listed, Query, cells
 from hubbub.query_classes.selection import exponential
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
 from hubbub.query_classes.tails import selected
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 MOST_CANDIDATES: Final = 300_000

@@ -7,7 +7,6 @@ Shares ~ N_A^(1/3) (of tables with names, their own) have the least mean square 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Final
@@ -20,6 +19,7 @@ from hubbub.query_classes.classes import Box, Class, ColumnCells, Halfspace, Nam
 from hubbub.query_classes.marginals.geometric import Fitted, GeometricTables
 from hubbub.query_classes.marginals.tables import Tables
 from hubbub.query_classes.setting import Cells, Drawn, Setting, TableAnswers, table_of, too_wide, unlisted
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 _FINE: Final = 1000  # parts of a cube root

@@ -15,7 +15,6 @@ their rounding. Intervals are those of Lemma I, which scale with the root of tha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final
@@ -32,6 +31,7 @@ from hubbub.query_classes.classes import Boxes, Halfspace, Query
 from hubbub.query_classes.marginals.residual import LEAST_VARIANCE, reach_of_weights
 from hubbub.query_classes.series.factor import Factor, coefficients, column_square
 from hubbub.query_classes.setting import Cells, Drawn, Setting
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 MOST_BINS: Final = 1024

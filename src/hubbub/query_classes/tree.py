@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -44,6 +43,7 @@ from hubbub.query_classes.classes import Boxes, Halfspace, Query
 from hubbub.query_classes.marginals.fourier_tail import BEYOND, LEAST_MISS, Series, series
 from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 MOST_SHARE: Final = 1000

@@ -11,7 +11,6 @@ public whole number g_q near what the weights say, the loss -|c_q - g_q| of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
@@ -28,6 +27,7 @@ from hubbub.query_classes.classes import Box, ColumnCells, Halfspaces, Query, ce
 from hubbub.query_classes.selection import exponential
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
 from hubbub.query_classes.tails import farthest, selected
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
 ROUNDS: Final = (*range(1, 33), *range(36, 100, 4), *range(100, 401, 20))

@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.charts.language import ENGLISH, check_language
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 _LONGEST: Final = 120  # signs
 _A_NOTE: Final = 1000

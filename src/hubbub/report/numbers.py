@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -12,6 +12,7 @@ from hubbub.charts.language import kept_english, localized, translate, word
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import DisplayTable
 from hubbub.report.text import escaped, in_signs, isolated, label, name, sentence
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.labels import range_in_words
 
 LISTED: Final = 1000  # rows in the table

@@ -6,7 +6,6 @@ One file that opens without a network, runs no code, fits telephones and desks, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from string import Template
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from hubbub.protocol.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLi
 from hubbub.report.picture import picture
 from hubbub.report.style import STYLE
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.count.counted import Counted, draw_sentence, draws_json
 from hubbub.voting.count.flow import Column, flow
 from hubbub.voting.count.stv_flow import seats_flow

@@ -7,7 +7,6 @@ search finds the epsilon; floats guide it, and what it returns was checked in ba
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -17,6 +16,7 @@ from flint import arb
 from hubbub.errors import WrongUse
 from hubbub.guarantees.indistinguishability import capped
 from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, positive, precision, rational, rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sampled_crowd import JOINING, Case, Delta, Worst, worst
 
 DIGITS: Final = 9

@@ -23,7 +23,6 @@ max{ln E e^(u/scale), ln E e^(-u/scale), -ln E e^(-|u|/scale)}.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact, ball, integer, positive, precision, rounded, to_float
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.mean_deviation import largest_mean_deviation
 
 THEOREM: Final = "Theorem A3 (Proposition 12 for averages, without slack)"

@@ -6,7 +6,6 @@ is published. With f = min{1 - (k - 1)/n, (1 - k/n)(1 + 1/k)} (Serfling), each b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -14,6 +13,7 @@ from flint import arb
 
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, log, precision, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 _DIGITS: Final = 12
 _GRID: Final = 1 << 30

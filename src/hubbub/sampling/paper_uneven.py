@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, integer, precision, rational, rounded, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.paper import finite_epsilon
 
 _Delta: TypeAlias = Callable[..., Fraction]  # (epsilon', give_up) -> delta

@@ -10,7 +10,6 @@ It is not the same thing when a person is in several cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import distinct as ranks
+from hubbub.runtime.frozen import dataclass
 
 __all__ = ["LARGEST", "Chosen", "choose", "ranks", "sample_counts"]
 

@@ -9,7 +9,6 @@ it below delta, and one more. ARX also spends a part of epsilon on choosing the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
@@ -18,6 +17,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.numeric.binomial import at_least
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, ball, exp, lower, positive, precision, rounded, upper
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.amplification import delta_at, exact_or_suppressed
 
 _LARGEST = 10**6  # crowd

@@ -8,7 +8,6 @@ private and accurate has it (Proposition 15). Gehrke, Lui, Pass 2011, section 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -17,6 +16,7 @@ from flint import arb
 from hubbub.errors import Refused, WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 PROPOSITION_12: Final = "Proposition 12 (sample complexity)"
 COROLLARY_13: Final = "Corollary 13 (Proposition 12 with the sensitivity of Lemma 11)"

@@ -50,7 +50,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from heapq import heappop, heappush
@@ -63,6 +63,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.parameters import chance, level, size
 from hubbub.numeric.binomial import at_least, at_most, mass
 from hubbub.numeric.exact import INFINITY, PRECISION, Loss, ball, exp, lower, precision, upper
+from hubbub.runtime.frozen import dataclass
 
 JOINING: Final = "joining"
 """The release with t in the population is too likely under an event that is rare without t."""

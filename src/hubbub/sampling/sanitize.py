@@ -12,7 +12,6 @@ where 1/2 is off the lattice. There the blank is a fair coin, and it is ln(1 + (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Final
@@ -31,6 +30,7 @@ from hubbub.numeric.exact import (
     rounded,
     to_text,
 )
+from hubbub.runtime.frozen import dataclass
 
 DIGITS: Final = 20
 A1: Final = "Theorem A1 (sample and sanitize)"

@@ -45,7 +45,6 @@ the largest error of a mass or a sum that the tests see is below 1e-12.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -54,6 +53,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.numeric.exact import ball, precision, rounded, to_float
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

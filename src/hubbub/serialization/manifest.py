@@ -15,11 +15,12 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical, read
 
 FORMAT: Final = "hubbub parts 1"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from hubbub.errors import CheckFailed
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import texts
 from hubbub.serialization.csv_safety import restored, safe
 

@@ -11,12 +11,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
 from hubbub.errors import HubbubError, Refused
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.background import BackgroundProcess, Died
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from starlette.requests import Request
@@ -10,6 +10,7 @@ from starlette.requests import Request
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.publication.signed_files import published
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.answers import Answers
 from hubbub.studio.drafts import Drafts
 from hubbub.studio.folder import Folder

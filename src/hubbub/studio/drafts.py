@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 from typing import Final
 from urllib.parse import urlencode
 
 from hubbub.errors import HubbubError
+from hubbub.runtime.frozen import dataclass
 
 _MOST: Final = 50
 FLEETING: Final = ("step", "ask", "seen", "refused", "accept_weak", "questions_text")

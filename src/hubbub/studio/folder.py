@@ -6,12 +6,12 @@ import os
 import re
 import stat
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.ledger.paths import files_of
+from hubbub.runtime.frozen import dataclass
 
 TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".duckdb")
 BALLOTS: Final = (".soc", ".soi", ".toc", ".toi", ".cat", ".blt", ".abif", ".csv", ".xlsx", ".xml", ".zip")

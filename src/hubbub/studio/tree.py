@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
 from hubbub.guarantees.derivation import Derivation
+from hubbub.runtime.frozen import dataclass
 
 _DEEP: Final = 40  # steps below one another that are shown
 

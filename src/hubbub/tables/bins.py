@@ -25,7 +25,7 @@ import datetime
 import re
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -35,6 +35,7 @@ from typing import ClassVar, TypeAlias
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
 from hubbub.numeric.exact import INFINITY, Loss, positive, rational, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
 from hubbub.tables.generalization import Coarser, parsed

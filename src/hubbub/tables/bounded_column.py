@@ -15,13 +15,13 @@ more than W.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Steps, parse
 from hubbub.tables.cell_format import NUMBERS
 from hubbub.tables.schema import ColumnType, Schema, column

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Self
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 MONEY: Final = "money"
 COMMA: Final = "decimal=,"

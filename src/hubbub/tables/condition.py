@@ -24,12 +24,12 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType, Schema
 from hubbub.tables.schema import column as known
 

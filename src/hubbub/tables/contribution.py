@@ -31,11 +31,12 @@ bound never exceeds what the bins make possible.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer
+from hubbub.runtime.frozen import dataclass
 
 MOST_ROWS: Final = 1_000_000
 MOST_CAP: Final = 2**53

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import Final, Protocol, Self, TypeAlias
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.cell_format import Missing

@@ -14,11 +14,11 @@ crowd. Whatever else can be said of a column (:mod:`hubbub.tables.bins`) can be 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.hierarchy import Hierarchy
 
 WIDEST: Final = 10**30  # a number beyond this has no range

@@ -15,10 +15,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from dataclasses import dataclass
 from typing import Final, Self
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 _MOST_BYTES: Final = 1 << 24
 

@@ -5,8 +5,9 @@ Private, like the table: it stays in the ledger, and no certificate names it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 

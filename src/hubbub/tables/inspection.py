@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.numeric.binomial import at_least
 from hubbub.numeric.exact import ball
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.cell_format import Missing
 
 MOST_BINS_OF_A_PERSON: Final = 2**31

@@ -7,11 +7,11 @@ whose they are, and what is left of the bounds on a person is done here, from th
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.contribution import ContributionBounds
 
 Integers = NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from hubbub.guarantees.definitions import BernoulliSample, IndependentSample, Ro
 from hubbub.guarantees.derivation import Assumption
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import Exact, integer
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.contribution import ContributionBounds

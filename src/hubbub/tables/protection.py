@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.noise.gaussian import LARGEST, SMALLEST
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 

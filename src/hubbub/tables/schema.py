@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from typing import Final, TypeVar
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Countable, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.generalization import Prefix, Ranges

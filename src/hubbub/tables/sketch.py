@@ -8,8 +8,10 @@ is listed are ids: it stays between the engine and the ledger, which keeps a key
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from hubbub.runtime.frozen import dataclass
 
 EVERYBODY: Final = 1 << 64
 """Above every rank."""

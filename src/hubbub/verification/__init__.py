@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -34,6 +33,7 @@ from hubbub.publication.datapackage import difference as package_difference
 from hubbub.publication.revocation import replaced_by, revocation_of
 from hubbub.publication.signed_files import WORKBOOK
 from hubbub.publication.staging import CERTIFICATE, REPORT
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees

@@ -6,7 +6,6 @@ This is ``hubbub.verify`` and ``hubbub.explain``, for Python and the command lin
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from hubbub.errors import CheckFailed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger import trust
 from hubbub.protocol.release import Release
+from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.progress import working
 from hubbub.verification import Checked, load
 from hubbub.verification import verify as check

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hubbub.errors import CheckFailed, HubbubError
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import read
 from hubbub.verification import read_signed
 from hubbub.verification.verdict import Failed, Notes, Verdict

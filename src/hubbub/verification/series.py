@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from hubbub.errors import WrongUse
 from hubbub.protocol.capabilities import PartOfSeries
 from hubbub.protocol.check import Check
 from hubbub.publication.staging import CERTIFICATE
+from hubbub.runtime.frozen import dataclass
 from hubbub.verification import Checked, load, verify
 
 MOST: Final = 10_000

@@ -5,10 +5,10 @@ what is still lacking.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hubbub.protocol.check import Check
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

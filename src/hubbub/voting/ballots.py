@@ -18,13 +18,13 @@ which no promise of this library holds: nothing here reads a weight that way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.row_keys import equal_rows
 
 Ranking: TypeAlias = tuple[str, ...]

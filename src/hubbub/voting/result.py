@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.voting.protocol import Rule

@@ -8,11 +8,11 @@ equally likely to be on top: three candidates, two voters, order y > z > x, trut
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ where they are to be had; nothing in a story is about anybody who lives.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
 from hubbub.charts.page import page
 from hubbub.charts.svg import Bar, ChartLabels, Panel, responsive
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

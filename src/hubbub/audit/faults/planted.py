@@ -7,7 +7,6 @@ same mechanism without the fault, looked at in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import ceil
@@ -32,6 +31,7 @@ from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Gu
 from hubbub.guarantees.derivation import Theorem
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import INFINITY, exp, rounded
+from hubbub.runtime.frozen import dataclass
 
 # A channel that is nothing but its laws: for mechanisms that exist only to be refuted.
 #

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hubbub.audit.exact import of_channel
 from hubbub.audit.faults.planted import FAULTS, Fault
 from hubbub.audit.finding import Finding, timed
 from hubbub.channels.catalogue import CATALOGUE, channel
+from hubbub.runtime.frozen import dataclass
 
 _OPTION: Final = re.compile(r"`(\w+)(?:=([^`]*))?`")
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 Key: TypeAlias = tuple[str, ...]
 

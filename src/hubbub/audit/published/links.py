@@ -10,7 +10,6 @@ whole numbers too: Vorob'ev 1962.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 from typing import Final
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from hubbub.audit.published.file import Cell, Key, Published
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

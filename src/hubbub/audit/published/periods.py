@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hubbub.audit.finding import Depth, Determined, Finding, Game
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
+from hubbub.runtime.frozen import dataclass
 
 Key = tuple[str, ...]
 NUMBERS: Final = ("increment", "total")

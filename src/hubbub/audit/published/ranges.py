@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from math import ceil
 from typing import Final
@@ -21,6 +21,7 @@ from hubbub.audit.published.links import Floats, Ints, Links
 from hubbub.graphs.components import connected_components
 from hubbub.numeric.linear_programs import Program, Solution
 from hubbub.numeric.sparse_rows import sparse_rows
+from hubbub.runtime.frozen import dataclass
 
 _ROUNDS: Final = 1000  # along the equations; what still moves then is not decided
 _INTEGRALITY: Final = 1e-6  # how far from whole numbers a program's point may be that is whole

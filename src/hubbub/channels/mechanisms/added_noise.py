@@ -7,7 +7,6 @@ running sums, forwards and backwards, and not a convolution: a law over n values
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
@@ -15,6 +14,7 @@ from flint import arb
 from hubbub.channels.law import Block, Dense, Weight, two_sided
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Loss, ball, exp, rounded
+from hubbub.runtime.frozen import dataclass
 
 MISSING = Fraction(1, 10**32)
 """What a table may leave out at each of its ends."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Final
@@ -32,6 +31,7 @@ from hubbub.noise.gaussian import LARGEST, SMALLEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, ball, exp, positive, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import mass, masses, reach_of_equals, tail
+from hubbub.runtime.frozen import dataclass
 
 _WIDEST: Final = Fraction(10**6)  # a variance whose law is still tabulated: some 27,000 values
 _REACH: Final = 90  # nats that a table leaves out at each end

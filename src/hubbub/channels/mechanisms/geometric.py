@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,6 +15,7 @@ from hubbub.guarantees.derivation import DMNS, LUI_PASS, Theorem
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import integer, positive
+from hubbub.runtime.frozen import dataclass
 
 _SHIFT = "both counts get the same noise, one step apart"
 

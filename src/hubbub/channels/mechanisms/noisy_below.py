@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import GHLP, Theorem
 from hubbub.numeric.exact import INFINITY, integer
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ line metric |E(c) - E(j)|.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final
@@ -49,6 +48,7 @@ from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first as first_where
 from hubbub.numeric.exact import INFINITY, Infinite, ball, exp, integer
+from hubbub.runtime.frozen import dataclass
 
 _NEGLIGIBLE: Final = 150
 """Values further than this from the count, in units of E, are lumped together (mass below e^-150)."""

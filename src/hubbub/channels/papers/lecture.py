@@ -37,7 +37,6 @@ where q a/b = (1 - (C - 1) s) (n + 1)/n; and 0 if q <= 0. For v < 0, of mass at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final
@@ -58,6 +57,7 @@ from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import INFINITY, Exact, ball, exp, integer, positive, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 _NOTES: Final = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
 _FINEST: Final = 1000  # factors are multiples of 1/1000

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, TypeAlias
@@ -41,6 +40,7 @@ from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, loss, positive, rounded, to_text
+from hubbub.runtime.frozen import dataclass
 
 Cell: TypeAlias = tuple[int | None, int | None, Loss]
 """The integers n from the first to the second (None: endless) stand for this epsilon_tot."""

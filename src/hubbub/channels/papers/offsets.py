@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
@@ -17,6 +16,7 @@ from flint import arb
 from hubbub.channels.papers.staircase import tail
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import ball, exp, log, lower, upper
+from hubbub.runtime.frozen import dataclass
 
 
 def suppressed_delta(k: int, epsilon: Fraction, offset: int) -> arb:

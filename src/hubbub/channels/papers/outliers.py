@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -24,6 +23,7 @@ from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, integer, positive, rounded
+from hubbub.runtime.frozen import dataclass
 
 
 def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:

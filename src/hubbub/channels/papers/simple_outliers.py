@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.guarantees.derivation import LUI_PASS, Theorem
 from hubbub.numeric.exact import INFINITY, integer, positive
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

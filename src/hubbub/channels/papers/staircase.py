@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -47,6 +46,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, integer, log, loss, positive, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 _LOWEST_RATE = Fraction(1, 1000)  # of a second noise
 _MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again

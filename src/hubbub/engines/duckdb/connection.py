@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -15,6 +14,7 @@ from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.scratch import Scratch
 from hubbub.engines.query import NAMES_ONLY, is_query
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.interruption import stop_if_interrupted
 
 TROUBLE = (duckdb.Error, RuntimeError)

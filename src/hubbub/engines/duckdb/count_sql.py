@@ -8,12 +8,12 @@ name of theirs can be taken for one of ours.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.bin_sql import code, code_where, key, value
 from hubbub.engines.duckdb.cell_sql import identifier, literal, unreadable
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.generalization import REST, Grouped
 from hubbub.tables.lattice import Lattice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
@@ -24,6 +24,7 @@ from hubbub.engines.duckdb.inspection_sql import (
     ways,
 )
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Edges, Values, declared_size, parse
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition

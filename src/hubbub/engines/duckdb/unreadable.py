@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -20,6 +19,7 @@ from hubbub.engines.column import Column
 from hubbub.engines.duckdb.connection import TROUBLE
 from hubbub.engines.duckdb.people_sql import Ask, people_among
 from hubbub.errors import Refused
+from hubbub.runtime.frozen import dataclass
 
 MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too many
 

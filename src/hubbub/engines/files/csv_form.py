@@ -6,10 +6,10 @@ Nothing of it is found out from the rows. By default the ending of the file's na
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 MARKS: Final = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 _TAB: Final = ("\\t", "\t")

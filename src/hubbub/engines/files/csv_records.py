@@ -16,9 +16,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import IO, BinaryIO, Final, TypeAlias
+
+from hubbub.runtime.frozen import dataclass
 
 LONGEST: Final = 1 << 21  # bytes of a record that is counted
 BUFFERED: Final = 16  # such records fit into one buffer of DuckDB

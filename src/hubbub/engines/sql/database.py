@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy as copied
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, Self
 
 import pyarrow as pa
 
 from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Countable
 from hubbub.tables.identity import Identity
 

@@ -7,7 +7,6 @@ that every database can send and take: text, whole numbers, floats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from math import lcm
@@ -16,6 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from hubbub.engines.column import Number
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType
 
 KEY: Final = "hubbub_key"

@@ -8,7 +8,7 @@ they are like the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
 from hubbub.engines.sql.queries import groups as grouped
 from hubbub.engines.sql.queries import in_database, part, people_of
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Edges, Steps, Values
 from hubbub.tables.engine import CountQuery, ExactCounts
 from hubbub.tables.inspection import Cells, Persons

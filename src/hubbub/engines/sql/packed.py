@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from hubbub.engines.sql.dialect import Dialect, Form, Part
+from hubbub.runtime.frozen import dataclass
 
 _MOST: Final = 2**62
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from hubbub.errors import Refused, WrongUse
+from hubbub.runtime.frozen import dataclass
 
 PAIRS: Final = (
     ("source", "target"),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -34,6 +33,7 @@ from hubbub.guarantees.derivation import HERE, Derivation, Theorem, texts
 from hubbub.guarantees.indistinguishability import chained
 from hubbub.guarantees.neighbours import Neighbours, one_relation
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, rounded
+from hubbub.runtime.frozen import dataclass
 
 DRS: Final = "Dong, Roth, Su, Gaussian differential privacy, JRSS B 2022"
 WITH_GAUSSIAN: Final = Theorem(

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Final
@@ -37,6 +37,7 @@ from hubbub.guarantees.parameters import chance
 from hubbub.numeric.bisection import first, first_from
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import gaussian_delta, masses, normal, ripple, tail
+from hubbub.runtime.frozen import dataclass
 
 SMOOTHINGS: Final = tuple(Fraction(n, 8) for n in (4, 6, 8, 10, 12, 16, 24))
 """The k2 that Lemma C is tried with; each of them is a proof."""

@@ -27,7 +27,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Final, Protocol
@@ -37,6 +36,7 @@ from flint import arb, fmpz, fmpz_poly
 from hubbub.errors import WrongUse
 from hubbub.guarantees.parameters import chance
 from hubbub.numeric.exact import INFINITY, Loss, ball, exp, precision, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 _BITS: Final = 256  # of a mass
 _CELLS: Final = 1 << 14  # of a law, unless its losses fit a step exactly: more for many releases, each rounded up

@@ -8,11 +8,11 @@ moves of hidden ballots, smaller still.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 from hubbub.kinds.ballots.tally_paths import Path, pile
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.count.official import Official
 
 FEW: Final = 10  # ballots

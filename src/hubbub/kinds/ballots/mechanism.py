@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball
 from hubbub.protocol.measurement import LABELS, Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 
 if TYPE_CHECKING:

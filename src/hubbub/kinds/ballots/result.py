@@ -7,7 +7,6 @@ of hidden paths are known by their official first choice alone, and what is left
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from hubbub.kinds.ballots.tally_paths import Path, is_finished
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, texts
 from hubbub.voting.count.official import ARROW, BLANK
 

@@ -10,13 +10,13 @@ more no rarer than beta, and G - M is at least the same for z'. Nothing need be 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from hubbub.kinds.ballots.tally_paths import Path, pile
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.count.official import Official
 
 

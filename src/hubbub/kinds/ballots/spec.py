@@ -8,7 +8,6 @@ whose cells depend on the ballots: for those no such promise can hold (adaptive 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path as File
 from typing import Any, ClassVar, Self
@@ -23,6 +22,7 @@ from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import plain
 from hubbub.voting.ballots import Ballots

@@ -8,7 +8,6 @@ the truth than the numbers that it is made from, in Euclidean distance over all 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from hubbub.kinds.histogram.result import Counts
 from hubbub.protocol.result import Read, Sheet
 from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ of the closure, in a file of their own; every number of every table follows from
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -29,6 +29,7 @@ from hubbub.protocol.result import Sheet
 from hubbub.query_classes.marginals.plan import SLACK, above_least_largest, largest_weights, planned
 from hubbub.query_classes.marginals.residual import Reconstruction, Residuals, positions
 from hubbub.query_classes.marginals.tables import Columns, Tables
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import all_labels, rule

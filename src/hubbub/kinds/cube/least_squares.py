@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import lcm, prod
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from hubbub.kinds.cube.margins import Margin, summed
 from hubbub.numeric.exact import exp, rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import size
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -22,6 +21,7 @@ from hubbub.channels.protocol import SMALLEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, rounded
+from hubbub.runtime.frozen import dataclass
 
 _PARTS: Final = (10**6, 10**9, 10**12)  # into which epsilon is cut: coarse ones make short numbers
 

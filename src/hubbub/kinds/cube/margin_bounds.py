@@ -7,7 +7,6 @@ chance, and of the few others the noises partly cancel (:mod:`hubbub.channels.me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.mechanisms.noise_reach import reach_of_one_side, reach_of_sum
+from hubbub.runtime.frozen import dataclass
 
 Numbers = NDArray[np.int64]
 _MOST: Final = 1 << 62  # people: as many can be added to it

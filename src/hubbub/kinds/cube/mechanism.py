@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from hubbub.kinds.histogram import mechanism as histogram_mechanism
 from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.bins import Discovered, declared_size, size
 from hubbub.tables.engine import ExactCounts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +21,7 @@ from hubbub.kinds.histogram.result import Counts
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Drawing, Heat, Mark
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:

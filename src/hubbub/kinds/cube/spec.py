@@ -9,7 +9,7 @@ What is promised and run for the cells alone is the histogram `cells`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, prod
@@ -36,6 +36,7 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.tables import unlisted

@@ -8,13 +8,13 @@ change (ChangeOneDistance, HammingDistance). A map rounds up, so its number is t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import Neighbours
 from hubbub.guarantees.derivation import Assumption, texts
+from hubbub.runtime.frozen import dataclass
 
 _APART: Final = {"SymmetricDistance": 2, "InsertDeleteDistance": 2, "ChangeOneDistance": 1, "HammingDistance": 1}
 _PURE: Final = re.compile(r"MaxDivergence(\(.*\))?")

@@ -21,7 +21,6 @@ is. The ledger takes the claim at its word, because releases that are not counte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self
 
@@ -48,6 +47,7 @@ from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.release import Reservation
 from hubbub.protocol.result import Result, Sheet
 from hubbub.protocol.spec import Description, Kind, Spec
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.ranks import LARGEST, ranks
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files

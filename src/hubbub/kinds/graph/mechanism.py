@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +19,7 @@ from hubbub.kinds.graph.result import Answers, answers_of
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ moments than a mean of k coins of chance p (Bernoulli domination; Hoeffding 1963
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -36,6 +35,7 @@ from flint import arb
 
 from hubbub.graphs.statistics import Bounds
 from hubbub.numeric.exact import ball, precision, rounded, upper
+from hubbub.runtime.frozen import dataclass
 
 THEOREM: Final = "MGF theorem, integer noise"
 JOINT: Final = "MGF theorem, several counts of one sample"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from hubbub.kinds.graph.noise_scale import scale_for, spread
 from hubbub.numeric.exact import rounded, to_float
 from hubbub.numeric.format import short
 from hubbub.protocol.result import Comparison, DisplayTable
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.spec import GraphSpec

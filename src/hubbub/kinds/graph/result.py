@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,7 @@ from hubbub.kinds.graph.promises import aggregate
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import floats, integer_array, texts
 
 if TYPE_CHECKING:

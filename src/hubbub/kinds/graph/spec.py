@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
@@ -17,6 +16,7 @@ from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.spec import Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 
 _DIGITS: Final = 20

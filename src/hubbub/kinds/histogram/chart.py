@@ -7,7 +7,7 @@ an order; of more, or of very many bins, the largest numbers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.estimands import describe_estimand, has_estimates, of_interval
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import OTHER, Axis, Dates, Discovered, Values, all_labels, size
 from hubbub.tables.labels import MISSING, is_ranges, label_in_words, labels
 

@@ -22,7 +22,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -38,6 +38,7 @@ from hubbub.kinds.histogram.parts import Cut, cut, published_part
 from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, first_sentences, is_exact, lined, schema
 from hubbub.noise.source import BlockKeys, Source, SystemSource
 from hubbub.protocol.result import DisplayTable, Result, Sheet, Write
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.manifest import Part

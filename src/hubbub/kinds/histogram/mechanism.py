@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Discovered, declared_size
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy

@@ -14,7 +14,6 @@ and its counts: not of the machine, the attempt, the order in which counts arriv
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, Source
 from hubbub.protocol.measurement import release
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import declared_size
 from hubbub.tables.engine import ExactCounts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -25,6 +25,7 @@ from hubbub.numeric.distinct import distinct_and_inverse
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size

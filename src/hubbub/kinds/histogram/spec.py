@@ -7,7 +7,7 @@ stands in a file of its own, named for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -30,6 +30,7 @@ from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables import unlisted
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size

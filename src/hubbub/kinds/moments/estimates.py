@@ -21,7 +21,6 @@ The mean falls in B0 and rises in B2, and B1 moves it one way only while the oth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Final
@@ -30,6 +29,7 @@ from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.intervals import drawn, reach
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
 from hubbub.numeric.exact import ball, precision, rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.protection import Crowd
 
 if TYPE_CHECKING:

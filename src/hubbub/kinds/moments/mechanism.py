@@ -3,7 +3,6 @@ noise to sums of squares; then work out what the drawn integers say."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,6 +26,7 @@ from hubbub.kinds.statistic.mechanism import in_label_order, question, sampled
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.engine import OTHER_NUMBER, ExactCounts
 from hubbub.tables.protection import Crowd, Knowledge
 

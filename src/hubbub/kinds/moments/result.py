@@ -4,7 +4,6 @@ Holds nothing of the data."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd
 

@@ -8,13 +8,13 @@ of x and that of (2 x - W)^2, with noise of rates 0.64 epsilon/W and 0.64 epsilo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.wide import WIDEST
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
 

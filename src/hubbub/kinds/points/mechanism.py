@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from hubbub.kinds.points.space import Positions
 from hubbub.noise.sampler import two_sided_geometric, two_sided_geometric_each
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 

@@ -8,13 +8,13 @@ knowledge such as where a city is dense; finer cells move points less, and delet
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.lattice import Lattice
 
 DEEPEST: Final = 20

@@ -9,7 +9,6 @@ and at most the ranges of x and of y together; a position beyond these ranges is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final, TypeAlias
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.lattice import Lattice
 
 MOST_CORNERS: Final = 20_000

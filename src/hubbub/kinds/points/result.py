@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +19,7 @@ from hubbub.numeric.format import listed
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
 

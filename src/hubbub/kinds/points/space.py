@@ -8,7 +8,7 @@ less one, and what a step is worth along each column is for whoever declares the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from math import lcm, prod
 from typing import Final, TypeAlias
@@ -20,6 +20,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.regions import Regions
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import MOST_CODES
 from hubbub.tables.lattice import Lattice
 

@@ -8,7 +8,6 @@ by the diameter of a cell: the example before Proposition 11 of the crowd-blendi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
@@ -26,6 +25,7 @@ from hubbub.numeric.exact import INFINITY, Infinite, Loss, integer, to_text
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.spec import Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
 from hubbub.tables.schema import Schema, column, resolved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from hubbub.query_classes.classes import Halfspaces
 from hubbub.query_classes.setting import Cells
 from hubbub.query_classes.setting import Drawn as Numbers
 from hubbub.query_classes.weights import Weights
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.ranks import sample_counts
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy

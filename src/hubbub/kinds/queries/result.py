@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import ceil, floor
@@ -46,6 +45,7 @@ from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.square_root import SquareRoot
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels, size
 from hubbub.tables.labels import is_ranges

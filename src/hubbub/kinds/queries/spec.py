@@ -8,7 +8,6 @@ chosen from this alone. What each part does stands in a file of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
@@ -35,6 +34,7 @@ from hubbub.query_classes.residual import Residual, of_setting
 from hubbub.query_classes.setting import HasOwnBound, Method, Setting
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.tree import Tree, levels
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.bins import Declared, size

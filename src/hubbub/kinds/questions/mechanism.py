@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +18,7 @@ from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_peopl
 from hubbub.kinds.statistic.result import drawn_columns
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.ranks import choose
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import OTHER_NUMBER, Engine, ExactCounts, Joint

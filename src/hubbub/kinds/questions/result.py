@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import labelled, texts
 from hubbub.tables.key_columns import STATUS
 

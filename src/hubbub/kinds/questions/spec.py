@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
@@ -34,6 +34,7 @@ from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.one_sample import joint_epsilon
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.serialization.canonical import Plain

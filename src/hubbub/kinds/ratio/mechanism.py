@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from hubbub.kinds.statistic.mechanism import question
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.engine import Joint
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.key_columns import STATUS
 
 if TYPE_CHECKING:

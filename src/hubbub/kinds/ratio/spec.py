@@ -8,7 +8,6 @@ is told by neither.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -16,6 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Noise
 from hubbub.tables.schema import Schema

@@ -6,12 +6,12 @@ No promise rests on it. Where all people of a crowd have one value, whoever find
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.kinds.histogram.mechanism import question
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.spec import Records

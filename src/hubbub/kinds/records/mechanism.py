@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.records.result import Rows
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.spec import Records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
 from hubbub.protocol.drawing import Drawing, Heat
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
 from hubbub.tables.labels import is_ranges, labels

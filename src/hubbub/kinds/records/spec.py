@@ -9,7 +9,7 @@ are those of that histogram, which this file holds as `cells`; nothing is promis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError
@@ -23,6 +23,7 @@ from hubbub.numeric.format import listed
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.spec import CompositionInfo, Description, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.tables.bins import Axis, Discovered, rule

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 UNITS: Final = ("day", "week", "month", "quarter", "year")
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()

@@ -12,13 +12,13 @@ stand for each other, as the earlier one decides when a batch closes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 HIDDEN: Final = -1
 Numbers = NDArray[Any]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +19,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, loaded, release
 from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.factor import Factor
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 

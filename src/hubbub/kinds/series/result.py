@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -22,6 +22,7 @@ from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Axis, Discovered, Values, all_labels, size
 from hubbub.tables.key_columns import key_columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar, Final, Self
@@ -23,6 +23,7 @@ from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.choice import MOST_PERIODS
 from hubbub.query_classes.series.factor import Factor
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import UNSAID, plain, restored
 from hubbub.serialization.published_files import Files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Final
@@ -12,6 +12,7 @@ from hubbub.kinds.histogram.chart import PANELS, is_apart, is_dates
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Bar, Bars, Mark
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Discovered, Values, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import label_in_words

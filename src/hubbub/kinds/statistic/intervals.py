@@ -19,7 +19,6 @@ how many people a bin has in all is not public). A single share of all people ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
@@ -31,6 +30,7 @@ from hubbub.kinds.statistic import tails
 from hubbub.kinds.statistic.quantile import Target, Window, margin, offsets, shares
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import reach_of_equals
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:

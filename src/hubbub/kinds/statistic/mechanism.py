@@ -4,7 +4,7 @@ what the drawn integers say."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.ranks import choose
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition

@@ -40,7 +40,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
@@ -49,6 +48,7 @@ from flint import arb, arb_poly
 from hubbub.noise.bernoulli import permute_and_flip
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import PRECISION, ball, exp, log, precision, rounded
+from hubbub.runtime.frozen import dataclass
 
 Table = Sequence[tuple[int, int]]
 """(step, people) in rising order of steps."""

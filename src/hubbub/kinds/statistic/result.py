@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -28,6 +27,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import floats, labelled
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, size

@@ -8,7 +8,6 @@ hardly more than that of K people without any noise; from about 0.9 on the exact
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 from hubbub.kinds.statistic.intervals import reach
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.numeric.exact import rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling import exact_count, sampled_share
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.tables.protection import Knowledge, Route

@@ -15,7 +15,7 @@ most `Unit.distinct` bins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
@@ -35,6 +35,7 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.spec import CompositionInfo, Description, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored

@@ -8,7 +8,6 @@ interval is about sqrt(n) times as wide as that of one bin.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import texts
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import key_columns

@@ -26,7 +26,6 @@ the chance to be wrong is for the noise and half for the sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
@@ -38,6 +37,7 @@ from hubbub.kinds.statistic.tails import reach
 from hubbub.kinds.sum.octaves import estimated
 from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_equals
 from hubbub.query_classes.marginals.residual import reach_of_weights
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:

@@ -14,12 +14,13 @@ One layer, J = 1, is a sum with the cap M.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hubbub.runtime.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ empty, and what lies beyond is not bounded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -21,6 +20,7 @@ from hubbub.kinds.statistic.tails import reach
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.engine import ExactCounts
 

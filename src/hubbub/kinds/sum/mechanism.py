@@ -4,7 +4,7 @@ noise to every layer; then work out what the drawn integers say."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
 from hubbub.tables.kept_rows import KeptRows, within_bounds

@@ -22,7 +22,6 @@ What is not told is bounded: a band without a sum has between lo and hi for each
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -37,6 +36,7 @@ from hubbub.guarantees.curve import Curve
 from hubbub.kinds.statistic.intervals import reach_of_many
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import Infinite, log, precision, rounded, to_text, upper
+from hubbub.runtime.frozen import dataclass
 
 SURE: Final = 4  # a band is told where an empty one has so many people with a chance of e^-4, over all bands
 _DIGITS: Final = 6

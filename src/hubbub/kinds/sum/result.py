@@ -4,7 +4,6 @@ a cap cut off. Holds nothing of the data."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +30,7 @@ from hubbub.kinds.sum.octaves import Band, bands_of
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing, Mark
 from hubbub.protocol.result import DisplayTable, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import floats
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd

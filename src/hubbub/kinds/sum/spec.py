@@ -20,7 +20,7 @@ rates are such that nobody loses more than epsilon whatever the bins (:meth:`hub
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
 from typing import ClassVar, Final
@@ -35,6 +35,7 @@ from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import CompositionInfo
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.contribution import ContributionBounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
 from hubbub.protocol.measurement import Measurement, release
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Declared, Discovered, Values, all_labels, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import CountQuery, Joint

@@ -13,13 +13,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import MOST_STEPS, Measure, measured
 from hubbub.tables.contribution import MOST_ROWS
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from hubbub.numeric.gaussian_sums import reach_of_equals
 from hubbub.protocol.drawing import Drawing, Mark
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Sheet
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables import unlisted
 from hubbub.tables.key_columns import STATUS, key_columns
 

@@ -14,7 +14,7 @@ within its range, the steps x and W - x of an average. Of people with several ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Final, Self
@@ -38,6 +38,7 @@ from hubbub.kinds.summary.numbers import (
 )
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +32,7 @@ from hubbub.query_classes.marginals.projection import Agreeing, projected, toler
 from hubbub.query_classes.marginals.tables import Columns, subsets
 from hubbub.query_classes.residual import Residual, reconstruction
 from hubbub.query_classes.split_tables import SplitTables, fitted_tables
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels
 from hubbub.tables.key_columns import key_columns

@@ -7,7 +7,7 @@ data. The model and the rows are worked out from these and from a public seed th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from hubbub.errors import CheckFailed
@@ -22,6 +22,7 @@ from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.junction_tree import MOST_ROWS
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.split_tables import SplitTables
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.tables.schema import Schema

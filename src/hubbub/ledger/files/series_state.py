@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,7 @@ from typing import Any, Final
 from hubbub.errors import CheckFailed, Refused
 from hubbub.ledger import durable, paths
 from hubbub.noise.source import SystemSource
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, canonical
 
 FORMAT: Final = "hubbub series 1"

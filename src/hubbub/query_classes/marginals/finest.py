@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.query_classes.marginals.tables import Columns
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,6 @@ sqrt(2 v) 8 u theta + 64 u relative to it; the angles of the sines are exact par
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import rounded
 from hubbub.numeric.gaussian_sums import normal_quantile
+from hubbub.runtime.frozen import dataclass
 
 LEAST_MISS: Final = Fraction(1, 10**10)
 """No smaller chance is looked up: what is beyond the circle is 10^-16."""

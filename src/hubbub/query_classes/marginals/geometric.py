@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -30,6 +29,7 @@ from hubbub.numeric.exact import ball, exp, precision, rounded, upper
 from hubbub.query_classes.marginals.fourier_tail import BEYOND, LEAST_MISS, Series, series
 from hubbub.query_classes.marginals.residual import Numbers
 from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+from hubbub.runtime.frozen import dataclass
 
 _DIGITS: Final = 7
 _T = TypeVar("_T")

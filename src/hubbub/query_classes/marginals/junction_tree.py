@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from hubbub.noise.source import PublicDice
 from hubbub.query_classes.classes import Shape
 from hubbub.query_classes.marginals.tables import Columns, Tables, subsets
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from hubbub.query_classes.marginals.finest import TOLERANCE
 from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 Stack = list[Floats]

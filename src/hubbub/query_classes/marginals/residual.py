@@ -21,7 +21,6 @@ only columns of which the box leaves bins out count, and for one cell of A it is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import prod
@@ -36,6 +35,7 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_sum
 from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+from hubbub.runtime.frozen import dataclass
 
 Numbers: TypeAlias = NDArray[Any]
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Final
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from hubbub.query_classes.classes import Shape
 from hubbub.query_classes.marginals.tables import Columns, subsets
+from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -27,7 +27,6 @@ since the x_i x_j with i and j unlike sum up to t^2 - q' at most, q' the sum of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -35,6 +34,7 @@ from math import prod
 from typing import TypeAlias
 
 from hubbub.query_classes.classes import Shape
+from hubbub.runtime.frozen import dataclass
 
 Columns: TypeAlias = tuple[int, ...]
 

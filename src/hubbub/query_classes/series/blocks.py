@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -27,6 +27,7 @@ from hubbub.noise.binomial import LARGEST, binomial
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, exp, precision, rounded, upper
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 Numbers = NDArray[Any]

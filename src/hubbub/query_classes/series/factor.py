@@ -16,7 +16,6 @@ path, and so is the loss of a series that stops early.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -31,6 +30,7 @@ from hubbub.guarantees.accountant.gaussian import GaussianNoise, delta_of
 from hubbub.noise.gaussian import LARGEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.query_classes.marginals.residual import LEAST_VARIANCE, reach_of_weights
+from hubbub.runtime.frozen import dataclass
 
 Numbers = NDArray[Any]
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import lru_cache
 from typing import Final
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.forms.fields import no_file
 from hubbub.studio.forms.misfilled import Misfilled
 from hubbub.tables.bins import UNITS

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hubbub import opening
@@ -15,6 +14,7 @@ from hubbub.errors import WrongUse
 from hubbub.protocol.option import Option
 from hubbub.protocol.option import options_of as parameters_of
 from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.folder import Folder
 from hubbub.studio.rendering import in_page
 

@@ -7,12 +7,13 @@ kind's own options (:mod:`hubbub.studio.forms.parts`); a kind that no question i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from hubbub import registry
 from hubbub.protocol.option import HOW
 from hubbub.protocol.spec import GRAPH, TABLE, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.forms.misfilled import Misfilled
 from hubbub.tables.bins import Discovered, parse
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from statistics import median
@@ -21,6 +20,7 @@ from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import INFINITY, integer
 from hubbub.protocol.spec import Kind
 from hubbub.report.picture import picture
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, all_labels, parse, size
 from hubbub.tables.bounded_column import Measure, measured
 from hubbub.tables.cell_format import BOOLEAN

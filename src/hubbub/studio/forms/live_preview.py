@@ -6,7 +6,7 @@ Nothing here opens a table. What takes longer than a moment is worked out beside
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from hubbub.plan.error import Expected
 from hubbub.plan.shape import Shape
 from hubbub.protocol.spec import TABLE, Kind, Spec
 from hubbub.protocol.weakness import weaknesses
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.answers import Answer, soon
 from hubbub.studio.app_state import AppState
 from hubbub.studio.forms import invented

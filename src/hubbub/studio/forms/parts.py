@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from hubbub.protocol.option import HOW, WHERE, Option
 from hubbub.protocol.spec import TABLE, Kind
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.folder import Folder
 from hubbub.studio.forms.bins import Column, chosen, quoted, specs
 from hubbub.studio.forms.fields import options_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from hubbub.numeric.exact import integer, to_float
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape, read
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Discovered, size
 
 PEOPLE, VALUES = "10000", "10"  # until somebody says otherwise

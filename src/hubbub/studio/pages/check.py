@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ from starlette.responses import Response
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.publication.staging import CERTIFICATE
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import LARGEST
 from hubbub.studio.app_state import AppState, app_state_of, key_of, whose
 from hubbub.studio.ballots import EXAMPLE, read_again

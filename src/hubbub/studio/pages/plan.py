@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -18,6 +17,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.plan.designs import Design
 from hubbub.plan.planned import Planned, named
 from hubbub.plan.targets import Want
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.answers import soon
 from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.forms.guided import Slider

@@ -7,7 +7,6 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.numeric.exact import rational
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.answers import soon
 from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.ballots import EXAMPLE, opened, opened_office

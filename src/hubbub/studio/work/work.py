@@ -6,11 +6,12 @@ import asyncio
 import json
 import signal
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.runtime import child_process
+from hubbub.runtime.frozen import dataclass
 from hubbub.studio.work.worker import STAGES, STOPPED
 
 _COUNTS: Final = ("counting", "writing")  # stages at which something may be spent

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -37,6 +36,7 @@ from hubbub.errors import WrongUse
 from hubbub.numeric import bisection
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball
+from hubbub.runtime.frozen import dataclass
 
 
 def split(coverage: Fraction) -> Fraction:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.counted import Counted, count
 from hubbub.voting.figures import approximately

@@ -7,7 +7,7 @@ a count in which the margin struck nobody out it is told beside the winner what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from hubbub.errors import Refused
 from hubbub.guarantees.verdict import Undecided, Verdict
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import TiesByHand
 from hubbub.voting.count.by_hand import check_by_hand

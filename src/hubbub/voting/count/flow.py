@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.result import Result, Round
 
 MOST_NAMED: Final = 7  # candidates that a picture can tell apart

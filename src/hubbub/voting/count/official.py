@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 ARROW: Final = " > "
 """What stands between the candidates of a path; no candidate's name may hold it."""

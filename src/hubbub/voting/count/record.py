@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.noise.source import PublicDice, ReplaySource, Source
 from hubbub.noise.source import Record as Recording
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical
 from hubbub.voting.ballots import MOST_VOTERS, Ballots, merged_rows
 from hubbub.voting.chance import TiesByHand

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.count.flow import EXHAUSTED, MOST_NAMED
 from hubbub.voting.rules.stv_result import Seats, Stage
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import checked_candidates
 from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.formats.labels import Meanings, meanings

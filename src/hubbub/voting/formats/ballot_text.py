@@ -11,11 +11,11 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 _PIECE: Final = 1 << 22  # bytes that are in memory at a time
 _UTF_8: Final = ("utf-8", "utf-8-sig")

@@ -26,7 +26,7 @@ import csv
 import io
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import MOST_VOTERS, Ballots, checked_candidates
 from hubbub.voting.formats import clear_ballot, dominion
 from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of

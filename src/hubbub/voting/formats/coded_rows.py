@@ -7,7 +7,7 @@ it objects to, the same piece is cut again here, where errors have lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.csv_rows import Block
 from hubbub.voting.row_keys import equal_rows
 

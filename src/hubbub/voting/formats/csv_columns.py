@@ -18,11 +18,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "ballot": ("ballot", "ballot_id", "ballotid", "ballot id", "cvr", "record", "voter", "voter_id"),

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
 import numpy as np
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.ballot_text import Pieces
 
 _BLOCK_ROWS: Final = 8192  # rows of a block

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.reading import WRITE_INS, Rank, Reading
 
 WRITE_IN: Final = "Write-in"

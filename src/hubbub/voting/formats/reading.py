@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any, Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.protocol.option import option_help
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.formats.vendors.office_records import OfficeBallots
 from hubbub.voting.formats.vendors.rctab_config import Configuration

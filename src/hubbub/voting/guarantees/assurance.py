@@ -6,7 +6,7 @@ punishing rule up, the ballots that a belief may rest on down.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from flint import arb
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Loss, rounded, to_float, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up
 from hubbub.voting.guarantees import guarantee
 from hubbub.voting.guarantees.choices import REAL, Choices, choices

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import listed
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given
 from hubbub.voting.guarantees.voters_needed import Needed, voters_needed
 from hubbub.voting.rules import margins

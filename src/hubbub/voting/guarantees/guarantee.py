@@ -11,7 +11,6 @@ balls and rounded against us: margins and gains up, coarseness up, observations 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, perm
 from typing import Final
@@ -20,6 +19,7 @@ from flint import arb
 
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, rounded, upper
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.guarantees import tails
 from hubbub.voting.rules import margins
 from hubbub.voting.rules.threshold import Power, threshold

@@ -5,12 +5,13 @@ A promise that only a belief in one single ranking could claim is none: an alpha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.numeric.format import short
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up
 from hubbub.voting.guarantees.choices import REAL, Choices, choices
 from hubbub.voting.guarantees.coarse import coarse_sentence, covers

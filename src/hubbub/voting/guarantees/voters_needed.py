@@ -9,7 +9,6 @@ need not be where it holds from then on. While B* stays the same, alpha_min fall
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -19,6 +18,7 @@ from flint import arb
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, lower, upper
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.rules import margins
 
 MOST_VOTERS: Final = 10**15

@@ -14,13 +14,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
+from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
     from hubbub.voting.ballots import Ballots

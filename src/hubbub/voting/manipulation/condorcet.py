@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief
 from hubbub.voting.manipulation.gain_borda import power, roots, smooth
 from hubbub.voting.manipulation.gain_masses import Masses, window

@@ -18,7 +18,6 @@ truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations, product
 from math import perm
@@ -28,6 +27,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
 from hubbub.noise.source import Source, SystemSource
 from hubbub.numeric.exact import rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately
 from hubbub.voting.manipulation import (
     gain_borda,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.guarantees.verdict import Undecided, Verdict
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_float, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up, verdict_json
 from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation import gain as gains

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import ball, precision
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
 from hubbub.voting.manipulation.gain_states import Floats
 from hubbub.voting.manipulation.gain_three import REPORTS, Bounds

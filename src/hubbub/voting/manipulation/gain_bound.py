@@ -10,11 +10,10 @@ lie. With delta the sum of the pairs' chances, no lie gains more than 2 delta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flint import arb
 
 from hubbub.errors import Refused
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.guarantees.tails import lead_at_least
 from hubbub.voting.manipulation.beliefs import Belief
 from hubbub.voting.manipulation.gain_winners import Contest

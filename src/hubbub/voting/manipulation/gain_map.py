@@ -11,13 +11,14 @@ prior and those of the poll (Dirichlet).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_float, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.manipulation import condorcet
 from hubbub.voting.manipulation.beliefs import Belief, Ranking, mixture, ranking_text, scored

@@ -12,7 +12,6 @@ is wrong by its roundings alone. Logarithms are certified and cut in two
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log
 from typing import Final
@@ -22,6 +21,7 @@ import numpy as np
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import upper
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.guarantees.tails import relative_entropy
 from hubbub.voting.manipulation.gain_states import Floats, cut_log, log_factorials
 

@@ -14,7 +14,6 @@ lower and the largest upper end. Useful for gains above some 1e-4; an event that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -24,6 +23,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, log, rounded
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
 from hubbub.voting.manipulation.gain_winners import Contest, Integers, Tally, denominator, lotteries
 from hubbub.voting.manipulation.utilities import Utility

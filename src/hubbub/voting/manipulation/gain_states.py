@@ -9,7 +9,6 @@ last place, and not by some units in the last place of a logarithm in the thousa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import Final, TypeAlias
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import ball, precision
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief
 from hubbub.voting.manipulation.gain_winners import Integers
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from typing import Final, TypeAlias
@@ -24,6 +23,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
 from hubbub.voting.manipulation.gain_states import Block, Floats, Grid, Splits, blocks, splits
 from hubbub.voting.manipulation.gain_states import fits as fits

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import MOST_SCORE, Ranking, Scores
 from hubbub.voting.protocol import Rule
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality

@@ -7,7 +7,6 @@ lie that pays, which is a witness, or for what the theorem says that a rule with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations
 from math import comb, factorial
@@ -16,6 +15,7 @@ from typing import Final, TypeAlias
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.manipulation.beliefs import Ranking, ranking_text
 from hubbub.voting.protocol import Lottery, Rule

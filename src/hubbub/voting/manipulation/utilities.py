@@ -10,12 +10,12 @@ strictly falling; utilities as close to them as one likes are, so the largest ga
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Ranking, Scores, ranking_text
 
 

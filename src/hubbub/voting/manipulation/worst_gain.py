@@ -9,7 +9,6 @@ Each is gone through as :mod:`hubbub.voting.manipulation.gain_three` does, for e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from math import comb
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_float, to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation.beliefs import Belief, Ranking, ranking_text

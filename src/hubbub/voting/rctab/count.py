@@ -12,11 +12,12 @@ that an office's count can be repeated, and serves nothing else.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.vendors.office_records import OVERVOTE, OfficeBallots, Ranks
 from hubbub.voting.formats.vendors.rctab_config import (
     BOTTOMS_UP,

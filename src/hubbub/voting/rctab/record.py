@@ -14,12 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import hubbub
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.chance import Ask
 from hubbub.voting.count.by_hand import RecordedAnswers
 from hubbub.voting.count.record import FORMAT, read_again

@@ -7,11 +7,11 @@ then all units together must give every number of the contest: that is a check o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.rctab.count import count_unit
 from hubbub.voting.rctab.record import OfficeFile
 from hubbub.voting.rctab.result import ROUNDING, ConfiguredCount, ConfiguredRound

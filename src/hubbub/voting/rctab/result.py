@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 
 OVERVOTES: Final = "overvotes"
 SKIPPED: Final = "skipped ranks"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.chance import Ask, Chance, TiesByHand
 from hubbub.voting.rctab.result import ConfiguredRound
 

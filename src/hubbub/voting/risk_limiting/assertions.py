@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 
 _MOST_SUFFIXES: Final = 50_000

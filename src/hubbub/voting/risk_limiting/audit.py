@@ -8,7 +8,6 @@ usual). All assertions are checked with the same papers, so the least margin say
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any, Final
@@ -16,6 +15,7 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.noise.source import PublicDice
 from hubbub.numeric.exact import ball, log, precision, to_text, upper
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import below
 from hubbub.voting.result import Result

@@ -16,11 +16,12 @@ EliminateThenSelect     any of these                                any rule
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import ClassVar, Final, Protocol
 
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import FromTops, Lottery, Rule

@@ -6,10 +6,11 @@ name stands for the set that is written down here, and it goes into the result w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.reading import Reading
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 
 MOST_WORK: Final = 4_000_000_000

@@ -6,11 +6,11 @@ A truncated ballot gives its points to whom it ranks, from the first place on; w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.protocol import Lottery
 from hubbub.voting.result import Result

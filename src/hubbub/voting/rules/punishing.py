@@ -7,7 +7,6 @@ m candidates; the one here is re-derived.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, integer, positive, rational
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery, Rule

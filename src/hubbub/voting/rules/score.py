@@ -7,12 +7,12 @@ Ballots of scores are kept as levels (:mod:`hubbub.voting.ballots`): the top of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery, Rule

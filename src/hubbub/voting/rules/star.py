@@ -8,7 +8,6 @@ equal too, it is a tie.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery

@@ -19,13 +19,13 @@ wigm       The weighted inclusive rule as the Proportional Representation Founda
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.rules.stv_result import Moved, Seats

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import listed
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.result import Draw
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ Counts are whole numbers, so "within B" and "within floor(B)" are the same.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, rational
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.rules import margins
 
 DEFAULT_ETA: Final = Fraction(1, 10**12)

@@ -5,8 +5,10 @@ vendor's own manifests say: the contests, and who stands in each by the codes th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from hubbub.runtime.frozen import dataclass
 
 
 class CastRecord(NamedTuple):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.labels import WRITE_IN
 from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
 from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Source

@@ -7,10 +7,10 @@ turns them into candidates by the configuration, and refuses whoever is not one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats import clear_ballot
 from hubbub.voting.formats.ballot_text import open_text
 from hubbub.voting.formats.csv_rows import blocks, delimiter_of

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 
 UNDECLARED: Final = "Undeclared Write-ins"
 PROVIDERS: Final = ("ess", "cdf", "clearBallot", "dominion", "genericCsv", "hart")

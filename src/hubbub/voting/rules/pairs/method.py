@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery
 from hubbub.voting.result import Round

@@ -6,11 +6,11 @@ Ties are drawn, or broken by an order fixed beforehand.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery

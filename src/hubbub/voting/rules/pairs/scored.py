@@ -13,10 +13,10 @@ black     whoever beats everybody; where nobody does, the most Borda points
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from hubbub.errors import Refused
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.chance import Chance
 from hubbub.voting.protocol import Lottery
 from hubbub.voting.result import Round

@@ -16,11 +16,11 @@ the quota fell comes from the batch last received (C. Rosenstiel in Voting matte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from hubbub.numeric.exact import to_text
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.rules.stv_result import Moved

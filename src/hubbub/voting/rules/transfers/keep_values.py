@@ -13,10 +13,10 @@ together are below a millionth of a vote, or shrink no more. Papers that name no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.rules.transfers.shared import Outcome, SeatCount

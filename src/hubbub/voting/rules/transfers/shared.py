@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.rules.stv_result import Moved, Stage

@@ -1,0 +1,132 @@
+"""Dataclasses that cost little to define, since a command defines some two hundred and uses a few of each.
+
+The library's decorator writes the source of six methods and compiles each, for every class, used or not: that was a
+quarter of a small release. Here a frozen class gets methods that read its fields by name, and ``__init__``, the only
+one whose speed counts, is compiled when it is first wanted. Everything else (fields, slots, defaults, ``replace``) is
+the library's own, and so is a class that is not frozen.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
+
+
+class _Init:
+    """The ``__init__`` of a class, made by the library when somebody looks it up, and put in its own place."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner: type) -> None:
+        self._owner = owner
+
+    def __get__(self, one: object, kind: type) -> Any:
+        made = _compiled(self._owner)
+        type.__setattr__(self._owner, "__init__", made)
+        return made.__get__(one, kind) if one is not None else made
+
+
+def _compiled(owner: Any) -> Callable[..., None]:
+    """The ``__init__`` that the library writes for a frozen class with these fields."""
+    of = dataclasses.fields(owner)
+    names: dict[str, Any] = {each.name: each for each in of}
+    names |= {"__annotations__": {each.name: each.type for each in of}, "__module__": owner.__module__}
+    if hasattr(owner, "__post_init__"):
+        names["__post_init__"] = owner.__post_init__
+    shell: Any = dataclasses.dataclass(frozen=True, repr=False, eq=False)(type(owner.__name__, (), names))
+    made: Callable[..., None] = shell.__init__
+    made.__qualname__ = f"{owner.__qualname__}.__init__"
+    return made
+
+
+def _made(owner: Any, *, repr: bool, eq: bool) -> Any:
+    """Give a class what its own body does not have."""
+    of = dataclasses.fields(owner)
+    own, names = vars(owner), frozenset(each.name for each in of)
+
+    def set_attribute(self: Any, name: str, value: object) -> None:
+        if type(self) is owner or name in names:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(owner, self).__setattr__(name, value)
+
+    def delete_attribute(self: Any, name: str) -> None:
+        if type(self) is owner or name in names:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(owner, self).__delattr__(name)
+
+    methods: dict[str, Any] = {"__setattr__": set_attribute, "__delattr__": delete_attribute}
+    if "__init__" not in own:
+        methods["__init__"] = _Init(owner)
+    if repr and "__repr__" not in own:
+        methods["__repr__"] = _repr([each.name for each in of if each.repr])
+    if eq:
+        methods |= _compared([each.name for each in of if each.compare], own)
+    if "__slots__" in own and "__getstate__" not in own:
+        methods |= _carried([each.name for each in of])
+    for name, method in methods.items():
+        setattr(owner, name, method)
+    return owner
+
+
+def _repr(names: list[str]) -> Callable[[Any], str]:
+    @recursive_repr()
+    def text(self: Any) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__qualname__}({fields})"
+
+    return text
+
+
+def _compared(names: list[str], own: Any) -> dict[str, Any]:
+    """Equal when of one class and equal in these fields, and a hash to match."""
+    values = _values(names)
+
+    def equal(self: Any, other: Any) -> Any:
+        return values(self) == values(other) if type(other) is type(self) else NotImplemented
+
+    def hashed(self: Any) -> int:
+        return hash(values(self))
+
+    methods: dict[str, Any] = {} if "__eq__" in own else {"__eq__": equal}
+    return methods if own.get("__hash__") else methods | {"__hash__": hashed}
+
+
+def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """These fields of a record, as a tuple also where it is one or none."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)
+
+
+def _carried(names: list[str]) -> dict[str, Any]:
+    """How a class with slots is copied and pickled: its fields in order, set past its own ``__setattr__``."""
+
+    def state(self: Any) -> list[Any]:
+        return [getattr(self, name) for name in names]
+
+    def restore(self: Any, values: list[Any]) -> None:
+        for name, value in zip(names, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    return {"__getstate__": state, "__setstate__": restore}
+
+
+def _dataclass(*, frozen: bool = False, repr: bool = True, eq: bool = True, order: bool = False, **words: bool) -> Any:
+    """As ``dataclasses.dataclass``, with which it agrees in all that an object of the class does."""
+    if not frozen or order:
+        return dataclasses.dataclass(frozen=frozen, repr=repr, eq=eq, order=order, **words)
+
+    def decorated(kind: Any) -> Any:
+        kind.__doc__ = kind.__doc__ or kind.__name__  # else the library compiles __init__ to tell how it is called
+        return _made(dataclasses.dataclass(init=False, repr=False, eq=False, **words)(kind), repr=repr, eq=eq)
+
+    return decorated
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+    dataclass = _dataclass
