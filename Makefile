@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all check figures pictures docs sheets wheel audit studio coverage bench fuzz mutants lock options theorems
+.PHONY: help demo test test-all check figures pictures docs sheets wheel audit studio coverage bench fuzz mutants lock options theorems format golden
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -46,6 +46,12 @@ figures: .venv/with-charts,docs ## draw the figures of the theory pages again
 
 theorems: .venv/with-charts,studio,dev ## write docs/theorem-map.md again, from website/theorems
 	@$(BIN)/python -m website.theorem_map
+
+format: .venv/with-dev ## write the schema and the page of certificates again
+	@$(BIN)/python -m website.certificate_format
+
+golden: .venv/with-dev ## make the golden releases again: only while nobody has published in their format
+	@$(BIN)/python -m tests.golden
 
 options: .venv/with-dev ## write the types of the options of every release again
 	@$(BIN)/python -m website.options

@@ -198,6 +198,8 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 FIRST_CASE: Final = (
+    "test_golden.py::test_a_golden_release_*",
+    "test_golden.py::test_the_schema_refuses_*",
     "test_synthetic.py::test_it_is_verified_*",
     "test_gaussian_layers.py::test_a_person_in_several_bins_*",
     "test_joint.py::test_ten_tables_together_*",

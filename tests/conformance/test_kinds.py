@@ -27,6 +27,7 @@ from click.testing import CliRunner
 
 from hubbub import registry
 from hubbub.audit import exact, replay
+from hubbub.certificate.certificate import SIGNATURE
 from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
 from hubbub.engines.links import opened as open_links
@@ -61,8 +62,10 @@ from hubbub.voting.ballots import Ballots
 from tests.conformance import door
 from tests.fresh import engine_of, played, unsigned
 from tests.fresh import opened as open_table
+from tests.golden.json_schema import faults
 from tests.slow import first_is_fast
 from tests.unit.shared.saved import sign
+from website.certificate_format import SCHEMA
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
@@ -373,6 +376,17 @@ def test_a_description_with_more_in_it_is_refused_and_one_with_less_is_another(n
             )  # a field that is absent may have a default, and means that
         except (CheckFailed, KeyError):
             continue
+
+
+@every_case
+def test_the_schema_of_certificates_knows_every_field(name: str) -> None:
+    """Of each case, and not only of the golden release of its kind: `make format`, with a text for what is new."""
+    if name == "toy":
+        pytest.skip("no kind of this program")
+    signature = {"algorithm": key.ALGORITHM, "public_key": "", "value": ""}
+    body = json.loads(canonical(unsigned(CASES[name].spec()) | {SIGNATURE: signature}))
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert list(faults(body, schema, schema)) == []
 
 
 @every_case
