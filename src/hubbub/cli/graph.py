@@ -56,6 +56,7 @@ def _what(default: str) -> Callable[[Command], Command]:
     epilog=examples(
         "hubbub graph plan --vertices 1000000 --max-degree 200 --samples 10000 --epsilon 1",
         "hubbub graph plan --vertices 4039 --max-degree 1045 --samples 254 --epsilon 1 --average-at-most 50 --json",
+        "hubbub graph plan --vertices 4039 --max-degree 1045 --samples 254 --epsilon 1 --of connectivity --centred",
         "hubbub graph plan --vertices 50000 --max-degree 100 --epsilon 1 --of degree-histogram,triangles",
     ),
 )
@@ -65,6 +66,7 @@ def _what(default: str) -> Callable[[Command], Command]:
 @click.option("--explore", metavar="S", help="How many people it may see from each; without it 2 sqrt(K).")
 @click.option("--epsilon", metavar="EPS", required=True, help="The loss of each statistic.")
 @click.option("--average-at-most", metavar="L", help="A public bound on the average degree.")
+@click.option("--centred", is_flag=True, help="The noise that zero-knowledge alone needs, up to half.")
 @_what(ALL)
 @json_option
 def plan(as_json: bool, of: str, **given: Any) -> None:
@@ -99,7 +101,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
                 "--average-at-most is above 0, at most --max-degree, and for --of average-degree or edges; change one"
             )
     with working("Working it out"):
-        found = planned(size, requested, epsilon, how, bound)
+        found = planned(size, requested, epsilon, how, bound, centred=given["centred"])
     if as_json:
         print_json(found.as_json())
     else:

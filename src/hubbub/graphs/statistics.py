@@ -106,11 +106,23 @@ class Bounds:
     most: Fraction
     bias: Fraction
     reach: Fraction
+    from_without: tuple[int, int]
 
     @property
     def shift(self) -> Fraction:
         """A: how far the mean of the samples of the graph without a vertex may be from the value of the graph."""
         return self.sensitivity + self.bias
+
+    @property
+    def centre(self) -> Fraction:
+        """What a centred simulator adds to the samples: the middle of how a vertex's edges change the value."""
+        return Fraction(sum(self.from_without), 2)
+
+    @property
+    def centred_shift(self) -> Fraction:
+        """A with the centre added: half of the sensitivity, and the bias."""
+        low, high = self.from_without
+        return Fraction(high - low, 2) + self.bias
 
 
 def sensitivity(of: Statistic, size: Size, *, per_edge: bool = False) -> int:
@@ -140,6 +152,27 @@ def sensitivity(of: Statistic, size: Size, *, per_edge: bool = False) -> int:
             return d * (d - 1) // 2
         case _:
             return d
+
+
+def from_without(of: Statistic, size: Size) -> tuple[int, int]:
+    """Between which two numbers the value changes when a vertex without edges gets some.
+
+    Guarantee: for all graphs of the declared vertices and largest degree, with the words of :func:`sensitivity`:
+    connectivity falls by j, edges grow by |S|, cycle-freeness by |S| - j; eulerian, where the vertex alone is an even
+    component, changes by one less than is said there, from -floor(d/2) - 1 to max(0, ceil(d/2) - 1).
+    """
+    d = size.max_degree
+    match of:
+        case Statistic.CONNECTIVITY:
+            return -d, 0
+        case Statistic.EULERIAN:
+            return -(d // 2) - 1, max(0, -(-d // 2) - 1)
+        case Statistic.CYCLE_FREENESS:
+            return 0, d - 1
+        case Statistic.EDGES | Statistic.AVERAGE_DEGREE:
+            return 0, d
+        case _:
+            raise WrongUse(f"{of.value} has no sampler here; ask for it with differential privacy alone")
 
 
 def most(of: Statistic, size: Size, average_at_most: Fraction | None = None) -> Fraction:
@@ -181,4 +214,10 @@ def bounds(of: Statistic, size: Size, how: Sampling) -> Bounds:
             bias, reach = Fraction(0), size.most_edges
         case _:
             raise WrongUse(f"{of.value} has no sampler here; ask for it with differential privacy alone")
-    return Bounds(sensitivity=sensitivity(of, size), most=most(of, size), bias=bias, reach=reach)
+    return Bounds(
+        sensitivity=sensitivity(of, size),
+        most=most(of, size),
+        bias=bias,
+        reach=reach,
+        from_without=from_without(of, size),
+    )

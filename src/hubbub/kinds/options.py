@@ -252,5 +252,6 @@ class GraphOptions(Confirmed, total=False):
     epsilon: Required[Exact]
     samples: Exact | None
     explore: Exact | None
+    centred: bool
     per_edge: bool
     coverage: Exact

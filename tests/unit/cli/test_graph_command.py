@@ -38,6 +38,13 @@ def test_the_plan_in_words() -> None:
     assert "zero-knowledge with respect to 10,000 random people" in " ".join(shown.stdout.split())
 
 
+def test_the_plan_of_a_centred_simulator_says_what_it_costs() -> None:
+    words = ["plan", "--vertices", "4039", "--max-degree", "1045", "--samples", "254", "--epsilon", "1", "--centred"]
+    done = run(*words, "--of", "connectivity")
+    assert "597.44" in done.output
+    assert "differentially a person loses more than epsilon" in " ".join(done.output.split())
+
+
 def test_histogram_and_triangles_need_no_samples() -> None:
     asked = ["graph", "plan", "--vertices", "50", "--max-degree", "10", "--epsilon", "1/2"]
     found = json.loads(run(*asked, "--of", "degree-histogram,triangles", "--json").stdout)

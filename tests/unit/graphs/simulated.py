@@ -19,8 +19,8 @@ def around(mask: int, n: int) -> Neighbours:
 
 
 @cache
-def law(ofs: tuple[Statistic, ...], mask: int, k: int, s: int) -> Points:
-    return rounded_law(ofs, around(mask, N), Sampling(k=k, s=s))
+def law(ofs: tuple[Statistic, ...], mask: int, k: int, s: int, centres: tuple[Fraction, ...] | None = None) -> Points:
+    return rounded_law(ofs, around(mask, N), Sampling(k=k, s=s), centres)
 
 
 N = 5
@@ -40,12 +40,18 @@ def neighbouring(of: tuple[Statistic, ...], d: int) -> dict[int, set[tuple[int, 
     return found
 
 
-def worst_loss(ofs: tuple[Statistic, ...], d: int, how: Sampling, scales: list[Fraction]) -> float:
+def worst_loss(
+    ofs: tuple[Statistic, ...],
+    d: int,
+    how: Sampling,
+    scales: list[Fraction],
+    centres: tuple[Fraction, ...] | None = None,
+) -> float:
     """Over all graphs with five vertices and all people; equal laws are compared once."""
     met: set[tuple[frozenset[tuple[tuple[int, ...], Fraction]], tuple[int, ...]]] = set()
     worst = ball(0)
     for mask, counts in neighbouring(ofs, d).items():
-        simulated = law(ofs, mask, how.k, how.s)
+        simulated = law(ofs, mask, how.k, how.s, centres)
         name = frozenset(simulated.items())
         for count in counts:
             if (name, count) not in met:

@@ -41,8 +41,11 @@ def simulate(of: Statistic, around: Neighbours, how: Sampling, scale: Fraction, 
     return down + up + int(two_sided_geometric(1 / scale, 1, source)[0])
 
 
-def rounded_law(ofs: Sequence[Statistic], around: Neighbours, how: Sampling) -> dict[tuple[int, ...], Fraction]:
-    """The exact law of the rounded estimates, several of them from one sample, before the noise."""
+def rounded_law(
+    ofs: Sequence[Statistic], around: Neighbours, how: Sampling, centres: Sequence[Fraction] | None = None
+) -> dict[tuple[int, ...], Fraction]:
+    """The exact law of the rounded estimates, several of them from one sample, before the noise; `centres` are what a
+    centred simulator adds to each."""
     n = around.vertices
     if comb(n, how.k) > _MOST_SETS:
         raise WrongUse(
@@ -53,8 +56,8 @@ def rounded_law(ofs: Sequence[Statistic], around: Neighbours, how: Sampling) -> 
     each = Fraction(1, comb(n, how.k))
     for drawn in combinations(range(n), how.k):
         means = [
-            Fraction(n, how.k) * sum(estimates[v] for v in drawn) + offset(of)
-            for of, estimates in zip(ofs, shares, strict=True)
+            Fraction(n, how.k) * sum(estimates[v] for v in drawn) + offset(of) + centre
+            for of, estimates, centre in zip(ofs, shares, centres or [Fraction(0)] * len(ofs), strict=True)
         ]
         for ups in product((0, 1), repeat=len(ofs)):
             chance = each

@@ -10,7 +10,7 @@ import pytest
 from hubbub.graphs.degrees import at_least, triangles
 from hubbub.graphs.distances import Facts, edges_away, facts
 from hubbub.graphs.graph import Graph, simple
-from hubbub.graphs.statistics import Size, Statistic, most, sensitivity
+from hubbub.graphs.statistics import Size, Statistic, from_without, most, sensitivity
 from tests.unit.graphs.small_graphs import (
     Ints,
     all_facts,
@@ -83,6 +83,21 @@ def test_the_edges_of_one_vertex_move_a_count_by_at_most_its_sensitivity(n: int,
         assert found <= claimed
         if of is not Statistic.EULERIAN or (d <= 2 and n >= 3):
             assert found == claimed, "the sensitivity is not sharp"
+
+
+@pytest.mark.parametrize("of", COUNTS)
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_from_a_vertex_without_edges_a_count_changes_between_two_numbers(n: int, of: Statistic) -> None:
+    values = by_vertex(np.asarray(edges_away(of, all_facts(n))), n)
+    for d in range(1, n):
+        size = Size(vertices=n, max_degree=d)
+        allowed = by_vertex(np.asarray(all_facts(n).largest_degree <= d), n)
+        change = (values - values[:, :1])[allowed]
+        low, high = from_without(of, size)
+        assert low <= change.min() <= change.max() <= high
+        assert high - low == sensitivity(of, size)
+        if of is not Statistic.EULERIAN:
+            assert (change.min(), change.max()) == (low, high), "the two numbers are not sharp"
 
 
 @pytest.mark.parametrize("of", COUNTS)

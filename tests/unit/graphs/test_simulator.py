@@ -64,6 +64,31 @@ def test_mgf_theorem_the_exact_loss_on_all_graphs_with_five_vertices_is_within_t
     assert highest > 0.35, "the claim is so loose that the check says nothing"
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(3)])
+@pytest.mark.parametrize("of", COUNTS)
+def test_mgf_theorem_a_centred_simulator_is_within_the_claim_on_all_graphs_with_five_vertices(
+    of: Statistic, epsilon: Fraction
+) -> None:
+    highest = 0.0
+    for d, k, s in [(4, 1, 3), (3, 2, 2), (2, 3, 4), (4, 4, 2), (4, 5, 5), (1, 2, 2)]:
+        limits, how = bounds(of, Size(vertices=N, max_degree=d), Sampling(k=k, s=s)), Sampling(k=k, s=s)
+        scale = scale_for(spread(limits, k, N, centred=True), epsilon)
+        assert scale <= scale_for(spread(limits, k, N), epsilon)
+        loss = worst_loss((of,), d, how, [scale], (limits.centre,))
+        assert loss <= epsilon, f"{of.value}, d = {d}, k = {k}, s = {s}: {loss} is above {epsilon}"
+        assert limits.sensitivity / scale <= 2 * epsilon, "zero-knowledge implies twice the loss, differentially"
+        highest = max(highest, loss / float(epsilon))
+    assert highest > 0.35, "the claim is so loose that the check says nothing"
+
+
+def test_the_noise_of_a_centred_simulator_is_too_little_for_one_that_is_not() -> None:
+    how, of = Sampling(k=5, s=5), Statistic.CONNECTIVITY
+    limits = bounds(of, Size(vertices=N, max_degree=4), how)
+    scale = scale_for(spread(limits, 5, N, centred=True), Fraction(1))
+    assert worst_loss((of,), 4, how, [scale]) > 1
+    assert worst_loss((of,), 4, how, [scale], (limits.centre + 1,)) > 1
+
+
 def test_less_noise_is_noticed() -> None:
     size, how = Size(vertices=N, max_degree=4), Sampling(k=2, s=5)
     scale = scale_for(spread(bounds(Statistic.EDGES, size, how), 2, N), Fraction(1)) * Fraction(3, 5)

@@ -74,6 +74,7 @@ class GraphPlan:
     sampling: Sampling | None
     average_at_most: Fraction | None
     rows: tuple[Row, ...]
+    centred: bool = False
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -81,6 +82,7 @@ class GraphPlan:
             "max_degree": self.size.max_degree,
             "samples": None if self.sampling is None else self.sampling.k,
             "epsilon": to_float(self.epsilon, round_up=True),
+            "centred": self.centred,
             "rows": [row.as_json() for row in self.rows],
         }
 
@@ -95,16 +97,21 @@ class GraphPlan:
         return (
             f"{sentence}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each that sees "
             "so many; degree-histogram and triangles differentially, for a vertex with all its edges."
+            f"{_CENTRED if self.centred else ''}"
         )
 
 
+_CENTRED = (
+    " The simulator is centred, so that the noise is what the zero-knowledge promise alone needs; differentially a person "
+    "loses more than epsilon, at most twice that."
+)
 HEADINGS = ("ours", "Prop. 12", "DP alone", "ours, told as", "w.r.t.")
 
 
 def compared(spec: GraphSpec) -> Comparison:
     """The noise of a release beside that of the paper's Proposition 12 and of differential privacy alone."""
     how = spec.sampling if spec.zero_knowledge else None
-    found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most)
+    found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most, centred=spec.centred)
     rows = [replace(row, scale=spec.scale(row.of.count)) for row in found.rows]
     grid = DisplayTable(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
     return Comparison(grid, tuple(row.as_json() for row in rows))
@@ -120,6 +127,8 @@ def plan(
     epsilon: Fraction,
     how: Sampling | None,
     average_at_most: Fraction | None = None,
+    *,
+    centred: bool = False,
 ) -> GraphPlan:
     """The scales for each statistic, each published by itself with this epsilon."""
     return GraphPlan(
@@ -127,11 +136,14 @@ def plan(
         epsilon=epsilon,
         sampling=how,
         average_at_most=average_at_most,
-        rows=tuple(_row(size, each, epsilon, how, average_at_most) for each in of),
+        rows=tuple(_row(size, each, epsilon, how, average_at_most, centred) for each in of),
+        centred=centred,
     )
 
 
-def _row(size: Size, of: Statistic, epsilon: Fraction, how: Sampling | None, bound: Fraction | None) -> Row:
+def _row(
+    size: Size, of: Statistic, epsilon: Fraction, how: Sampling | None, bound: Fraction | None, centred: bool
+) -> Row:
     unit = Fraction(1)
     if of.explores:
         unit = 1 / size.most_edges
@@ -144,7 +156,7 @@ def _row(size: Size, of: Statistic, epsilon: Fraction, how: Sampling | None, bou
     share = None if bound is None or of.explores else bound / size.max_degree
     return Row(
         of=of,
-        scale=scale_for(spread(limits, how.k, size.vertices, share), epsilon),
+        scale=scale_for(spread(limits, how.k, size.vertices, share, centred=centred), epsilon),
         paper=proposition_12(limits, how.k, float(epsilon), float(most(of, size, bound if share else None))),
         node_dp=noise_only,
         explores=how.s if of.explores else 1,

@@ -16,7 +16,7 @@ from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, Neighbour
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.kinds.graph.noise_scale import JOINT, THEOREM, joint_epsilon
+from hubbub.kinds.graph.noise_scale import CENTRED, JOINT, THEOREM, joint_epsilon
 from hubbub.numeric.exact import rounded
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ LIMITLESS: Final = Assumption(
 SIMPLE: Final = Assumption("graph.simple", RULE)
 NOISES: Final = Assumption("graph.noises", "the noises of the counts are drawn independently of each other")
 MGF: Final = Theorem("graph.mgf", THEOREM, f"{GLP}, section 5 (Theorem 26); {HERE}")
+MGF_CENTRED: Final = Theorem("graph.mgf-centred", CENTRED, f"{GLP}, section 5 (Theorem 26); {HERE}")
 MGF_JOINT: Final = Theorem("graph.mgf-together", JOINT, f"{GLP}, section 5; {HERE}")
 GEOMETRIC: Final = Theorem("graph.geometric", "two-sided geometric noise", DMNS)
 
@@ -104,7 +105,7 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
     limits, how = bounds(of, spec.size, spec.sampling), spec.sampling
     return stated(
         ZeroKnowledge(epsilon=spec.epsilon, aggregate=known),
-        theorem=MGF,
+        theorem=MGF_CENTRED if spec.centred else MGF,
         numbers=(
             ("of", of.value),
             *texts(
@@ -113,6 +114,7 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
                 samples=how.k,
                 **({"explores": how.s} if of.explores else {}),
                 sensitivity=limits.sensitivity,
+                **({"centre": limits.centre} if spec.centred else {}),
                 bias=limits.bias,
                 reach=limits.reach,
                 scale=spec.scale(of),

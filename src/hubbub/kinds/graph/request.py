@@ -30,6 +30,7 @@ def statistics(
     explore: Exact | None = None,
     average_at_most: Exact | None = None,
     per_edge: bool = False,
+    centred: bool = False,
     coverage: Exact = "0.95",
 ) -> GraphSpec:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
@@ -43,6 +44,7 @@ def statistics(
         explores=None if explore is None else integer(explore, "explore"),
         average_at_most=None if average_at_most is None else rational(average_at_most, "average-at-most"),
         per_edge=per_edge,
+        centred=centred,
         coverage=rational(coverage, "coverage"),
     )
 
@@ -98,6 +100,13 @@ OPTIONS: Final = (
     ),
     Option("samples", "K", "Zero-knowledge with respect to K random people.", group=HOW),
     Option("explore", "S", "How many people a walk from each may see; without it 2 sqrt(K).", group=HOW, advanced=True),
+    Option(
+        "centred",
+        None,
+        "Up to half of the noise: the zero-knowledge promise stays, the differential one beside it gets weaker.",
+        group=HOW,
+        advanced=True,
+    ),
     Option("per_edge", None, "Protect single edges only (degree-histogram, triangles).", group=HOW, advanced=True),
     Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
 )

@@ -29,7 +29,8 @@ class GraphSpec(FolderSpec):
     """Which counts of a graph are published, how private each is, and what is declared about the graph.
 
     `epsilon` is what each published count loses; the average degree and the number of edges are one count. With
-    `samples` the promise is zero-knowledge with respect to so many random people and the surroundings of each;
+    `samples` the promise is zero-knowledge with respect to so many random people and the surroundings of each, and with
+    `centred` by a simulator that needs about half of the noise, which loses more than epsilon differentially;
     the degree histogram and the triangles know no such promise, are differentially private, and are published by
     themselves. `per_edge` protects single edges only, and says so. `explores` and `scales` (of the noise of each
     count) are worked out where they are not given, and are part of what is written down: a sharper theorem leaves the
@@ -45,6 +46,7 @@ class GraphSpec(FolderSpec):
     explores: int | None = None
     average_at_most: Fraction | None = None
     per_edge: bool = False
+    centred: bool = False
     coverage: Fraction = Fraction(95, 100)
     scales: tuple[Fraction, ...] = ()
 
@@ -67,6 +69,11 @@ class GraphSpec(FolderSpec):
             )
         if self.per_edge and self.zero_knowledge:
             raise WrongUse("only degree-histogram and triangles can be private for single edges; drop that unit")
+        if self.centred and not self.zero_knowledge:
+            raise WrongUse(
+                "a centred simulator is for zero-knowledge promises, and degree-histogram and triangles have none; leave "
+                "it out"
+            )
         walks = any(of.explores for of in self.counts)
         if self.explores is not None and not walks:
             raise WrongUse("nobody explores the graph for that; drop the number of vertices to explore")
@@ -111,7 +118,8 @@ class GraphSpec(FolderSpec):
         share = None
         if self.average_at_most is not None and of is Statistic.EDGES:
             share = self.average_at_most / self.size.max_degree
-        return spread(bounds(of, self.size, self.sampling), self.sampling.k, self.size.vertices, share)
+        limits = bounds(of, self.size, self.sampling)
+        return spread(limits, self.sampling.k, self.size.vertices, share, centred=self.centred)
 
     def scale(self, of: Statistic) -> Fraction:
         """The scale of the integer noise on a count."""

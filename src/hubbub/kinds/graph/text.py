@@ -66,6 +66,11 @@ def notes(spec: GraphSpec) -> tuple[str, ...]:
             f"Each of the {len(spec.counts)} counts loses at most epsilon = {to_text(spec.epsilon)} by itself; all of "
             "them together lose what is said below."
         )
+    if spec.centred:
+        sentences.append(
+            "The noise is chosen for the zero-knowledge promise alone (a centred simulator). Beside somebody who knows "
+            "everything about all others, a person may lose up to twice as much; what exactly is said below."
+        )
     if any(each.explores for each in spec.of):
         sentences.append(
             "A distance is the number of edges, divided by half of people times largest degree, the most edges there "

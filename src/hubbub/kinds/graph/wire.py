@@ -31,6 +31,7 @@ def to_json(spec: GraphSpec) -> dict[str, Plain]:
         "unit": spec.people.unit,
         "coverage": to_text(spec.coverage),
         "scales": [to_text(scale) for scale in spec.scales],
+        **({"centred": True} if spec.centred else {}),
     }
 
 
@@ -53,6 +54,7 @@ def read(given: Any) -> GraphSpec:
             per_edge=_UNITS[given["unit"]],
             coverage=restored(Fraction, given["coverage"]),
             scales=restored(tuple[Fraction, ...], given["scales"]),
+            centred=restored(bool, given.get("centred", False)),
         )
     except CheckFailed:
         raise

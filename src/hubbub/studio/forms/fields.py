@@ -47,6 +47,7 @@ _LABELS: Final = {
     "class": "Which questions",
     "collected": "The table is itself a random sample, at rate",
     "collected_between": "The table is itself a random sample, at a rate between",
+    "centred": "As little noise as zero-knowledge needs",
     "columns": "The two columns with the ends of a link",
     "coverage": "How often an interval is right",
     "dataset": "The people's name in the ledger",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hubbub.errors import Refused
 from hubbub.graphs.degrees import at_least, triangles
 from hubbub.graphs.distances import edges_away
-from hubbub.graphs.statistics import Statistic
+from hubbub.graphs.statistics import Statistic, bounds
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.kinds.graph.promises import promises
 from hubbub.kinds.graph.request import statistics
@@ -60,6 +60,8 @@ CASES = [
     (["edges"], {"samples": 5}),
     (["connectivity", "eulerian", "cycle-freeness", "edges"], {"samples": 3}),
     (["eulerian", "average-degree"], {"samples": 2, "explore": 4}),
+    (["connectivity"], {"samples": 3, "centred": True}),
+    (["cycle-freeness", "edges"], {"samples": 4, "centred": True}),
     (["degree-histogram"], {}),
     (["triangles"], {}),
     (["degree-histogram", "triangles"], {}),
@@ -93,6 +95,27 @@ def test_the_exact_distance_from_the_simulator_never_exceeds_the_promises(
     assert len(one_sample) == 1
     loss = worst_loss(spec.counts, d, spec.sampling, list(spec.scales))
     assert 0.2 * float(one_sample[0].epsilon) < loss <= one_sample[0].epsilon  # type: ignore[arg-type, operator]
+
+
+@pytest.mark.parametrize("epsilon", ["0.3", "2"])
+@pytest.mark.parametrize(("of", "k", "s", "d"), [(["connectivity", "edges"], 2, 3, 4), (["eulerian"], 3, 2, 3)])
+def test_a_centred_release_keeps_its_zero_knowledge_and_says_its_differential_loss(
+    of: list[str], k: int, s: int, d: int, epsilon: str
+) -> None:
+    plain = statistics(of, vertices=N, max_degree=d, epsilon=epsilon, samples=k, explore=s)
+    spec = statistics(of, vertices=N, max_degree=d, epsilon=epsilon, samples=k, explore=s, centred=True)
+    assert all(less < more for less, more in zip(spec.scales, plain.scales, strict=True))
+    found = promises(spec)
+    one_sample = [
+        step.conclusion.epsilon
+        for step in found
+        if isinstance(step.conclusion, ZeroKnowledge) and step.conclusion.aggregate.k == k  # type: ignore[union-attr]
+    ]
+    centres = tuple(bounds(each, spec.size, spec.sampling).centre for each in spec.counts)
+    assert worst_loss(spec.counts, d, spec.sampling, list(spec.scales), centres) <= one_sample[0]  # type: ignore[operator]
+    claim = found[-1].conclusion
+    assert isinstance(claim, DifferentialPrivacy)
+    assert exact_loss(spec) <= claim.epsilon <= 2 * len(spec.counts) * spec.epsilon
 
 
 @pytest.mark.parametrize(("of", "words"), [(["connectivity"], {"samples": 3}), (["triangles"], {})])

@@ -42,6 +42,7 @@ ASKED: dict[str, tuple[list[str], dict[str, Any]]] = {
     "everything": (ALL, {**SAMPLED, "average_at_most": 3}),
     "one": (["connectivity"], SAMPLED),
     "degrees": (["average-degree"], SAMPLED),
+    "centred": (["connectivity", "edges"], {**SAMPLED, "centred": True}),
     "private": (["degree-histogram", "triangles"], {**SIZE, "epsilon": 2}),
     "edges": (["triangles"], {**SIZE, "epsilon": "1/3", "per_edge": True}),
 }

@@ -80,6 +80,15 @@ def test_the_table_of_average_degrees_comes_out_to_the_printed_digits(
     assert texts == [alone, paper, ours, bounded]
 
 
+@pytest.mark.parametrize(("of", "scale"), [(CONN, 597.5), (EUL, 598.4)])
+def test_a_centred_simulator_needs_half_of_the_noise_where_the_sensitivity_is_most_of_it(
+    of: Statistic, scale: float
+) -> None:
+    (found,) = plan(FACEBOOK, (of,), Fraction(1), sampling(FACEBOOK, 254), centred=True).rows
+    assert float(found.scale) == pytest.approx(scale, abs=0.1)
+    assert found.scale > Fraction(1045, 2), "zero-knowledge implies twice the loss, differentially"
+
+
 def test_half_an_epsilon_is_twice_the_noise() -> None:
     found = spread(bounds(CONN, MILLION, sampling(MILLION, 1000)), 1000, 10**6)
     assert abs(scale_for(found, Fraction(1, 2)) / scale_for(found, Fraction(1)) - 2) < Fraction(1, 10**15)

@@ -94,6 +94,7 @@ def test_histogram_and_triangles_are_differentially_private_alone() -> None:
         {"of": (CONN,), "samples": None},
         {"of": (HIST,), "samples": 5},
         {"of": (CONN,), "per_edge": True},
+        {"of": (HIST,), "samples": None, "centred": True},
         {"of": (CONN,), "average_at_most": Fraction(5)},
         {"of": (DEG,), "average_at_most": Fraction(41)},
         {"of": (CONN,), "epsilon": Fraction(0)},
