@@ -134,7 +134,6 @@ EXEMPT: Final = (
     "open: the mean over who of the exempt is there of the worst class sizes, each its own; exact is the worst of one size. "
     "At a rate of one they are the same"
 )
-STEPS: Final = "the losses have no common step, and each is rounded up to a grid"
 ORDER: Final = (
     "an order that is chosen on the way: the bound holds at every moment for every order (an odometer), and exact is the "
     "loss of one order that is fixed beforehand, which the ledger takes where it was"
@@ -149,7 +148,6 @@ WHY: Final = (
     ("centred", CENTRED),
     ("graph", DIFFERENTIAL_TOO),
     ("exempt", EXEMPT),
-    ("no common step", STEPS),
     ("releases of", ORDER),
 )
 """Why a row may be above 1.01, by a part of its name."""

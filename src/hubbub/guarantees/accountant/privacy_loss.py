@@ -3,8 +3,13 @@
 For two laws P and Q the loss is ln P(o)/Q(o) for an outcome o drawn from P. The delta at an epsilon is
 E (1 - e^(epsilon - loss))_+, independent losses add, and whoever has upper bounds for the laws of losses convolves
 them. Here a law is a row of integers, one for each step upwards from the least loss. The two losses of a coin lie some
-steps apart; where they do not, the larger one is rounded up; masses are rounded up to a multiple of 2^-256. Both only
-raise every delta.
+steps apart; where they do not, the larger one is spread over the two steps beside it; masses are rounded up to a multiple
+of 2^-256. Both only raise every delta.
+
+**Between two steps.** A mass at a loss x between two steps l < x < u is spread over l and u so that the mean of e^-loss
+stays. Whatever the other losses add up to, (1 - e^(epsilon - loss))_+ is a convex function of e^-loss, so every delta can
+only grow (Jensen), by a quantity of second order in the step; moving all of it to u, which the same argument allows,
+costs one of first order at every release (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the dots, PETS 2022).
 
 **What is (epsilon, delta)-close is no worse than a coin.** If P and Q are (epsilon, delta)-close both ways, then one
 random map makes P of A and Q of B, where A and B show who is there with probability delta, and otherwise toss a coin
@@ -218,9 +223,13 @@ class _Sides:
     infinite_mass: Fraction
 
     def law(self, step: Fraction) -> LossLaw:
-        steps = math.ceil(self.gap / step)
+        steps, (low, high) = math.ceil(self.gap / step), self.masses
+        placed = [(0, low), (steps, high)]
+        if (over := steps * step - self.gap) > 0:
+            down = ball(over).expm1() / ball(step).expm1()  # (e^-x - e^-u)/(e^-l - e^-u)
+            placed = [(0, low), (steps - 1, high * down), (steps, high * (1 - down))]
         row = [0] * (steps + 1)
-        for at, mass in zip((0, steps), self.masses, strict=True):
+        for at, mass in placed:
             row[at] += math.ceil(upper(mass) * (1 - self.infinite_mass) * _ONE)
         return LossLaw(step, self.least, fmpz_poly(row), self.infinite_mass)
 

@@ -1,7 +1,8 @@
 """How much integer noise a count of a graph needs to be zero-knowledge private: the MGF theorem.
 
 Theorem (MGF, integers). Let T be n times the mean of k values, drawn without replacement, in an interval of length R/n,
-whose mean is within b of the integer g, on every graph; A = Delta(g) + b and sigma^2 = R^2/(4k) (1 - (k - 1)/n). Then
+whose mean is within b of the integer g, on every graph; A = Delta(g) + b and sigma^2 = R^2/(4k) f, with
+f = min{1 - (k - 1)/n, (1 - k/n)(1 + 1/k)} (Serfling 1974; Bardenet and Maillard 2015: all of n tell no less than all). Then
 g + X, P(X = x) ~ e^(-|x|/L), is epsilon-zero-knowledge private with respect to the class of T, with
 
     epsilon = max{ A/L + (sigma^2 + 1/4)/(2 L^2),  sqrt(A^2 + sigma^2)/L }.
@@ -67,7 +68,8 @@ def spread(bounds: Bounds, k: int, n: int, share: Fraction | None = None, *, cen
     Guarantee: if the bounds hold, ln E e^(t(T - E T)) <= t^2 sigma^2/2 for every t, and the variance of T is at most
     sigma^2 (Serfling 1974); and E T, with the centre if so, is within A of the count.
     """
-    variance = bounds.reach**2 / (4 * k) * (1 - Fraction(k - 1, n))
+    f = min(1 - Fraction(k - 1, n), (1 - Fraction(k, n)) * (1 + Fraction(1, k)))
+    variance = bounds.reach**2 / (4 * k) * f
     shift = bounds.centred_shift if centred else bounds.shift
     return Spread(shift=shift, variance=variance, reach=bounds.reach, k=k, share=share)
 

@@ -64,9 +64,19 @@ def test_where_the_two_directions_differ_both_are_looked_at() -> None:
     """A sample makes adding a person unlike removing one; without any, one direction is the other."""
     whole, sampled = RandomizedResponsePair(epsilon=Fraction(1)), RandomizedResponsePair(epsilon=Fraction(1), rate=HALF)
     assert [len(list(laws(several))) for several in ([whole], [whole] * 3)] == [1, 1]
-    for several in ([sampled], [sampled] * 3, [whole, sampled]):
+    for several, at in (([sampled], "0.1"), ([sampled] * 3, "0.1"), ([whole, sampled], "1.2")):
         one, other = laws(several)
-        assert not one.delta_at(Fraction(1, 10)).overlaps(other.delta_at(Fraction(1, 10)))
+        assert not one.delta_at(Fraction(at)).overlaps(other.delta_at(Fraction(at)))
+
+
+def test_a_loss_between_two_steps_is_spread_over_both_at_the_same_mean_of_its_odds() -> None:
+    """Connect the dots: the delta is never below the truth at any epsilon, and off by a square of the step."""
+    one, two = (RandomizedResponsePair(epsilon=Fraction(each)) for each in ("0.1", "0.07071"))
+    for at in ("0", "0.05", "0.3", "0.5"):
+        truth = exactly([one] * 3 + [two] * 3, Fraction(at))
+        for step, most in (("0.02", Fraction(3, 100)), ("0.002", Fraction(3, 10_000))):
+            (law,) = laws([one] * 3 + [two] * 3, Fraction(step))
+            assert lower(truth) <= upper(law.delta_at(Fraction(at))) <= upper(truth) * (1 + most)
 
 
 @given(given=st.lists(coins, min_size=1, max_size=5), delta=st.sampled_from([Fraction(1, 50), Fraction(1, 10**4)]))
