@@ -17,8 +17,10 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from io import BufferedReader
 from typing import IO, BinaryIO, Final, TypeAlias
 
+from hubbub.engines.files.csv_regular import regular_end
 from hubbub.runtime.frozen import dataclass
 
 LONGEST: Final = 1 << 21  # bytes of a record that is counted
@@ -111,7 +113,7 @@ def survey(path: str, mark: str, longest: int) -> Survey:
     chunk = longest * BUFFERED // 8
     found, position, last = [], None, (0, 0)
     with open(path, "rb") as file, open(path, "rb") as again:
-        for piece in _pieces(file, mark, chunk):
+        for piece in _irregular_pieces(file, mark, longest):
             last = piece.start, piece.end
             if piece.text is None:
                 found.append(last)
@@ -136,8 +138,34 @@ class _Piece:
     odd: list[Span]
 
 
-def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH) -> Iterator[_Piece]:
-    start = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+def is_regular(path: str, mark: str, longest: int) -> bool:
+    """Whether it is proved, without reading sign by sign, that a survey would find nothing in a file, and that no
+    carriage return stands anywhere but right before a line feed."""
+    with open(path, "rb") as file:
+        return _regular_end(file, _first_byte(file), mark, longest, returns=False) == file.seek(0, os.SEEK_END)
+
+
+def _regular_end(file: BufferedReader, start: int, mark: str, longest: int, *, returns: bool) -> int:
+    return regular_end(file, start, mark, block=longest // 2, lines=MOST_LINES, returns=returns)
+
+
+def _first_byte(file: BinaryIO) -> int:
+    """Where the first record begins."""
+    return len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+
+
+def _irregular_pieces(file: BufferedReader, mark: str, longest: int) -> Iterator[_Piece]:
+    """The pieces that have to be read sign by sign."""
+    start, size = _first_byte(file), file.seek(0, os.SEEK_END)
+    while (start := _regular_end(file, start, mark, longest, returns=True)) < size:
+        pieces = _pieces(file, mark, longest * BUFFERED // 8, start=start)
+        yield (piece := next(pieces))
+        if (start := piece.end) == size:
+            yield from pieces  # nothing, or a record without its line end
+
+
+def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH, *, start: int | None = None) -> Iterator[_Piece]:
+    start = _first_byte(file) if start is None else start
     text = b""  # what was read from `start` on, where a record begins
     file.seek(start)
     while more := file.read(chunk):

@@ -23,6 +23,7 @@ from hubbub.engines.files.csv_records import (
     copy_with_blanks,
     copy_without,
     has_bare_returns,
+    is_regular,
     line_of,
     survey,
     tall_cells,
@@ -102,8 +103,11 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
 
 def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
     """The file, or a copy of it that DuckDB reads as we do, and how many records are not in it."""
-    text, lost = _lines(file, mark, form, scratch, i)
+    text = plain(file, form, scratch, f"{i}-plain.csv")
     try:
+        if is_regular(text, mark, LONGEST):
+            return text, 0
+        text, lost = _lines(text, mark, scratch, i)
         found = survey(text, mark, LONGEST)
         if found.open_mark is not None:
             raise Refused(OPEN_MARK)
@@ -117,9 +121,8 @@ def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tup
     raise WrongUse(wrong)
 
 
-def _lines(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
-    """The file as plain text in which a line ends as the first one does, and how many records are not in it."""
-    text = plain(file, form, scratch, f"{i}-plain.csv")
+def _lines(text: str, mark: str, scratch: Scratch, i: int) -> tuple[str, int]:
+    """A plain text in which a line ends as the first one does, and how many records are not in it."""
     try:
         if not has_bare_returns(text, mark):
             return text, 0
@@ -161,7 +164,7 @@ def _texts(path: str, form: Form) -> Iterator[tuple[str, str, str]]:
     try:
         for i, file in enumerate(files):
             mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
-            text, _ = _lines(file, mark, form, scratch, i)
+            text, _ = _lines(plain(file, form, scratch, f"{i}-plain.csv"), mark, scratch, i)
             yield file, text, mark
     finally:
         scratch.clear()
