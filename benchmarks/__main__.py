@@ -27,7 +27,9 @@ class Part(NamedTuple):
 
 
 PARTS: Final = (
-    *map(Part, ("noise", "channels", "release", "statistics", "csv_files", "ledger", "people", "visits", "large")),
+    *map(
+        Part, ("noise", "channels", "release", "statistics", "csv_files", "ledger", "people", "ids", "visits", "large")
+    ),
     *map(Part, ("spark", "far")),
     Part("groups", ("sqlite",)),
     *map(Part, ("graphs", "commands", "queries", "utility")),

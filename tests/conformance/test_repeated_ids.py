@@ -66,6 +66,7 @@ WEAK = {"the engine's": "hash({})", "of two bits": "hash({}) % 4", "of none": "(
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_ids, "MANY", 0)
     monkeypatch.setattr(repeated_words, "BLOCK", BLOCK)
+    monkeypatch.setattr(repeated_words, "KEPT", 2 * BLOCK)
 
 
 def refusal(engine: Engine) -> str | None:

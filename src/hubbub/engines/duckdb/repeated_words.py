@@ -1,8 +1,9 @@
 """Which 64-bit words come more than once among very many, in little memory: split by their first bits and spilled.
 
-Words are gathered in blocks; a block is ordered by the first bits of its words and written to one private file, so that
-afterwards the words that begin alike can be read, sorted and compared on their own. Where they fit into one block, none
-is written. The words are hashes of ids: the file has no name where the system allows that, and goes with the work.
+Words are gathered in blocks; a block is ordered by the first bits of its words, so that afterwards the words that begin
+alike can be taken from all blocks, sorted and compared on their own. The first blocks stay in memory, the others are
+written to one private file. The words are hashes of ids: the file has no name where the system allows that, and goes
+with the work.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from hubbub.numeric.distinct import distinct
 
 Words: TypeAlias = NDArray[np.uint64]
 
-BLOCK: Final = 1 << 18  # words that are held before they are spilled; so many are in the fast memory of a processor
+BLOCK: Final = 1 << 18  # words of a block; so many are in the fast memory of a processor
+KEPT: Final = 1 << 26  # words of the blocks that stay in memory
 _BITS: Final = 8  # the first ones, by which words are split
 _SIZE: Final = 8  # bytes of a word
 
@@ -33,9 +35,10 @@ class RepeatedWords:
     """Takes words in any order, and tells which of them come more than once. It is used in a `with`."""
 
     def __init__(self) -> None:
-        self._held: list[Words] = []
-        self._size = self._spilled = 0
-        self._bounds: list[list[int]] = []  # of each block in the file: where the words of each beginning start
+        self._held: list[Words] = []  # of the next block
+        self._size = self._kept = self._spilled = 0
+        self._blocks: list[tuple[Words, list[int]]] = []  # in memory, with where the words of each beginning start
+        self._bounds: list[list[int]] = []  # the same of each block in the file
         self._open = ExitStack()
         self._file: IO[bytes] | None = None
         self._path = ""
@@ -53,38 +56,43 @@ class RepeatedWords:
         self._held.append(words)
         self._size += len(words)
         if self._size >= BLOCK:
-            self._spill()
+            self._put_away()
 
     def repeated(self) -> Iterator[Words]:
         """Those that come more than once, each once, some at a time.
 
         Guarantee: exact. Equal words begin alike, so they are sorted together and stand side by side.
         """
-        rest = np.concatenate([np.zeros(0, np.uint64), *self._held])
-        if self._file is None:
-            yield _repeated(rest)
+        if not self._blocks and self._file is None:
+            yield _repeated(np.concatenate([np.zeros(0, np.uint64), *self._held]))
             return
-        first = _beginnings(rest)
-        try:
-            self._file.flush()
-            with open(self._path, "rb", buffering=0) as file:
-                for beginning in range(1 << _BITS):
-                    spans = [(block[beginning], block[beginning + 1]) for block in self._bounds]
-                    yield _repeated(_read(file, spans, rest[first == beginning]))
-        except OSError:
-            raise WrongUse(NO_ROOM) from None
+        if self._held:
+            self._put_away()
+        with ExitStack() as opened:
+            file = opened.enter_context(self._reopened()) if self._file is not None else None
+            for beginning in range(1 << _BITS):
+                parts = [words[bounds[beginning] : bounds[beginning + 1]] for words, bounds in self._blocks]
+                if file is not None:
+                    parts.append(_read(file, [(block[beginning], block[beginning + 1]) for block in self._bounds]))
+                yield _repeated(np.concatenate(parts))
 
-    def _spill(self) -> None:
+    def _put_away(self) -> None:
+        """Order the words that are held, and keep or write them."""
         words = np.concatenate(self._held)
-        first = _beginnings(words)
+        first = (words >> np.uint64(64 - _BITS)).astype(np.uint8)
+        ordered = words[np.argsort(first, kind="stable")]
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=1 << _BITS))])
+        self._held, self._size = [], 0
+        if self._kept < KEPT:
+            self._blocks.append((ordered, bounds.tolist()))
+            self._kept += len(words)
+            return
         try:
-            self._opened().write(words[np.argsort(first, kind="stable")].data)
+            self._opened().write(ordered.data)
         except OSError:
             raise WrongUse(NO_ROOM) from None
-        many = np.cumsum(np.bincount(first, minlength=1 << _BITS))
-        self._bounds.append([self._spilled, *(self._spilled + many).tolist()])
+        self._bounds.append((self._spilled + bounds).tolist())
         self._spilled += len(words)
-        self._held, self._size = [], 0
 
     def _opened(self) -> IO[bytes]:
         if self._file is None:
@@ -94,22 +102,29 @@ class RepeatedWords:
             self._open.callback(self._file.close)
         return self._file
 
+    def _reopened(self) -> io.FileIO:
+        """What was written, to be read."""
+        assert self._file is not None
+        try:
+            self._file.flush()
+            return open(self._path, "rb", buffering=0)
+        except OSError:
+            raise WrongUse(NO_ROOM) from None
 
-def _beginnings(words: Words) -> NDArray[np.uint8]:
-    return (words >> np.uint64(64 - _BITS)).astype(np.uint8)
 
-
-def _read(file: io.FileIO, spans: Sequence[tuple[int, int]], rest: Words) -> Words:
-    """The words in these parts of the file, and the rest."""
-    words = np.empty(sum(end - start for start, end in spans) + len(rest), np.uint64)
-    words[: len(rest)] = rest
-    into, done = words.view(np.uint8).data, len(rest) * _SIZE
-    for start, end in spans:
-        file.seek(start * _SIZE)
-        size = (end - start) * _SIZE
-        if file.readinto(into[done : done + size]) != size:
-            raise WrongUse(NO_ROOM)
-        done += size
+def _read(file: io.FileIO, spans: Sequence[tuple[int, int]]) -> Words:
+    """The words in these parts of the file."""
+    words = np.empty(sum(end - start for start, end in spans), np.uint64)
+    into, done = words.view(np.uint8).data, 0
+    try:
+        for start, end in spans:
+            file.seek(start * _SIZE)
+            size = (end - start) * _SIZE
+            if file.readinto(into[done : done + size]) != size:
+                raise WrongUse(NO_ROOM)
+            done += size
+    except OSError:
+        raise WrongUse(NO_ROOM) from None
     return words
 
 

@@ -24,9 +24,13 @@ from hubbub.tables.engine import SEVERAL_ROWS, CountQuery
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
+@pytest.mark.parametrize("kept", [0, 50, 1000])
 @pytest.mark.parametrize("different", [1, 5, 300, 2**63])
-def test_repeated_words_are_those_that_come_twice(block: int, different: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_words_are_those_that_come_twice(
+    block: int, kept: int, different: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(repeated_words, "BLOCK", block)
+    monkeypatch.setattr(repeated_words, "KEPT", kept)
     words = SystemSource().words(400) % np.uint64(different) * np.uint64(2**64 // max(different, 2))
     with RepeatedWords() as taken:
         for start in range(0, 400, 11):
@@ -42,6 +46,7 @@ def test_no_words_are_never_repeated() -> None:
 
 def test_spilled_words_are_private_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_words, "BLOCK", 1)
+    monkeypatch.setattr(repeated_words, "KEPT", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with RepeatedWords() as taken:
         taken.add(np.arange(5, dtype=np.uint64))
@@ -56,6 +61,7 @@ def test_spilled_words_are_private_and_go(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_words, "BLOCK", 1)
+    monkeypatch.setattr(repeated_words, "KEPT", 0)
     with RepeatedWords() as taken:
         taken.add(np.arange(5, dtype=np.uint64))
         assert taken._file is not None
