@@ -1,4 +1,4 @@
-"""Channels by name, with their options as exact text: what the command line and the certificate speak."""
+"""Channels by name, with their options as exact text, as on the command line and in certificates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_LEVELS, _MOST_WAYS = 64, 10  # of a staircase, nested and as printed, that
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A channel made from text, what had to be said about it, and how its offset compares with the paper's."""
+    """A channel made from options, remarks for the user, and how its offset compares with the paper's."""
 
     channel: Channel
     remarks: tuple[str, ...] = ()
@@ -207,7 +207,7 @@ def restore(name: str, given: Mapping[str, object]) -> Channel:
 
 
 def _check_made(kind: type[Any], given: Mapping[str, Any]) -> None:
-    """What the functions that make some channels check, and their constructors do not."""
+    """The checks that the makers of some channels do and the constructors do not."""
     if kind in (OutlierSuppressed, OutlierNoisy):
         kind.with_offset(given["k"], given["epsilon"], given["offset"])
     elif kind is Lecture:

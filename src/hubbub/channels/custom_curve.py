@@ -78,7 +78,7 @@ def own_delta_at(
 ) -> Amplified:
     """The delta of noise below k on a secret sample, at an epsilon; `own` is the person's rate, if another.
 
-    Whoever only asks whether it is at most `enough` is spared the exact law where that changes nothing.
+    With `enough`, the exact law is not computed where a bound already shows that delta is at most that.
 
     Guarantee: never below the true delta of that mechanism; with `tagged`, never below that of any table of counts
     whose counts below k lose at most epsilon. Where `theorem` says that it is the mechanism's own, it is above the
@@ -112,7 +112,7 @@ def own_epsilon_at(
 ) -> Amplified:
     """The smallest epsilon, to five digits, whose :func:`own_delta_at` is at most `delta`.
 
-    Guarantee: the delta there was worked out, and is at most `delta`; no epsilon is searched above that of Theorem A.
+    Guarantee: the delta there was computed, and is at most `delta`; no epsilon is searched above that of Theorem A.
     """
     target = positive(delta, "delta")
     channel, p = NoisyBelow(k, epsilon, tagged), rational(rate, "a sampling rate")  # type: ignore[arg-type]
@@ -212,7 +212,7 @@ def _scanned(channel: NoisyBelow, p: Fraction, own: Fraction, at: Fraction, boun
 
 
 def _first_count(scan: _Scan) -> int:
-    """Up to which class size to look first: twice the peak of marked noise, and more."""
+    """The first class sizes to examine: up to more than twice the peak of marked noise."""
     return 2 * (scan.k + math.ceil((scan.k - 1) * scan.q / scan.p / max(scan.g * scan.keep, 0.05))) + 40
 
 

@@ -1,4 +1,4 @@
-"""How far apart two laws are: the exact delta at an epsilon, and the exact pure loss.
+"""Divergences of two laws: the exact delta at an epsilon (hockey-stick), and the exact pure loss (max divergence).
 
 Both are computed block by block. On a stretch where both laws are exponentials, the logarithm of their ratio is
 linear in the value, so it changes sign at most once; the stretch where it is positive is found, and its mass is a

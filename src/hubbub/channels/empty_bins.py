@@ -1,4 +1,4 @@
-"""How empty bins come to show a number, where hardly any does: a declared domain need then not be listed.
+"""Empty bins of a huge domain: which few of them show a number, drawn without listing the others.
 
 Of a domain of 10^12 bins nearly all are empty and, through most channels that hide small numbers, hidden. Each empty
 bin does the same thing, independently. So it is enough to know which of them are *tried* (each with a tiny chance) and

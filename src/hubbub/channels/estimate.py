@@ -1,4 +1,4 @@
-"""What a published value says about the count: the most likely one, an unbiased estimate, an interval.
+"""Estimates of the count from a published value: maximum likelihood, unbiased, and a confidence interval.
 
 All three come from the laws, so they hold for every channel. The interval of a value that is shown is the set of counts
 for which it is not in a tail of probability at most (1 - coverage)/2 on either side, *given that it is shown*, and the
@@ -45,7 +45,7 @@ _HALF = Fraction(49, 100)
 
 @lru_cache(maxsize=65536)
 def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact = "0.95") -> Interval:
-    """The counts that the outcome does not contradict.
+    """The confidence interval of an outcome: the counts that it does not reject.
 
     Guarantee: for every count c, of the values drawn from law(c) that show a number a share of at least `coverage` has
     an interval that contains c; and if c is not in the interval of a hidden outcome, that outcome has a probability of
@@ -181,7 +181,7 @@ _WIDE = 1 << 22
 def _each_value(
     channel: Channel, values: NDArray[np.int64], tag: str, coverage: Exact
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The intervals of values with one tag; each distinct value is worked out once."""
+    """The intervals of values with one tag; each distinct value is computed once."""
     least, span = int(values.min()), int(values.max()) - int(values.min()) + 1
     if span <= _WIDE:  # a table over the whole span is faster than sorting millions of bins
         seen = np.zeros(span, dtype=bool)

@@ -191,7 +191,7 @@ def _trimmed(atoms: list[tuple[str, int, arb]], spare: Fraction) -> list[tuple[s
 
 
 def _light(atoms: list[tuple[str, int, arb]], share: arb) -> int:
-    """How many atoms from the start certainly weigh less than `share` together; never all of them."""
+    """The number of first atoms whose total mass is certainly below `share`; never all of them."""
     left = share
     for i, (_, _, mass) in enumerate(atoms[:-1]):
         if not mass < left:
@@ -229,7 +229,7 @@ _MOST_ATOMS = 2_000_000
 
 
 def _listed(block: Block, share: arb) -> Iterable[int]:
-    """The values of a block that must be listed for at most `share` to be left out at each infinite end."""
+    """The values of a block to list, so that each infinite tail beyond them has a mass of at most `share`."""
     if block.shape is not None:
         return [block.lo] if block.lo is not None and block.lo == block.hi else []
     lo, hi = block.lo, block.hi

@@ -1,4 +1,4 @@
-"""The law of a value whose law was itself drawn: a mixture, as tables of balls with closed tails.
+"""Mixtures of laws, as tables of balls with tails in closed form.
 
 Exponential blocks that share a slope are added up by one running sum, r(v) = r(v - 1) e^slope + what begins at v,
 however many they are and however far they reach. A block that ends is taken out of the sum again where it ends, which

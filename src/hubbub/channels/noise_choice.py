@@ -1,4 +1,4 @@
-"""Which noise has less error for people who move several counts: decided from what is public, before any data.
+"""The choice between geometric and Gaussian noise, where a person moves several counts: from public numbers alone.
 
 A person moves all published numbers together by L1 in absolute value, and by L2 in length. Geometric noise for
 epsilon/L1 needs no delta and has a standard deviation of about sqrt(2) L1/epsilon; discrete Gaussian noise has one of
@@ -75,7 +75,7 @@ def chosen(noise: str, epsilon: Fraction, delta: Fraction | None, bins: int) -> 
 
 
 def check_words(noise: str, delta: Fraction | None) -> None:
-    """Refuse a noise that is none, and a delta that is none."""
+    """Refuse an unknown name of noise, and a delta that is not above 0."""
     if noise not in NOISES:
         raise WrongUse(f"noise is one of {', '.join(NOISES)}, not {noise[:40]!r}; leave it out for auto")
     if delta is not None and not 0 < delta < 1:

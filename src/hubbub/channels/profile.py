@@ -115,7 +115,7 @@ def worst(rows: list[Row]) -> Row:
 
 
 def judge(channel: Channel, rows: list[Row], guarantee: object = None) -> Verdict:
-    """What the rows say about the guarantee, with the channel's proof for the counts they leave out.
+    """The verdict on the guarantee from the rows, and from the channel's proof for all other counts.
 
     Guarantee: `Proved` only if every count 1, 2, 3, ... is covered by a row whose certified upper bound is within the
     claim or by the proof; `Refuted` only if a row's certified lower bound exceeds the claim.

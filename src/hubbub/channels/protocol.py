@@ -120,12 +120,12 @@ class Channel(Protocol):
 
     @property
     def last_change(self) -> int | None:
-        """From here on the laws are shifts of one another; None if they never are, or nobody knows."""
+        """The count from which the laws are shifts of one another; None if there is none, or it is unknown."""
         return None
 
     @property
     def segments(self) -> tuple[int, ...]:
-        """Where stretches of counts begin on which a larger count always publishes more (in distribution)."""
+        """The first counts of the stretches on which the laws are stochastically ordered: a larger count publishes more."""
         return (0,)
 
     @property
@@ -228,7 +228,7 @@ class Channel(Protocol):
         return Fraction(value) if self.unbiased else None
 
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
-        """Those of some critical counts at which the laws can be compared in a while, the first few of them."""
+        """The first few of these critical counts whose laws are small enough to be compared."""
         return counts[:MOST_COMPARED]
 
     def empty_bins(self) -> EmptyBins | None:
@@ -236,7 +236,7 @@ class Channel(Protocol):
         return None
 
     def reconsidered(self, verdict: Verdict) -> Verdict:
-        """A verdict from laws and proofs, with what the channel alone can add to it."""
+        """The verdict after a closer check that only this channel has; without one, the verdict as it is."""
         return verdict
 
 

@@ -1,8 +1,8 @@
-"""Steps of a derivation that sampling makes: a promise to crowds in, a promise to everybody out.
+"""Derivation steps for sampling: from a promise about crowds to a promise about everybody (privacy amplification).
 
 The numbers are those of :mod:`hubbub.sampling.amplification`, at a delta that the caller names. With `bins`, the
 mechanism is a table of counts on a public partition whose every bin is published by itself: its people blend exactly,
-and less is lost (:mod:`hubbub.channels.sampled`). With `unmarked`, it is noise below k that is not marked, and less
+and less is lost (:func:`sharpest`). With `unmarked`, it is noise below k that is not marked, and less
 still is lost.
 """
 

@@ -36,7 +36,7 @@ from hubbub.numeric.exact import Infinite, ball, precision, rounded, upper
 
 _MOST_PAIRS: Final = 600  # of laws that are compared
 _MOST_VALUES: Final = 250_000  # of the tables of these laws, together
-_REFINED: Final = 40  # counts whose sampled law is worked out itself
+_REFINED: Final = 40  # counts whose sampled law is computed itself
 _REFINED_VALUES: Final = 400  # if the tables of the channel's laws are no longer than that
 _DIGITS: Final = 6
 

@@ -50,7 +50,7 @@ from hubbub.numeric.exact import PRECISION, Infinite, ball, exp, lower, precisio
 WITHIN: Final = Fraction(1008, 1000)
 """The curve is at most so many times the exact loss, at every crowd."""
 
-_MOST: Final = 16_384  # crowds whose loss is worked out; some two seconds
+_MOST: Final = 16_384  # crowds whose loss is computed; some two seconds
 _FIRST: Final = 256
 _DIGITS: Final = 12
 _BITS: Final = PRECISION + 128

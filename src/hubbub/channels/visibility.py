@@ -1,4 +1,4 @@
-"""Which counts are shown, and what is published given that they are.
+"""The probability that a bin shows a number, and the law of the number given that it is shown.
 
 Whoever reads a release sees the bins that show a number, and asks what *that* number says. A count near a threshold is
 shown only if its noise, or its sample, came out high; so the law behind a number that is shown is the law of the

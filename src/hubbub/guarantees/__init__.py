@@ -1,1 +1,1 @@
-"""What is promised: definitions as values, and the theorems that turn one into another. Pure."""
+"""Definitions of privacy as values, and the theorems that derive one guarantee from another. Pure functions: no data."""

@@ -232,7 +232,7 @@ def outlier_same_partition(*derivations: Derivation) -> Derivation:
 
 
 def person_by_person(*derivations: Derivation) -> Derivation:
-    """On several partitions losses add for each person, and what is left for everybody is the sum of the tops.
+    """Outlier privacy on several partitions: each person's losses add up, and everybody loses at most the sum of suprema.
 
     Guarantee: if M_j is (epsilon_j(.), delta_j)-outlier private, or (epsilon_j, delta_j)-DP under add/remove, each
     publishing every bin of a public partition of its own, then removing a person who stands in crowds of c_1, c_2, ...

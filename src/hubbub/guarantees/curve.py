@@ -192,7 +192,7 @@ def _under(piece: Piece, end: int | None, ceiling: Loss) -> list[Piece]:
 
 
 def _joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Without the borders at which nothing changes."""
+    """The pieces, with those merged that continue one another."""
     kept: list[Piece] = []
     for piece in pieces:
         if kept and kept[-1].rate == piece.rate and kept[-1].at(piece.start) == piece.value:
@@ -238,7 +238,7 @@ class Reading:
 
     @property
     def remark(self) -> str:
-        """What to tell the user; empty when the curve was taken as it stood."""
+        """A remark for the user if the curve was lowered; else empty."""
         if not self.lowered:
             return ""
         return (

@@ -1,7 +1,7 @@
 """How a promise was reached: a tree of theorems with a promise at every node.
 
 A derivation says which statement was used, on which premises, with which exact numbers and under which
-assumptions, and whom the promise is about, so that somebody without the data can work it out again. Statements and
+assumptions, and whom the promise is about, so that somebody without the data can recompute it. Statements and
 assumptions have identifiers, which certificates keep for ever; what they are called may be put better at any time.
 """
 

@@ -1,4 +1,4 @@
-"""From one person to a group: what is promised to several people who stand or fall together.
+"""Group privacy: what a promise to one person implies for several people who are added, removed or replaced together.
 
 A promise to groups of g is used in blocks: c people are ceil(c/g) blocks.
 """
@@ -55,7 +55,7 @@ def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
 
 
 def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> Derivation:
-    """All of it as a probability of being told apart.
+    """Group privacy of zero-knowledge privacy in total variation, with epsilon = 0.
 
     Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then for groups of c it is
     (0, (2c - 1) (e^epsilon - 1 + 2 delta)/(e^epsilon + 1))-ZK with respect to it (Proposition 4, sharpened: a link of
@@ -77,7 +77,7 @@ def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> 
 
 
 def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Derivation:
-    """A small sample seldom meets the rest of a group.
+    """Group privacy of a small sample, which rarely contains other people of the group.
 
     Guarantee: if M is (epsilon, delta)-ZK with respect to RS(k) on n rows, then for groups of c it is
     (epsilon, delta + e^epsilon P)-ZK with respect to RS(k), where P = 1 - C(n-c+1, k)/C(n, k) <= (c-1) k/n is the
@@ -103,7 +103,7 @@ def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Deri
 
 
 def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
-    """Outliers leave one by one, and whoever is left is an outlier still.
+    """Group privacy of outliers: they are removed one by one, and each who is left is still an outlier.
 
     Guarantee: if M is (epsilon(.), delta)-outlier private, then removing at most s people, each a k-outlier, is
     (s e, delta (e^(s e) - 1)/(e^e - 1))-close, e = epsilon(k). For (k, epsilon, delta)-simple outlier privacy and

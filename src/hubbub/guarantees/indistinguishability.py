@@ -1,4 +1,4 @@
-"""The arithmetic of Z ~(epsilon, delta) Z': what chains, sums and mixtures of close laws are close by.
+"""The arithmetic of Z ~(epsilon, delta) Z': bounds for chains, sums and mixtures of indistinguishable laws.
 
 Rational where the truth is rational. Where it is not, the truth is enclosed in a ball and its upper end is rounded up
 to 20 digits, so a loss is never understated. A delta that reaches 1 promises nothing and stays 1.

@@ -1,8 +1,8 @@
-"""Which two data sets must look alike: the neighbouring relation (adjacency) that every promise carries.
+"""The neighbouring relation (adjacency) of a promise: which two data sets must be indistinguishable.
 
-A mechanism that publishes the number of people is perfectly private when one person is replaced, and tells at once
-that one left. So promises under unlike relations never add up, and none turns into one under another relation, but by
-a theorem that says so (:class:`hubbub.guarantees.derivation.Theorem`, `converts`). A mechanism that refuses every table
+A mechanism that publishes the number of people has no loss under replacement, and an infinite one when a person is
+removed. So promises under different relations are never added up, and a promise is converted to another relation only
+by a theorem that says so (:class:`hubbub.guarantees.derivation.Theorem`, `converts`). A mechanism that refuses every table
 but those of N people tells a table with somebody from one without for certain: whatever it promises compares tables of
 N people.
 """
@@ -17,7 +17,7 @@ from hubbub.errors import Refused
 
 
 class Neighbours(Enum):
-    """How two data sets differ that must look alike. The values are written in certificates and ledgers."""
+    """How neighbouring data sets differ. The values are written in certificates and ledgers."""
 
     ADD_REMOVE = "add/remove"
     """One has one person more than the other, so that even the number of people is protected."""

@@ -16,7 +16,7 @@ from hubbub.runtime.frozen import dataclass
 
 
 class Whose(Enum):
-    """Whose data may differ between the two data sets that must look alike."""
+    """Whose data may differ between two neighbouring data sets."""
 
     TABLE = "table"
     """A person of the table, with everything that the table says about them."""
@@ -70,7 +70,7 @@ class People:
 
     @property
     def neighbours(self) -> Neighbours:
-        """How two data sets differ that must look alike: a vertex of a graph stays, and its edges are replaced."""
+        """The neighbouring relation: a vertex of a graph stays, and its edges are replaced."""
         return Neighbours.REPLACE if self.whose is Whose.VERTEX else Neighbours.ADD_REMOVE
 
     @property

@@ -1,4 +1,4 @@
-"""In which order the promises of a release are told: the one that was asked for comes first."""
+"""The order in which the promises of a release are shown: the requested one comes first."""
 
 from __future__ import annotations
 

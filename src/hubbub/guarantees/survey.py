@@ -1,4 +1,4 @@
-"""What a secret survey buys: people of a population who were taken on their own, each with a chance of 1 over a weight.
+"""Privacy amplification by a secret survey, which took each person independently with probability 1/weight.
 
 Somebody who is taken with a chance of 1/w and then counts like w people gives most of the loss of the weight back, if
 nobody knows who was taken. All releases of one survey see the one sample, so what they lose adds up inside.

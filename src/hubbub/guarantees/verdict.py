@@ -1,4 +1,4 @@
-"""Answers of three kinds. "Not refuted" is not "proved", so none of them is true or false.
+"""Three-valued answers: proved, refuted or undecided. "Not refuted" is not "proved", so none of them has a truth value.
 
 Take them apart with ``match`` or ``isinstance``.
 """

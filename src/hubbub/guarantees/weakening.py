@@ -1,4 +1,4 @@
-"""Saying less than is known: the same notion with weaker numbers."""
+"""Weaker guarantees of the same notion: larger parameters that follow from the definition."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where randomness comes from, and the exact integer laws drawn with it."""
+"""The source of randomness, and exact samplers of integer laws."""

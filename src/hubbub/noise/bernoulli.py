@@ -1,4 +1,4 @@
-"""Coins that fall heads with chance e^-x, x a rational: how many of n do, exactly (Bernoulli trials).
+"""Exact Bernoulli trials with probability e^-x, x rational: the number of successes among n.
 
 A coin falls heads when U < e^-x, U uniform on [0, 1). The first word of U decides nearly always: it is further from e^-x
 in floating point than a millionth part, which is some 10^9 times what an exponential is rounded by. Where it is not, a

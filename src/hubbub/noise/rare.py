@@ -1,4 +1,4 @@
-"""Which of very many independent trials succeed, where hardly any does: in time proportional to the successes.
+"""Rare successes among very many independent trials, drawn in time proportional to their number.
 
 The number of failures before the next success is geometric: P(G >= m) = q^m with q = 1 - p. Gaps drawn one after the
 other are thus the same as a coin for each trial, and nothing is left to choose: they say how many succeed (a binomial

@@ -104,7 +104,7 @@ def _process() -> tuple[int, int]:
 
 
 class _PerThread(threading.local):
-    """What one thread of one process has in hand. (A thread starts with these values, not with another's.)"""
+    """The keystream and buffer of one thread of one process. (A new thread starts with these defaults.)"""
 
     process: tuple[int, int] | None = None
     stream: _Keystream | None = None

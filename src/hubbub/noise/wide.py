@@ -1,4 +1,4 @@
-"""Two-sided geometric noise wider than a million: of sums whose steps are many.
+"""Two-sided geometric noise of rates below 10^-6, for sums of many steps.
 
 Digits of a geometric number are independent (:mod:`hubbub.noise.sampler`): G = B j + r, j geometric with rate
 B epsilon and r = 0..B-1 with weights q^r. With B = 1000 twice, a rate of 10^-12 is two tables more. Given its sign,

@@ -1,1 +1,1 @@
-"""Secret samples of people, and what they buy."""
+"""Secret samples of people, and the privacy amplification that they give."""

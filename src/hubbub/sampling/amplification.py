@@ -1,4 +1,4 @@
-"""What sampling buys: a promise to crowds becomes one to everybody, when nobody knows who was sampled.
+"""Privacy amplification by sampling: a promise to crowds becomes one to everybody, if nobody knows who was sampled.
 
 A setting says what is known about the mechanism and about the sample; :func:`delta_at` and :func:`epsilon_at` say what
 follows, certified and rounded up, and :func:`floor` the delta that no epsilon goes below (rate^k: a class of k - 1

@@ -1,4 +1,4 @@
-"""What sampling buys, asked both ways: the delta at an epsilon, the epsilon at a delta.
+"""Privacy amplification in both directions: the delta at an epsilon, and the epsilon at a delta.
 
 The answers come from :mod:`hubbub.sampling.sampled_crowd` and are rounded up. delta never rises with epsilon, so a
 search finds the epsilon; floats guide it, and what it returns was checked in balls.
@@ -30,7 +30,7 @@ _LOWEST: Final = -100.0  # nobody tells an epsilon of e^-100 from 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Who is protected, in every way that can be (`cases`), and the theorem that says what they lose."""
+    """All cases of a protected person (`cases`), and the theorem that bounds their loss."""
 
     theorem: str
     cases: tuple[Case, ...]

@@ -1,4 +1,4 @@
-"""Noise for the exact count of those, of n people, who have something: as private as k random people are.
+"""Noise for the exact count of people who meet a condition, zero-knowledge private with respect to k of n people.
 
 Theorem A3, in whole numbers. San(D) = g + X, P(X = x) ~ e^(-|x|/L), g the number of ones among n rows. The simulator
 takes n times the mean of k rows of D with the person's own row set to 1/2, rounds it to a neighbouring integer Z, up

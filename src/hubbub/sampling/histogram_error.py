@@ -1,4 +1,4 @@
-"""How exact a histogram of k sampled rows with noise is, scaled up to n rows (statement A2).
+"""Error bounds of a noisy histogram of k sampled rows, scaled up to n rows (statement A2).
 
 One sample serves all m bins: counts c_j of the sample get two-sided geometric noise of rate 1/b, and (n/k)(c_j + noise)
 is published. With f = min{1 - (k - 1)/n, (1 - k/n)(1 + 1/k)} (Serfling), each bound holds with probability 1 - miss.
@@ -21,7 +21,7 @@ _GRID: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistogramError:
-    """Bounds in people: of the worst bin, and of all bins added up."""
+    """Error bounds in people: of the worst bin (L-infinity), and of all bins together (L1)."""
 
     largest: Fraction
     total: Fraction

@@ -1,4 +1,4 @@
-"""How far the mean of k of n rows in [0, 1] strays from the mean of all of them, on average, at the most.
+"""The largest mean absolute deviation of the mean of k of n rows in [0, 1] from the mean of all rows.
 
 E|mean of k rows - mean of all| is convex in the rows, so it is largest for rows that are 0 or 1. With K ones, the
 number of ones drawn is hypergeometric, and de Moivre's telescope gives, for every v,

@@ -1,4 +1,4 @@
-"""Several unlike questions on one secret sample of k of n rows: Theorem A1' with a blank for each of them.
+"""Composition of several different mechanisms on one secret sample of k of n rows (Theorem A1', a blank for each).
 
 Let the j-th mechanism lose epsilon_j when a row is replaced by any other, with noise of its own, and E be the sum.
 The simulator puts one blank row in the place of the one it does not see; to a table of bins the blank is in no bin, and
@@ -68,7 +68,7 @@ def joint_epsilon(rows: int, people: int, parts: Sequence[Part]) -> Fraction:
 def may_lose(rows: int, people: int, epsilon: Fraction, shares: Sequence[Part]) -> Fraction:
     """How much all of them may lose inside the sample, divided by these shares, for this zero-knowledge privacy.
 
-    Guarantee: rounded down, so that :func:`together` gives at most epsilon for it. It lies between what Theorem A1
+    Guarantee: rounded down, so that :func:`joint_epsilon` gives at most epsilon for it. It lies between what Theorem A1
     allows and twice that, since d is at least E/2.
     """
     every = sum((share for share, _ in shares), Fraction(0))

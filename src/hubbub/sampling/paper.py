@@ -1,4 +1,4 @@
-"""The papers' own numbers, to be shown beside ours. Nothing is ever claimed from here.
+"""The papers' own bounds, for comparison. No release claims them.
 
 Theorem 13 of the crowd-blending paper, for any s: with e^epsilon' = max{p e^(epsilon + s) + 1 - p, 1/(1 - p)} and
 alpha = e^s/(p e^s + 1 - p), delta = sup over n of p Pr[Bin(n, p) >= max(k - 1, floor((n + 1) p alpha))]. The paper
@@ -47,7 +47,7 @@ def crowd_delta(
 ) -> Fraction:
     """The delta of Theorem 13 at an epsilon', with exact tails; 1 where the theorem says nothing.
 
-    With `give_up`, only whether it is above that is worked out: the answer lies on the same side of it.
+    With `give_up`, only whether it is above that is computed: the answer lies on the same side of it.
     """
     crowd, e, p, at = integer(k, "k", least=2), finite_epsilon(epsilon), _rate(rate), finite_epsilon(at_epsilon)
     with precision():

@@ -1,4 +1,4 @@
-"""The papers' own numbers for samples of uneven rates, to be shown beside ours. Nothing is ever claimed from here.
+"""The papers' own bounds for samples of uneven rates, for comparison. No release claims them.
 
 Theorem 16 of the crowd-blending paper and Theorem 22 of the outlier paper both split at the size n of the person's
 class. Whoever blends with few is safe unless k - l - 1 of them are sampled; whoever blends with many, unless the number
@@ -93,7 +93,7 @@ def _split(
 ) -> Fraction:
     """p_max sup over n and q of the better of the two bounds; `band` is e^s, and `others` is k - l - 1.
 
-    With `give_up`, only whether it is above that is worked out.
+    With `give_up`, only whether it is above that is computed.
     """
     if others < 1 or not band > 1:
         return Fraction(1)

@@ -1,4 +1,4 @@
-"""K people drawn without replacement, from counts alone: no row is touched.
+"""Sampling k people without replacement from counts alone: no row is read.
 
 Number the people cell by cell: those of the first cell 0..c_1 - 1, those of the second from c_1 on, and so forth up to
 N - 1. A uniform set of K ranks is a uniform set of K people, and how many ranks lie in a cell's stretch is how many of

@@ -1,4 +1,4 @@
-"""The crowd that SafePub, as ARX has it, asks for: the same mechanism with a looser bound, for comparison.
+"""The crowd size that SafePub (as implemented in ARX) needs: the same mechanism with a looser bound, for comparison.
 
 Bild, Kuhn, Prasser (PoPETs 2018), after Li, Qardaji, Su (2012): sample each record at the rate beta = 1 - e^-epsilon,
 generalise by a public map, and leave out groups below k. With gamma = (e^epsilon - 1 + beta)/e^epsilon their delta is

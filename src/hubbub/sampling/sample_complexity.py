@@ -1,4 +1,4 @@
-"""Functions that little of a table is enough to approximate, and the noise that makes them zero-knowledge private.
+"""Functions that a small sample approximates, and the noise that makes them zero-knowledge private.
 
 Definition 10: g has (delta, beta)-sample complexity with respect to a class of summaries if some summary of the class is
 within delta of g in L1 on every table, except with probability beta. Low sample complexity means low sensitivity

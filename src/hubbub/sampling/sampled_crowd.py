@@ -1,4 +1,4 @@
-"""Theorem A: what is left of a loss when a secret sample hides who took part. Certified, and sharp.
+"""Theorem A: the privacy loss of a crowd-blending mechanism on a secret sample. Certified, and tight.
 
 Somebody, t, stands in a class of people who blend with t. Each of the n others is sampled independently with
 probability p, and t with probability p_t; b_m = Pr[Bin(n, p) = m]. P is the law of the release on the sample without t,

@@ -1,4 +1,4 @@
-"""How many of n people have something, told by a noisy count of k of them: exact laws, inverted.
+"""A confidence interval for a share of n people, from a noisy count of k of them: exact laws, inverted.
 
 S, the number among k people drawn without replacement, is hypergeometric; what is published is T = S + Z with
 P(Z = z) ~ e^(-rate |z|), or discrete Gaussian. T grows with the number M of those who have it (in law: one more of them among the n never
@@ -96,7 +96,7 @@ def gaussian_tail(variance: Fraction) -> Tail:
 def interval(
     n: int, k: int, rate: Fraction | None, t: int, miss: Fraction, variance: Fraction | None = None
 ) -> tuple[int, int]:
-    """The numbers of people, of n, that the published t does not contradict; with geometric noise of a rate, or Gaussian.
+    """The confidence interval for the number of people, of n, given the published t; noise is geometric, or Gaussian.
 
     Guarantee: whatever M is, the interval of T misses it with a probability of at most `miss`, half on either side.
     """
@@ -140,7 +140,7 @@ def _around(holds: Callable[[int], bool], guess: int, n: int) -> tuple[int, int]
 
 
 def widest(n: int, k: int, rate: Fraction, miss: Fraction) -> Fraction:
-    """Half the length of the interval in the middle, where it is longest but for rounding: what such a release errs by.
+    """Half the length of the longest interval, at a share of about one half: the error of such a release.
 
     It depends on public numbers alone, and serves to choose between releases.
     """

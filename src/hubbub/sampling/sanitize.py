@@ -49,7 +49,7 @@ class Blank(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sanitized:
-    """What is spent inside the sample, what it is worth outside, and what the paper says it is worth."""
+    """The loss on the sample, the zero-knowledge loss for everybody, and the loss by the paper's own bound."""
 
     epsilon_dp: Fraction
     delta_dp: Fraction

@@ -1,4 +1,4 @@
-"""A better simulator for an exact count with noise: what K random people tell, and stepped noise.
+"""A better simulator for an exact count with noise: the answer of k random people, plus noise with a stepped law.
 
 San(D) = g + X, P(X = x) ~ q^|x|, q = e^(-1/L), g the number of ones among n rows. The simulator is given k random rows
 of D with the person's own row blank. It takes n/k times their ones, a blank counted as a half, rounds that at random to

@@ -1,4 +1,4 @@
-"""The worst case over all databases of a noisy count of k of n rows, worked out and not quoted.
+"""The worst-case loss of a noisy count of k of n rows, computed over all databases.
 
 Rows are 0 or 1. The law of T = S + Z depends on a database through how many of the other n - 1 rows are ones and on the
 person's own row, so that all databases are n laws for each row; beyond the counts 0..k a ratio of two such laws no

@@ -1,9 +1,9 @@
-"""How far two-sided geometric noise reaches: of one number, of all numbers at once, and of a sum.
+"""Certified quantiles of two-sided geometric noise: of one number, of the largest of several, and of a sum.
 
-With q = e^-epsilon, P(|X| > r) = 2 q^(r+1)/(1 + q). Of a sum the law itself is worked out
-(:mod:`hubbub.channels.mechanisms.noise_reach`), as far as Chernoff's bound leaves anything: for every 0 < t < epsilon,
+With q = e^-epsilon, P(|X| > r) = 2 q^(r+1)/(1 + q). Of a sum the law itself is computed
+(:func:`inside`), as far as Chernoff's bound leaves anything: for every 0 < t < epsilon,
 P(|X_1 + ... + X_n| > r) <= 2 e^(-t(r+1)) M(t)^n with M(t) = (1-q)^2/((1 - q e^t)(1 - q e^-t)). Where t lies best is
-searched with floats; that the bound holds there is worked out with balls.
+searched with floats; that the bound holds there is computed with balls.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def reach_of_one_side(rate: Fraction, many: int, tail: Fraction) -> int:
 def reach_of_all(rate: Fraction, miss: Fraction) -> int:
     """The smallest r with P(|X| > r) <= miss.
 
-    Guarantee: that inequality, worked out with balls.
+    Guarantee: that inequality, computed with balls.
     """
     return first_from(lambda r: bool(beyond(rate, r) <= ball(miss)), 0)
 

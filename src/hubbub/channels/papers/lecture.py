@@ -100,7 +100,7 @@ class Lecture(Channel):
 
     @classmethod
     def checked(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
-        """The parameters in range, with no delta worked out yet."""
+        """The parameters in range, with no delta computed yet."""
         base = cls._checked(t, K, epsilon)
         c = positive(factor, "factor")
         if c < 1:
@@ -178,7 +178,7 @@ class Lecture(Channel):
         return self.K
 
     def reconsidered(self, verdict: Verdict) -> Verdict:
-        """Its proof takes its delta for the largest of the exact ones, which is worked out again here."""
+        """Its proof takes its delta for the largest of the exact ones, which is computed again here."""
         if isinstance(verdict, Proved) and not self.holds:
             return Undecided("its delta is smaller than the largest of the exact ones up to K - t")
         return verdict

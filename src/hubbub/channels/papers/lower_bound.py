@@ -52,7 +52,7 @@ _GAP = 1000  # cells are listed across a gap of this many integers and no more
 
 
 def _perhaps(lo: int, hi: int) -> bool:
-    """What is assumed of cells that say nothing about themselves."""
+    """The default of `merges`: cells may have been merged."""
     return True
 
 

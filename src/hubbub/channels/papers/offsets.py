@@ -1,4 +1,4 @@
-"""How far above k a threshold must stand: the offset s of examples 4 and 5, as an exact integer.
+"""The offset of a threshold above k in examples 4 and 5, as an exact integer.
 
 A real offset alpha/epsilon behaves, on integers, like its floor, and the tail beyond the floor can exceed the
 e^-alpha/2 that was promised (by up to 2/(1+q)). So offsets are integers, rounded up, or found from the exact tail

@@ -49,12 +49,12 @@ from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, integer, log,
 from hubbub.runtime.frozen import dataclass
 
 _LOWEST_RATE = Fraction(1, 1000)  # of a second noise
-_MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
+_MOST_LAWS = 1_000  # that are computed to certify one level of a staircase again
 _MOST_WORK = 8_000  # to find the exact delta of given offsets: for each count, how far the noises of its law reach
 
 
 def is_wide(rates: Sequence[Loss]) -> bool:
-    """Whether laws are tables too long to be compared in a while: noise upon noise, of a low rate."""
+    """Whether the laws are tables too long to be compared in seconds: sums of noises of a low rate."""
     return any(0 < rate < _LOWEST_RATE for rate in rates)
 
 
@@ -150,7 +150,7 @@ class Staircase(Channel):
         return table_values(count, self.epsilons, self.cuts, nested=self.nested)
 
     def reconsidered(self, verdict: Verdict) -> Verdict:
-        """What neither proofs nor a few counts decide, every count may."""
+        """Where proofs and a few counts do not decide, check every count."""
         if isinstance(verdict, Undecided) and not is_wide(self.epsilons[1:]) and certified(self):
             return Proved("every count up to each threshold was checked exactly; above, the first noise")
         return verdict
@@ -392,7 +392,7 @@ def level_certified(channel: Staircase, level: int, room: Room | None = None) ->
 # How much work the laws of a staircase are, known before any is made: whoever signs a certificate chooses how wide.
 
 
-MOST_VALUES: Final = 600_000  # in all tables of laws that are worked out to one end: some seconds
+MOST_VALUES: Final = 600_000  # in all tables of laws that are computed to one end: some seconds
 _REACH: Final = 74  # a table reaches 74 / epsilon from where its noise begins: beyond that lies less than 10^-32
 
 
@@ -405,7 +405,7 @@ class Tabulated(Protocol):
 
 
 def table_values(count: int, epsilons: Sequence[Loss], cuts: Sequence[int], *, nested: bool) -> int:
-    """How many values the tables of a count's law have, about, and not much less than that: each reaches from where the
+    """About how many values the tables of a count's law have (hardly ever more): each reaches from where the
     noises so far may have led up to the cut of its level, however far above the count that lies."""
     first, total, ways = count - _reach(epsilons[0]), 0, 1
     for rate, cut in zip(epsilons[1:], cuts, strict=True):
@@ -422,7 +422,7 @@ def _reach(rate: Loss) -> int:
 
 
 class Room:
-    """How many values of tables may still be worked out: a share of :data:`MOST_VALUES`."""
+    """The budget of table values that may still be computed: a share of :data:`MOST_VALUES`."""
 
     def __init__(self, parts: int = 1) -> None:
         self._left = MOST_VALUES // parts

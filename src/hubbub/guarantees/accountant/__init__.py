@@ -1,1 +1,1 @@
-"""What several releases lose together: the laws of their losses, added up exactly, or bounded however each was chosen."""
+"""The total privacy loss of several releases: exact convolution of their losses, or bounds for adaptively chosen ones."""

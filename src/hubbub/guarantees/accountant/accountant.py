@@ -1,12 +1,13 @@
-"""The accountant: what releases about the same people lose together, by the exact law of their losses.
+"""The accountant: the total privacy loss of all releases about the same people, from the exact law of each loss.
 
-A release is a pair of laws, with and without a person: a coin that is right with probability e^epsilon/(1 + e^epsilon),
-or discrete Gaussian noise. Independent losses add, so the laws are convolved; all Gaussian releases are one normal pair
+Each release has a dominating pair of laws, with and without a person: randomized response with the probability
+e^epsilon/(1 + e^epsilon), or discrete Gaussian noise. Independent losses add, so their laws are convolved; all Gaussian
+releases are one normal pair
 (Lemma C, :mod:`hubbub.guarantees.accountant.gaussian`). Twenty releases with epsilon 0.1 and twenty with Gaussian noise
 of rho 0.005 lose 2.87 together at a delta of 1e-6, where their sum is 11.2.
 
-What is asked may depend on earlier results. How much noise there is may not: it was fixed beforehand, or
-:mod:`hubbub.guarantees.accountant.odometer` says what holds.
+The questions may depend on earlier results. The amount of noise may not: it is fixed beforehand, else the bound of
+:mod:`hubbub.guarantees.accountant.odometer` applies.
 """
 
 from __future__ import annotations
@@ -100,12 +101,12 @@ class Accountant:
 
     @property
     def infinite_mass(self) -> Fraction:
-        """The chances of endless losses, summed: what fully adaptive composition pays beside its own delta."""
+        """The sum of the probabilities of infinite losses, which fully adaptive composition adds to its own delta."""
         return sum((each.times * each.pair.infinite_mass for each in self.pairs), Fraction(0))
 
     @property
     def basic(self) -> Loss:
-        """The sum of the largest losses; infinite with Gaussian noise, which has none."""
+        """Basic composition: the sum of the largest losses; infinite with Gaussian noise, whose loss is unbounded."""
         if self.gaussian is not None:
             return INFINITY
         found: Loss = Fraction(0)
@@ -143,7 +144,7 @@ def _chain(pair: Pair, links: int) -> Pair:
 
 
 def _few(pairs: Counter[Pair]) -> tuple[Repeated, ...]:
-    """The pairs, of which each larger number is a larger loss: where there are too many kinds, rounded up to fewer."""
+    """At most so many different pairs: where there are more, losses are rounded up until few enough are left."""
     for digits in (None, 2, 1):
         found: Counter[Pair] = Counter()
         for pair, times in pairs.items():

@@ -1,7 +1,7 @@
-"""Several differentially private releases, at a delta: less than the sum of their losses.
+"""Advanced composition of differentially private releases: for a delta, less than the sum of their losses.
 
-Beside basic composition (:func:`hubbub.guarantees.composition.differential`), which no delta is paid for. Two theorems,
-for two kinds of people: those who fixed every epsilon beforehand, and those who looked first.
+Basic composition (:func:`hubbub.guarantees.composition.differential`) needs no delta. Two theorems are here: one for
+epsilons that are all fixed beforehand, and one for epsilons that are chosen after seeing earlier results.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def differential_of_sums(
 
     Guarantee: as :func:`differential_so_far`, if `grown` and `basic` are the sums over all releases of their
     :func:`~hubbub.guarantees.accountant.odometer.growths` and of their largest losses, and each premise has the sum of
-    the deltas of those it stands for, or `own_delta` is the sum of the chances of endless losses.
+    the deltas of those it stands for, or `own_delta` is the sum of the chances of infinite losses.
     """
     given = [premise.concluding(DifferentialPrivacy, SO_FAR) for premise in derivations]
     neighbours = one_relation(given, SO_FAR)

@@ -1,7 +1,7 @@
-"""zCDP: a promise that adds up without a delta, and what it says at one.
+"""Zero-concentrated differential privacy (zCDP): it composes by adding rho, and converts to (epsilon, delta).
 
-It is never the only promise: at a delta the exact law of the losses (:mod:`hubbub.guarantees.accountant.accountant`)
-is smaller. It is the one that others can add theirs to, knowing nothing but rho.
+A release states it beside another promise: at a given delta, the exact law of the losses
+(:mod:`hubbub.guarantees.accountant.accountant`) has a smaller epsilon. Others who know nothing but rho can add theirs.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def differential_to_concentrated(premise: Derivation) -> Derivation:
     """Pure differential privacy is zCDP.
 
     Guarantee: if M is epsilon-DP, then it is epsilon^2/2-zCDP under the same neighbours, for the same groups
-    (Bun, Steinke 2016, Proposition 1.4). What has a delta has no rho.
+    (Bun, Steinke 2016, Proposition 1.4). A mechanism with a delta above 0 has no finite rho.
     """
     theorem = Theorem("implied.differential-to-concentrated", "Proposition 1.4 (differential to zCDP)", BUN_STEINKE)
     given = premise.concluding(DifferentialPrivacy, theorem)

@@ -1,11 +1,11 @@
-"""What discrete Gaussian noise loses: the exact profile, one pair for many releases, and rho.
+"""The privacy loss of discrete Gaussian noise: the exact profile, one dominating pair for many releases, and rho.
 
 Noise N_Z(s2) on each number of a vector that one person moves by an integer vector v, of squared length at most
 `squared` with at most `moved` entries that are not 0.
 
 **The exact profile.** The loss of an outcome x is the rational (|v|^2 - 2 v.x)/(2 s2), in both directions of one law
 (x -> v - x exchanges them). Where v has entries -1, 0 and 1 only, d of them not 0, it is (d + 2 S)/(2 s2) with S a sum
-of d independent N_Z(s2), and fewer entries are a marginal of more: the pair with d ones is no better than any.
+of d independent N_Z(s2), and fewer entries are a marginal of more: the pair with d ones dominates all others.
 
 **Lemma C.** Let 0 < k2 < s2, r = 2 sum over j >= 1 of e^(-2 pi^2 k2 j^2) < 1, nu = ln((1+r)/(1-r)). For every integer v
 with d entries that are not 0, delta(epsilon) <= e^(nu d) G(epsilon - 2 nu d, |v|/sqrt(s2 - k2)), G that of two unit
@@ -139,7 +139,7 @@ def exact_law(s2: Fraction, moved: int) -> LossLaw:
     """The law of the loss where one person moves `moved` numbers by one each.
 
     Guarantee: every delta that it gives is at least the true one: masses are rounded up, and the ends that are left out
-    count as shown. It is the true one but for 2^-120.
+    count as infinite losses. It exceeds the true one by at most 2^-120.
     """
     reach = math.isqrt(math.ceil(2 * _REACH * s2)) + 1
     with precision():
@@ -167,7 +167,7 @@ def delta_of(noise: GaussianNoise, epsilon: Fraction) -> Fraction:
 class SampledGaussianPair:
     """Noise N_Z(s2) on a fresh secret sample of a rate, of which one person moves `moved` numbers by one each.
 
-    Given who else is in the sample the pair is a shift by v, or nothing; closeness survives averaging over them, and
+    Given who else is in the sample the pair is a shift by v, or nothing; mixtures of close laws are close, and
     people who move nothing attain it. So with h(g) = H_g of the exact profile, delta(E) = rate h((e^E - 1 + rate)/rate)
     upwards, which is no less than what is lost downwards. A simulator that draws a sample without the person *is* the
     mechanism without the person: this is the zero-knowledge loss too.
@@ -203,7 +203,7 @@ class SampledGaussianPair:
         return INFINITY
 
     def losses(self, way: int) -> Iterator[tuple[arb, arb]]:
-        """Each loss with its mass; what is left out of the law of the noise counts as endless.
+        """Each loss with its mass; the tail of the noise that is cut off counts as an infinite loss.
 
         Guarantee: P' = rate P + (1 - rate) Q against Q has the loss ln(1 - rate + rate e^l) where P has l against Q,
         and Q has the mass e^-l of P's there. The other way round it is the negative, with the mass of Q.
@@ -374,7 +374,7 @@ def epsilon_with(pairs: Sequence[DominatingPair], gaussian: GaussianTotal, delta
 
 
 def _price(square: Fraction, moved: int, delta: Fraction, k2: Fraction) -> float:
-    """About what a k2 costs in epsilon: each of them is a proof, so this may be a guess."""
+    """A rough estimate of the epsilon that a k2 costs. The bound holds for every k2, so the estimate need not be exact."""
     if delta <= 0:
         return 0.0
     far = math.sqrt(2 * math.log(1 / max(delta, Fraction(1, 10**300))))
@@ -398,7 +398,7 @@ def _step(pairs: Sequence[DominatingPair], square: Fraction) -> Fraction:
 def pair_law(square: Fraction, step: Fraction) -> LossLaw:
     """The loss N(mu^2/2, mu^2) of two unit normal laws, each loss rounded up to a multiple of the step.
 
-    Guarantee: every delta that it gives is at least that of the pair; the ends that are left out count as shown.
+    Guarantee: every delta that it gives is at least that of the pair; the tails that are cut off count as infinite losses.
     """
     with precision():
         mu = ball(square).sqrt()
@@ -427,7 +427,7 @@ def pair_law(square: Fraction, step: Fraction) -> LossLaw:
 def least_variance(epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity) -> Fraction:
     """An s2, next to the smallest, whose noise is (epsilon, delta)-close where one person moves the numbers so.
 
-    Guarantee: its delta was worked out by :func:`delta_of` and is at most `delta`. Since delta is not monotone in s2,
+    Guarantee: its delta was computed by :func:`delta_of` and is at most `delta`. Since delta is not monotone in s2,
     that is checked for the number itself, after rounding.
     """
     if not 0 < delta < 1 or epsilon < 0:

@@ -1,9 +1,9 @@
-"""What releases lose together when each, its epsilon too, may be chosen after seeing the earlier ones.
+"""Fully adaptive composition: each release, and its epsilon, may be chosen after seeing the earlier results.
 
-:mod:`hubbub.guarantees.accountant.privacy_loss` needs the epsilons beforehand: somebody who asks for a larger one only where the
-first answers were telling is not covered (a witness is among the tests). The sum of the epsilons holds for whatever was
-chosen. Between the two stands this bound (after Rogers, Roth, Ullman, Vadhan, Privacy odometers and filters, NeurIPS
-2016; Feldman, Zrnic, Individual privacy accounting via a Renyi filter, NeurIPS 2021; the form here is proved here).
+:mod:`hubbub.guarantees.accountant.privacy_loss` needs the epsilons beforehand: an analyst who chooses a larger
+epsilon only after revealing first answers is not covered (a counterexample is among the tests). The sum of the epsilons
+holds for every choice. This bound lies between the two (after Rogers, Roth, Ullman, Vadhan, Privacy odometers and
+filters, NeurIPS 2016; Feldman, Zrnic, Individual privacy accounting via a Renyi filter, NeurIPS 2021; the form here is proved here).
 
 **Theorem.** Fix a > 0 for each of J exponents, delta > 0, and two neighbouring tables with the laws P and Q of what is
 published, one release after the other, stopped whenever somebody likes. Let r_a(release) bound ln E e^(a loss) of a

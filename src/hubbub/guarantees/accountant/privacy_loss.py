@@ -1,4 +1,4 @@
-"""The law of a privacy loss, certified: what many releases lose together, with a delta, is far less than the sum.
+"""Certified privacy loss distributions: many releases together lose, for a delta, far less than the sum.
 
 For two laws P and Q the loss is ln P(o)/Q(o) for an outcome o drawn from P. The delta at an epsilon is
 E (1 - e^(epsilon - loss))_+, independent losses add, and whoever has upper bounds for the laws of losses convolves
@@ -11,11 +11,11 @@ stays. Whatever the other losses add up to, (1 - e^(epsilon - loss))_+ is a conv
 only grow (Jensen), by a quantity of second order in the step; moving all of it to u, which the same argument allows,
 costs one of first order at every release (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, Connect the dots, PETS 2022).
 
-**What is (epsilon, delta)-close is no worse than a coin.** If P and Q are (epsilon, delta)-close both ways, then one
+**Randomized response dominates every (epsilon, delta)-close pair.** If P and Q are (epsilon, delta)-close both ways, then one
 random map makes P of A and Q of B, where A and B show who is there with probability delta, and otherwise toss a coin
 that is right with probability e^epsilon/(1 + e^epsilon) (Kairouz, Oh, Viswanath, The composition theorem for
 differential privacy, ICML 2015; Murtagh, Vadhan 2016). Two-sided geometric noise and the warped channel are such coins
-themselves, so for them nothing is lost.
+themselves, so for them the bound is exact.
 
 **On a secret sample** of rate p the pair is A' = p A + (1 - p) B against B (Zhu, Dong, Wang, Optimal accounting of
 differential privacy via characteristic function, AISTATS 2022). It is no worse than what shows everything with
@@ -52,8 +52,8 @@ _DIGITS: Final = 12
 
 
 class DominatingPair(Protocol):
-    """Two laws that are no harder to tell apart than a release with and without a person: `gap` is how far apart its two
-    losses are, None if there are more, `spread` about how far its losses spread, and `symmetric` whether both directions
+    """A dominating pair: two laws at least as easy to distinguish as a release with and without a person. `gap` is how far
+    apart its two losses are, None if there are more, `spread` about how far its losses spread, and `symmetric` whether both directions
     have one law."""
 
     def __hash__(self) -> int: ...
@@ -69,7 +69,7 @@ class DominatingPair(Protocol):
 
     @property
     def infinite_mass(self) -> Fraction:
-        """The chance of an endless loss."""
+        """The probability of an infinite loss."""
         ...
 
     @property
@@ -83,7 +83,7 @@ class DominatingPair(Protocol):
         ...
 
     def log_moment(self, a: Fraction) -> arb | Fraction:
-        """ln E e^(a loss) in the worse direction, the endless loss left out; its upper end counts."""
+        """A ball around ln E e^(a loss) in the worse direction, without the infinite loss; its upper end is the bound."""
         ...
 
 
@@ -154,7 +154,7 @@ class RandomizedResponsePair:
 
 @dataclass(frozen=True, slots=True)
 class LossLaw:
-    """At most `masses`[i] 2^-256 on a loss of `least` + i `step`, and at most `shown` on an endless one."""
+    """At most `masses`[i] 2^-256 on a loss of `least` + i `step`, and at most `shown` on an infinite one."""
 
     step: Fraction
     least: Fraction
