@@ -15,6 +15,8 @@ from hubbub.numeric.exact import Infinite, Loss
 
 def number(value: object, what: str) -> Fraction:
     """`value` as a Fraction, if it is exact."""
+    if type(value) is Fraction:  # nearly always
+        return value
     if isinstance(value, float):
         raise FloatRefused(
             f'{what} must be exact, not the float {value!r}; parse its text first, rational("{value!r}")'
@@ -31,7 +33,7 @@ def level(value: object, what: str = "epsilon") -> Loss:
     if isinstance(value, Infinite):
         return value
     exact = number(value, what)
-    if exact < 0:
+    if exact.numerator < 0:
         raise WrongUse(f"{what} must be at least 0 or INFINITY, not {exact}; a loss below 0 does not exist")
     return exact
 
@@ -39,7 +41,7 @@ def level(value: object, what: str = "epsilon") -> Loss:
 def chance(value: object, what: str = "delta") -> Fraction:
     """A probability: between 0 and 1, both allowed."""
     exact = number(value, what)
-    if not 0 <= exact <= 1:
+    if not 0 <= exact.numerator <= exact.denominator:
         raise WrongUse(f"{what} is a probability and must lie between 0 and 1, not at {exact}; choose one that does")
     return exact
 

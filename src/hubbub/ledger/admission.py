@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 
 from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
@@ -54,7 +54,7 @@ ADAPTIVE_DELTA = Fraction(1, 10**9)
 UNCHANGED = Assumption("unchanged", "the table did not change between the releases")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Entered:
     """A charge with its number in the ledger."""
 
@@ -66,17 +66,17 @@ class Entered:
     swap: DifferentialPrivacy | None = None  # of a stand-in: the sums of what replacing one person loses
     rhos: Fraction | None = None  # of a stand-in: the sum of their zCDP
 
-    @property
+    @cached_property
     def accountant(self) -> Accountant | None:
         """The accountant of its dominating pairs; None if no loss is bounded."""
         return self.pairs or self.charge.accountant
 
-    @property
+    @cached_property
     def replaced_accountant(self) -> Accountant | None:
         """The same for one person replaced."""
         return self.replaced_pairs or self.charge.replaced_accountant
 
-    @property
+    @cached_property
     def swapped(self) -> DifferentialPrivacy | None:
         """What replacing one person loses, for crowds beside it: two steps, or what is known of Gaussian noise."""
         if self.swap is not None or self.charge.beside_crowds is None:
@@ -85,7 +85,7 @@ class Entered:
             return DifferentialPrivacy(epsilon=times(self.charge.pure.epsilon, 2), neighbours=Neighbours.REPLACE)
         return self.charge.replaced
 
-    @property
+    @cached_property
     def concentrated(self) -> ConcentratedPrivacy | None:
         """Its zCDP: as promised, or that of differential privacy without a delta."""
         if self.rhos is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from hubbub.guarantees.accountant.accountant import Accountant, of_noises, of_pair
@@ -42,7 +43,7 @@ SWAPPED: Final = Theorem(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Charge:
     """The promises of one release to the people in its table, a fresh secret sample being part of the mechanism.
 
@@ -69,29 +70,29 @@ class Charge:
         crowds = isinstance(promise, CrowdBlending | OutlierKind)
         return replace(self.people, whose=Whose.KEPT_ROWS) if self.kept_rows and crowds else self.people
 
-    @property
+    @cached_property
     def differential(self) -> DifferentialPrivacy | None:
         """The smallest loss under the relation that its people have (add/remove in a table), if it is finite."""
         return min(self._bounded(), key=lambda each: (each.epsilon, each.delta), default=None)
 
-    @property
+    @cached_property
     def pure(self) -> DifferentialPrivacy | None:
         """The smallest loss with delta 0."""
         return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
 
-    @property
+    @cached_property
     def beside_crowds(self) -> DifferentialPrivacy | None:
         """What it promises beside crowds (Proposition 8): without a delta, or by Gaussian noise with one."""
         return self.pure or (self.differential if self.concentrated is not None else None)
 
-    @property
+    @cached_property
     def promises_replacement(self) -> bool:
         """Whether a promise is about one person of the table replaced, who may not come or go: N is then public."""
         return self._comes_or_goes and any(
             isinstance(each, DifferentialPrivacy) and each.neighbours is Neighbours.REPLACE for each in self.promises
         )
 
-    @property
+    @cached_property
     def replaced(self) -> DifferentialPrivacy | None:
         """The smallest loss when one person of the table is replaced; None in a graph, where that is the relation
         already."""
@@ -127,7 +128,7 @@ class Charge:
             numbers=texts(rho=total.rho, moved=total.moved, epsilon_out=epsilon, delta_out=own.delta),
         )
 
-    @property
+    @cached_property
     def accountant(self) -> Accountant | None:
         """The pair of laws that dominates it under the relation of its people; None where no loss is bounded.
 
@@ -146,7 +147,7 @@ class Charge:
                 return of_pair(SampledGaussianPair(s2=noise.s2, moved=ones, rate=rate), relation)
         return of_pair(RandomizedResponsePair(epsilon=inner.epsilon, delta=inner.delta, rate=rate), relation)
 
-    @property
+    @cached_property
     def replaced_accountant(self) -> Accountant | None:
         """The same for one person of the table replaced; None in a graph, where that is the relation already.
 
@@ -161,7 +162,7 @@ class Charge:
         pair = RandomizedResponsePair(epsilon=replaced.epsilon, delta=replaced.delta)
         return of_pair(pair, Neighbours.REPLACE)
 
-    @property
+    @cached_property
     def concentrated(self) -> ConcentratedPrivacy | None:
         """Its zCDP, as promised."""
         return next(
@@ -173,7 +174,7 @@ class Charge:
             None,
         )
 
-    @property
+    @cached_property
     def _comes_or_goes(self) -> bool:
         return self.people.neighbours is Neighbours.ADD_REMOVE
 
@@ -186,7 +187,7 @@ class Charge:
             and not isinstance(each.epsilon, Infinite)
         ]
 
-    @property
+    @cached_property
     def on_sample(self) -> tuple[DifferentialPrivacy, Fraction] | None:
         """What ran on a fresh secret sample and the sample's rate, if that is what makes the smallest loss."""
         knowledge, smallest = self.zero_knowledge, self.differential
@@ -198,15 +199,15 @@ class Charge:
                 return each, rate
         return None
 
-    @property
+    @cached_property
     def zero_knowledge(self) -> ZeroKnowledge | None:
         return next((each for each in self.promises if isinstance(each, ZeroKnowledge)), None)
 
-    @property
+    @cached_property
     def crowd_blending(self) -> CrowdBlending | None:
         return next((each for each in self.promises if isinstance(each, CrowdBlending)), None)
 
-    @property
+    @cached_property
     def curve(self) -> OutlierKind | None:
         return next((each for each in self.promises if isinstance(each, OutlierKind)), None)
 

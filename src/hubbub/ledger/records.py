@@ -100,11 +100,15 @@ class Account:
         return totals(self.spent) if self.spent else None
 
 
+def charge_of(entry: Entry) -> Charge:
+    """What a reservation asked for; of those that asked for the same, the same object, which knows what follows."""
+    return _charge(json.dumps(entry.body["charge"]))
+
+
 @lru_cache(maxsize=4096)
-def charge_of(written: bytes) -> Charge:
-    """What a reservation asked for."""
+def _charge(written: str) -> Charge:
     try:
-        return restored(Charge, json.loads(written)["charge"])  # type: ignore[no-any-return]
+        return restored(Charge, json.loads(written))  # type: ignore[no-any-return]
     except CheckFailed:
         raise CheckFailed(
             "the ledger has a reservation that this version cannot read, so it cannot say what is left; use the "
@@ -129,7 +133,7 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         elif entry.kind == PEOPLE:
             account.apart = tuple(sorted(body["apart"]))
         elif entry.kind == RESERVED:
-            release = Entered(number=len(account.records) + 1, charge=charge_of(entry.written))
+            release = Entered(number=len(account.records) + 1, charge=charge_of(entry))
             known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
             account.records.append(known[body["nonce"]])
             account.part_of = body.get(PART_OF)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
+_RECENT: Final = 64  # totals that are remembered while all are worked out; a release is given up soon, or seldom
 _RULES: Final = 1  # raise it when releases are added up in another way
 
 
@@ -91,20 +93,24 @@ def _changed(dataset: str) -> CheckFailed:
 
 @dataclass(slots=True)
 class _Sum:
-    """The releases of a dataset that count so far, and the total after each."""
+    """The releases of a dataset that count so far, and the totals after the last of them."""
 
     reserved: int = 0
     spent: list[tuple[str, Entered]] = field(default_factory=list)  # by nonce
-    after: list[RunningTotal] = field(default_factory=lambda: [RunningTotal()])
+    after: deque[RunningTotal] = field(default_factory=lambda: deque([RunningTotal()], maxlen=_RECENT))
 
     def add(self, nonce: str, release: Entered) -> None:
         self.spent.append((nonce, release))
         self.after.append(self.after[-1].followed_by(release))
 
     def drop(self, nonce: str) -> None:
-        at = next(i for i, (known, _) in enumerate(self.spent) if known == nonce)
+        at = next(i for i in reversed(range(len(self.spent))) if self.spent[i][0] == nonce)
         later = self.spent[at + 1 :]
-        del self.spent[at:], self.after[at + 1 :]
+        del self.spent[at:]
+        for _ in range(min(len(later) + 1, len(self.after))):
+            self.after.pop()
+        if not self.after:  # it was reserved long ago
+            self.after.append(running_total_of((release for _, release in self.spent), self.reserved))
         for known, release in later:
             self.add(known, release)
 
@@ -121,7 +127,7 @@ def check_totals(entries: Sequence[Entry]) -> None:
         known = sums.setdefault(entry.dataset, _Sum())
         if entry.kind == RESERVED:
             known.reserved += 1
-            known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry.written)))
+            known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry)))
         elif not entry.body["drawn"]:
             known.drop(entry.body["nonce"])
         if _sealed(entry) not in (None, known.seal()):

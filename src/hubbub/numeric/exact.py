@@ -230,6 +230,10 @@ def to_float(x: arb | Loss | int, *, round_up: bool) -> float:
     return near
 
 
+_DECIMALS = 40
+_FIVES = {5**many: many for many in range(_DECIMALS + 1)}
+
+
 def to_text(x: Loss) -> str:
     """Exact text that :func:`rational` and :func:`loss` read back: a decimal where one ends, else a fraction.
 
@@ -240,15 +244,11 @@ def to_text(x: Loss) -> str:
         return "inf"
     if x.denominator == 1:
         return str(x.numerator)
-    rest, twos, fives = x.denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
+    above, below = x.numerator, x.denominator
+    twos = (below & -below).bit_length() - 1
+    fives = _FIVES.get(below >> twos)
+    if fives is None or twos > _DECIMALS:
+        return f"{above}/{below}"
     decimals = max(twos, fives)
-    if rest != 1 or decimals > 40:
-        return f"{x.numerator}/{x.denominator}"
-    if decimals == 0:
-        return str(x.numerator)
-    digits = str(abs(x.numerator) * 10**decimals // x.denominator).rjust(decimals + 1, "0")
-    return f"{'-' if x < 0 else ''}{digits[:-decimals]}.{digits[-decimals:]}"
+    digits = str(abs(above) * 10**decimals // below).rjust(decimals + 1, "0")
+    return f"{'-' if above < 0 else ''}{digits[:-decimals]}.{digits[-decimals:]}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime
 import types
 from collections.abc import Mapping
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
@@ -34,26 +34,37 @@ class Newer(CheckFailed):
 
 def plain(value: object) -> Plain:
     """The value as JSON."""
-    if value is None or isinstance(value, bool | int | str):
-        return value.value if isinstance(value, Enum) else value
-    if isinstance(value, Fraction | Infinite):
+    if value is None or type(value) in (str, int, bool):
+        return cast(Plain, value)
+    if isinstance(value, (Fraction, Infinite)):
         return to_text(value)
-    if hasattr(type(value), "from_text"):
-        return str(value)
     if isinstance(value, Enum):
         return plain(value.value)
+    if isinstance(value, (int, str)):
+        return value
+    if hasattr(type(value), "from_text"):
+        return str(value)
     if isinstance(value, datetime.date):
         return value.isoformat()
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [part if type(part) is str else plain(part) for part in value]
     if is_dataclass(value):
-        given = {field.name: getattr(value, field.name) for field in fields(value) if not _is_unsaid(value, field)}
-        return {"is": type(value).__name__} | {name: plain(each) for name, each in given.items()}
+        said: dict[str, Plain] = {"is": type(value).__name__}
+        for name, default in _names(type(value)):
+            each = getattr(value, name)
+            if default is _SAID or each != default:
+                said[name] = plain(each)
+        return said
     raise TypeError(f"{type(value).__name__} has no exact JSON")
 
 
-def _is_unsaid(value: object, field: Field[Any]) -> bool:
-    return bool(field.metadata.get("unsaid")) and getattr(value, field.name) == field.default
+_SAID: Final = object()
+
+
+@lru_cache(maxsize=512)
+def _names(kind: Any) -> tuple[tuple[str, object], ...]:
+    """The fields of a class, each with the value at which it is left out."""
+    return tuple((field.name, field.default if field.metadata.get("unsaid") else _SAID) for field in fields(kind))
 
 
 def agrees(given: Any, written: Plain) -> bool:

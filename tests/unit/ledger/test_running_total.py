@@ -160,6 +160,18 @@ def test_what_is_given_up_undrawn_is_not_in_the_total(book: Ledger) -> None:
     assert len(book.account("town").spent) == 4
 
 
+def test_what_was_reserved_long_ago_can_be_given_up(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_RECENT", 3)  # totals that the check remembers
+    places = [book.reserve("town", charge(name)) for name in ("plain by b", "plain", "crowd", "plain", "plain by b")]
+    for place in (places[0], places[3], places[1]):
+        book.abandon(place, drawn=False)
+        book.check()
+    changed = running_total_of((), reserved=8)
+    monkeypatch.setattr(running, "running_total_of", lambda releases, reserved: changed)
+    with pytest.raises(CheckFailed, match="running total"):
+        book.check()
+
+
 def test_what_is_given_up_after_drawing_stays_in_the_total(book: Ledger) -> None:
     book.set_policy("town", Policy(differential_epsilon=Fraction(3)))
     book.abandon(book.reserve("town", charge("plain by b")), drawn=True)

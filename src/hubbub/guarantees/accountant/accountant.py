@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
@@ -58,7 +59,7 @@ class Repeated:
             raise WrongUse("a release that was made less than once has no loss; leave it out")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Accountant:
     """The pairs of all releases under one neighbouring relation: those of geometric noise, and one for all Gaussian."""
 
@@ -120,6 +121,10 @@ class Accountant:
 
         Guarantee: of Gaussian noise ln E e^(a loss) <= a (a + 1) rho.
         """
+        return self._growths
+
+    @cached_property
+    def _growths(self) -> tuple[Fraction, ...]:
         found = [Fraction(0) if self.gaussian is None else a * (a + 1) * self.gaussian.rho for a in EXPONENTS]
         for each in self.pairs:
             found = [before + each.times * more for before, more in zip(found, growths(each.pair), strict=True)]
