@@ -14,8 +14,6 @@ from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import MOST_VERTICES
 from hubbub.runtime.frozen import dataclass
 
-_SECOND = (1 << 32) - 1
-
 Numbers = NDArray[np.integer]
 _SECOND = (1 << 32) - 1  # the bits of a link's second end
 
@@ -107,7 +105,15 @@ class Neighbours:
 
 
 def neighbours(graph: Graph) -> Neighbours:
-    """Each edge from both its ends."""
-    room = graph.listed
-    one, two = np.repeat(np.arange(room, dtype=np.int32), np.diff(graph.starts)), graph.ends
-    return Neighbours(graph.vertices, *by_first(np.concatenate([numbered(one, two), numbered(two, one)]), room))
+    """Each edge from both its ends: a vertex's smaller neighbours, sorted by it, before the larger ones, which are."""
+    room, larger = graph.listed, np.diff(graph.starts)
+    links = numbered(graph.ends, np.repeat(np.arange(room, dtype=np.int32), larger))
+    links.sort()
+    many = np.stack([np.bincount(graph.ends, minlength=room), larger], axis=1)
+    is_smaller = np.repeat(np.tile([True, False], room), many.ravel())
+    ends = np.empty(is_smaller.size, dtype=np.int32)
+    ends[is_smaller] = (links & _SECOND).astype(np.int32)
+    ends[~is_smaller] = graph.ends
+    starts = np.zeros(room + 1, dtype=np.int64)
+    np.cumsum(many.sum(axis=1), out=starts[1:])
+    return Neighbours(graph.vertices, starts, ends)
