@@ -1,14 +1,16 @@
 """Plant faults one by one, show each to the tests that can see it, and write down which were not noticed.
 
-``python -m tests.mutation [--each N] [--folder F]``: N faults of each folder, spread evenly over its lines. Each runs in
-a fork of this process, in which the module is loaded from its changed text; no file is touched. What was found stands in
+``python -m tests.mutation [--each N] [--folder F]``: N faults of each folder, spread evenly over its lines. All tests
+are collected once; each fault runs in a fork of that process, and no file is touched. What was found stands in
 ``out/mutants``, a line for each fault, so that a run that was stopped goes on where it was; ``--again`` tries those that
-were not noticed once more, ``--page`` only writes the page.
+were not noticed once more, with more tests, ``--seen`` takes only tests of which it is known what they run, ``--page``
+only writes the page.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import importlib.abc
 import importlib.util
@@ -18,35 +20,36 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Final, NamedTuple
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.faults import Fault, faults
-from tests.mutation.in_place import Collected, failing, function_of, give
-from tests.mutation.who_runs import ROOT, SOURCE, Calls, Ran, able, function_at, read
+from tests.mutation.in_place import Collected, failing, forget, function_of, give, remembering
+from tests.mutation.who_runs import ROOT, SOURCE, Ran, able, digest, function_at, look, read
 
 DOCUMENT: Final = ROOT / "docs" / "mutants.md"
 OUT: Final = ROOT / "out" / "mutants"
-PATIENCE: Final = 6  # seconds of tests for one fault, as they take without it; one that makes them hang was noticed
-FILES: Final = 4  # of tests for one fault; what was not noticed is shown to more with --again
+PATIENCE: Final = 3  # seconds of tests for one fault, as they take without it
+LONGER: Final = 10  # times as long: what was not noticed, with --again
+FILES: Final = 3  # of tests for a fault that makes the package be loaded anew
 FOLDERS: Final = ("guarantees", "channels", "sampling", "noise", "ledger", "query_classes", "kinds")
 UNIT: Final = (*FOLDERS, "audit", "numeric", "plan")
-SHOWN: Final = (
-    *(f"tests/unit/{name}" for name in UNIT),
-    "tests/witnesses",
-    "tests/property",
-    "tests/conformance/test_channels.py",
-)
+SHOWN: Final = (*(f"tests/unit/{name}" for name in UNIT), "tests/witnesses", "tests/conformance/test_channels.py")
 LEFT: Final = ("chart", "load", "request", "result", "text", "wire")  # of kinds: what reads, asks and shows
 HEAVY: Final = ("numpy", "scipy.optimize", "scipy.stats", "pyarrow", "duckdb", "flint", "click", "rich", "hypothesis")
 REWRITE: Final = "ignore::pytest.PytestAssertRewriteWarning"  # of what was loaded before pytest
-QUIET: Final = ("-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not slow", "-W", REWRITE)
+PROFILE: Final = "mutants"  # few examples, and none that is made smaller
+QUIET: Final = (
+    *("-x", "-q", "-n0", "-s", "-m", "not slow", "-W", REWRITE, f"--hypothesis-profile={PROFILE}"),
+    *("--tb=native", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-k", "not vote and not voting"),
+)
 
 
 class Key(NamedTuple):
@@ -90,19 +93,22 @@ class Only:
             os.write(self._told, report.nodeid.encode())
 
 
-def in_fork(arguments: Sequence[str], plugin: object, planted: Planted | None, seconds: int) -> int:
+def in_fork(arguments: Sequence[str], plugin: object, planted: Planted, seconds: int) -> int:
     """The exit code of pytest in a fork; after so many seconds of work it is that of a killed process."""
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
-        if planted is not None:
-            _forget()
-            sys.meta_path.insert(0, planted)
+        _silent()
+        _forget()
+        sys.meta_path.insert(0, planted)
         os._exit(int(pytest.main([*QUIET, *arguments], plugins=[plugin])))
-    return _ended(child, time.monotonic() + 10 * seconds)
+    return _ended(child, time.monotonic() + 20 * seconds)
+
+
+def _silent() -> None:
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
 
 
 def _forget() -> None:
@@ -116,24 +122,26 @@ def _ended(child: int, latest: float) -> int:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        time.sleep(0.05)
+        time.sleep(0.02)
     os.kill(child, 9)
     os.waitpid(child, 0)
     return -9
 
 
-def found(module: Path, source: str, tests: Sequence[str]) -> str:
-    """The test that fails when the module has this text, or nothing."""
-    if not tests:
-        return ""
-    reading, told = os.pipe()
-    files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-    code = in_fork(files, Only(tests, told), Planted(_name(module), module, source), 4 * PATIENCE)
-    os.close(told)
-    failed = os.read(reading, 10_000).decode()
-    os.close(reading)
-    assert code != 5, f"none of {tests} is there"
-    return failed or ("" if code == 0 else "it hangs" if code < 0 else "it cannot be imported")
+def shared(work: Callable[[int], None], processes: int) -> None:
+    """Do the parts of a work in processes of their own, and wait for all."""
+    children = []
+    for part in range(processes):
+        child = os.fork()
+        if child == 0:
+            try:
+                work(part)
+            except BaseException as error:
+                print(f"part {part}: {error!r}", file=sys.stderr, flush=True)
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
 
 
 def modules(folder: str) -> list[Path]:
@@ -171,15 +179,31 @@ def note(key: Key, test: str) -> None:
         file.write(json.dumps([key, test]) + "\n")
 
 
-def who_runs() -> list[Ran]:
-    """Which tests run which functions; found out once, in a run of all of them."""
-    path = OUT / "calls.jsonl"
-    if not path.exists():
-        print("looking which tests run which functions", file=sys.stderr, flush=True)
-        half = path.with_suffix(".half")
-        half.unlink(missing_ok=True)
-        in_fork(["--maxfail=1000", "-k", "not vote and not voting", *SHOWN], Calls(half), None, 36_000)
-        half.rename(path)
+def files_seen() -> list[str]:
+    """The files of tests of which it is known what they run."""
+    path = OUT / "seen.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return sorted({file for file, known in map(json.loads, lines) if known == digest(file)})
+
+
+def learn(items: Mapping[str, pytest.Item], processes: int) -> list[Ran]:
+    """Which tests run which functions; a file that has not changed since is not run again."""
+    path, seen = OUT / "calls.jsonl", OUT / "seen.jsonl"
+    before = files_seen()
+    files = dict.fromkeys(test.partition("::")[0] for test in items)
+    new = [file for file in files if file not in before]
+    caches = remembering()
+
+    def part(number: int) -> None:
+        _silent()
+        for file in new[number::processes]:
+            look([item for test, item in items.items() if test.startswith(f"{file}::")], path, lambda: forget(caches))
+            with seen.open("a", encoding="utf-8") as out:
+                out.write(json.dumps([file, digest(file)]) + "\n")
+
+    if new:
+        print(f"looking what the tests of {len(new)} files run", file=sys.stderr, flush=True)
+        shared(part, processes)
     return read(path)
 
 
@@ -189,51 +213,80 @@ class Job(NamedTuple):
     key: Key
     fault: Fault
     function: str
-    tests: list[str]
+    tests: list[Ran]
+
+    @property
+    def seconds(self) -> int:
+        """After which it hangs."""
+        return 15 + int(4 * sum(each.seconds for each in self.tests))
 
 
 def jobs(folder: str, each: int, again: bool, ran: list[Ran]) -> list[Job]:
     """What is left to be tried of a folder."""
-    before, more, found = results(), 6 if again else 1, list[Job]()
+    before, patience, found = results(), (LONGER if again else 1) * PATIENCE, list[Job]()
     for key, fault in planted(folder, each):
-        if key not in before or (again and not before[key]):
+        if key not in before or (again and not before[key] and not known(key)):
             function = function_at((SOURCE / key.module).read_text(encoding="utf-8"), fault.line)
-            tests = able(ran, key.module, function, more * PATIENCE, more * FILES)
-            found.append(Job(key, fault, function, tests))
+            found.append(Job(key, fault, function, able(ran, key.module, function, patience)))
     return found
 
 
-def try_out(left: Sequence[Job], items: Mapping[str, pytest.Item]) -> list[Job]:
+def try_out(left: Sequence[Job], items: Mapping[str, pytest.Item], processes: int) -> list[Job]:
     """Those that have to be loaded anew: what is made with a module or class, and what does not fit."""
-    later = []
+    caches, now, later = remembering(), list[tuple[Job, tuple[FunctionType, FunctionType]]](), list[Job]()
     for job in left:
-        chosen = [items[test] for test in job.tests if test in items]
-        test = at_once(SOURCE / job.key.module, job.function, job.fault.source, chosen)
-        if test is None:
+        pair = function_of(_name(SOURCE / job.key.module), job.function, job.fault.source) if job.function else None
+        if pair is None:
             later.append(job)
         else:
-            tell(job, test)
+            now.append((job, pair))
+    forget(caches)
+    gc.collect()
+    gc.freeze()
+
+    def part(number: int) -> None:
+        for job, pair in now[number::processes]:
+            begun = os.times()
+            test = in_place(job, pair, items)
+            tell(job, test, begun)
+
+    shared(part, processes)
     return later
 
 
-def tell(job: Job, test: str) -> None:
-    note(job.key, test)
-    where = f"{job.key.module}:{job.fault.line}: {job.key.what}"
-    print(f"{where}: {test or 'NOT NOTICED'}", file=sys.stderr, flush=True)
-
-
-def at_once(module: Path, function: str, source: str, items: Sequence[pytest.Item]) -> str | None:
-    """The test that fails when a loaded function has its changed code, or nothing; None if it cannot be given it."""
-    pair = function_of(_name(module), function, source) if function and items else None
-    if pair is None:
-        return None
+def in_place(job: Job, pair: tuple[FunctionType, FunctionType], items: Mapping[str, pytest.Item]) -> str:
+    """The test that fails when a loaded function has its changed code, or nothing."""
+    chosen = [items[each.test] for each in job.tests if each.test in items]
     reading, told = os.pipe()
-    child = failing(items, lambda: give(*pair), 24 * PATIENCE, told)
-    code = _ended(child, time.monotonic() + 1200)
+    child = failing(chosen, lambda: give(*pair), job.seconds, told)
+    return _outcome(_ended(child, time.monotonic() + 20 * job.seconds), reading, told)
+
+
+def anew(job: Job) -> str:
+    """The test that fails when the package is loaded with the changed module, or nothing."""
+    files = list(dict.fromkeys(each.file for each in job.tests))[:FILES]
+    tests = [each.test for each in job.tests if each.file in files]
+    if not tests:
+        return ""
+    reading, told = os.pipe()
+    module = SOURCE / job.key.module
+    fault = Planted(_name(module), module, job.fault.source)
+    return _outcome(in_fork(files, Only(tests, told), fault, job.seconds + 20), reading, told)
+
+
+def _outcome(code: int, reading: int, told: int) -> str:
     os.close(told)
     failed = os.read(reading, 10_000).decode()
     os.close(reading)
-    return failed or ("" if code == 0 else "it hangs" if code < 0 else "it cannot be run")
+    return failed or ("" if code in (0, 5) else "it hangs" if code < 0 else "it cannot be run")
+
+
+def tell(job: Job, test: str, begun: os.times_result) -> None:
+    note(job.key, test)
+    now = os.times()
+    spent = now.children_user + now.children_system - begun.children_user - begun.children_system
+    where = f"{job.key.module}:{job.fault.line}: {job.key.what}"
+    print(f"{where}: {test or 'NOT NOTICED'} ({len(job.tests)} tests, {spent:.1f} s)", file=sys.stderr, flush=True)
 
 
 def _name(module: Path) -> str:
@@ -289,21 +342,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words.add_argument("--each", type=int, default=60, help="faults of each folder")
     words.add_argument("--folder", choices=FOLDERS, action="append", help="only this one")
     words.add_argument("--again", action="store_true", help="try once more what was not noticed")
+    words.add_argument("--seen", action="store_true", help="only tests of which it is known what they run")
+    words.add_argument("--processes", type=int, default=1, help="that work side by side")
     words.add_argument("--page", action="store_true", help="only write the page")
     given = words.parse_args(arguments)
     os.chdir(ROOT)
     OUT.mkdir(parents=True, exist_ok=True)
     if not given.page:
-        for name in HEAVY:
-            importlib.import_module(name)
-        ran = who_runs()
-        left = [job for folder in given.folder or FOLDERS for job in jobs(folder, given.each, given.again, ran)]
-        files = sorted({test.partition("::")[0] for job in left for test in job.tests})
-        later: list[Job] = []
-        pytest.main([*QUIET, "-s", *files], plugins=[Collected(lambda items: later.extend(try_out(left, items)))])
-        for job in later:
-            tell(job, found(SOURCE / job.key.module, job.fault.source, job.tests))
+        run(given.folder or FOLDERS, given, files_seen() if given.seen else SHOWN)
     DOCUMENT.write_text(written(results()), encoding="utf-8")
+
+
+def run(folders: Sequence[str], given: argparse.Namespace, files: Sequence[str]) -> None:
+    """Try what is left of these folders with the tests of these files."""
+    processes = given.processes
+    for name in HEAVY:
+        importlib.import_module(name)
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile(PROFILE, settings.get_profile("ci"), max_examples=25, phases=phases)
+    later: list[Job] = []
+
+    def work(items: Mapping[str, pytest.Item]) -> None:
+        ran = learn(items, processes)
+        left = [job for folder in folders for job in jobs(folder, given.each, given.again, ran)]
+        later.extend(try_out(left, items, processes))
+
+    def part(number: int) -> None:
+        for job in later[number::processes]:
+            begun = os.times()
+            tell(job, anew(job), begun)
+
+    pytest.main([*QUIET, *files], plugins=[Collected(work)])
+    shared(part, processes)
 
 
 if __name__ == "__main__":

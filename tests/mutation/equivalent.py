@@ -68,4 +68,9 @@ EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {
         "return min(found, basic) if sum((pair.infinite_mass for pair in pairs), Fraction(0)) <= delta else found",
         "<= becomes <",
     ): "both are bounds, and where the masses are just delta the sum of the losses is not offered",
+    (
+        "noise/gaussian.py",
+        "fill = _fill_by_rejection if few or parameter > WIDEST_TABLE else _fill_from_table",
+        "or becomes and",
+    ): "the table and the rejection both draw exactly this law, and only the time is another",
 }

@@ -61,9 +61,17 @@ def _found(space: Mapping[str, Any], names: Sequence[str]) -> FunctionType | Non
 def give(one: FunctionType, two: FunctionType) -> None:
     """From now on the first does what the second does."""
     one.__code__, one.__defaults__, one.__kwdefaults__ = two.__code__, two.__defaults__, two.__kwdefaults__
-    for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper):
-            each.cache_clear()
+
+
+def remembering() -> list[functools._lru_cache_wrapper[Any]]:
+    """The functions of ours that remember what they answered."""
+    every = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]
+    return [each for each in every if (each.__module__ or "").partition(".")[0] in ("hubbub", "tests")]
+
+
+def forget(caches: Sequence[functools._lru_cache_wrapper[Any]]) -> None:
+    for each in caches:
+        each.cache_clear()
 
 
 def failing(items: Sequence[pytest.Item], plant: Callable[[], None], seconds: int, told: int) -> int:
@@ -74,9 +82,10 @@ def failing(items: Sequence[pytest.Item], plant: Callable[[], None], seconds: in
     code = 0
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        gc.disable()
         plant()
-        for item in items:
-            if any(report.failed for report in runtestprotocol(item, log=False, nextitem=None)):
+        for item, after in zip(items, [*items[1:], None], strict=True):
+            if any(report.failed for report in runtestprotocol(item, log=False, nextitem=after)):
                 os.write(told, item.nodeid.encode())
                 code = 1
                 break

@@ -1,24 +1,29 @@
 """Which tests run which functions: a fault is then shown only to the tests that can see it.
 
-Written down once by running the tests with :class:`Calls`; a function is named by its module and its qualified name, so
-that the list outlives changes of other lines.
+Written down once for each file of tests, and anew when its text has changed; a function is named by its module and its
+qualified name, so that the list outlives changes of other lines.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
+import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Final, NamedTuple
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCE: Final = ROOT / "src" / "hubbub"
+FAR: Final = 3  # times as long counts a test of another folder
 
 
 class Ran(NamedTuple):
@@ -27,37 +32,52 @@ class Ran(NamedTuple):
     test: str
     seconds: float
     called: frozenset[str]
+    digest: str = ""
+
+    @property
+    def file(self) -> str:
+        return self.test.partition("::")[0]
 
 
-class Calls:
-    """A plugin that writes a line for each test that passes."""
+def digest(file: str) -> str:
+    """By which it is known that a file of tests has not changed."""
+    path = ROOT / file
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else ""
 
-    def __init__(self, out: Path) -> None:
-        self._out, self._seen, self._failed = out, set[CodeType](), False
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._seen, self._failed, begun = set(), False, time.process_time()
-        sys.setprofile(self._note)
-        try:
-            return (yield)
-        finally:
-            sys.setprofile(None)
-            if not self._failed:
-                self._write(item.nodeid, time.process_time() - begun)
+def look(items: Sequence[pytest.Item], out: Path, afresh: Callable[[], None]) -> None:
+    """Run tests and write a line for each that passes. What functions remember is forgotten before each file."""
+    for _, group in groupby(items, lambda item: item.path):
+        afresh()
+        tests = list(group)
+        known = digest(tests[0].nodeid.partition("::")[0])
+        for item, after in zip(tests, [*tests[1:], None], strict=True):
+            _look_at(item, after, out, known)
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._failed = self._failed or not report.passed
 
-    def _note(self, frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            self._seen.add(frame.f_code)
+def _look_at(item: pytest.Item, after: pytest.Item | None, out: Path, known: str) -> None:
+    seen = set[CodeType]()
 
-    def _write(self, test: str, seconds: float) -> None:
-        inside = str(SOURCE)
-        called = sorted({_name(code) for code in self._seen if code.co_filename.startswith(inside)})
-        with self._out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([test, round(seconds, 3), called]) + "\n")
+    def note(frame: FrameType, event: str, _: object) -> None:
+        seen.add(frame.f_code)
+
+    begun = time.process_time()
+    sys.settrace(note)
+    try:
+        passed = all(report.passed for report in runtestprotocol(item, log=False, nextitem=after))
+    finally:
+        sys.settrace(None)
+    if passed:
+        _write(out, item.nodeid, time.process_time() - begun, seen, known)
+
+
+def _write(out: Path, test: str, seconds: float, seen: Iterable[CodeType], known: str) -> None:
+    inside = str(SOURCE)
+    called = sorted({_name(code) for code in seen if code.co_filename.startswith(inside)})
+    line = json.dumps([test, round(seconds, 3), called, known]) + "\n"
+    handle = os.open(out, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(handle, line.encode())
+    os.close(handle)
 
 
 def _name(code: CodeType) -> str:
@@ -66,8 +86,13 @@ def _name(code: CodeType) -> str:
 
 
 def read(out: Path) -> list[Ran]:
-    lines = out.read_text(encoding="utf-8").splitlines()
-    return [Ran(test, seconds, frozenset(called)) for test, seconds, called in map(json.loads, lines)]
+    """What is known of the files as they are now."""
+    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+    every = {
+        test: Ran(test, seconds, frozenset(called), known) for test, seconds, called, known in map(json.loads, lines)
+    }
+    now = {file: digest(file) for file in {each.file for each in every.values()}}
+    return [each for each in every.values() if each.digest == now[each.file]]
 
 
 def function_at(source: str, line: int) -> str:
@@ -84,17 +109,19 @@ def _around(body: list[ast.stmt], line: int, before: str) -> Iterator[str]:
                 yield from _around(node.body, line, f"{before}{node.name}.")
 
 
-def able(ran: list[Ran], module: str, function: str, seconds: float, files: int) -> list[str]:
-    """Tests that call a function, the quickest first, of so many files and seconds; where a module is made, all of it."""
+def able(ran: Iterable[Ran], module: str, function: str, seconds: float) -> list[Ran]:
+    """Tests that call a function, the nearest and quickest first, up to so many seconds; all of a module where it is made."""
     wanted = f"{module}:{function}"
+    folder = f"tests/unit/{module.partition('/')[0]}/"
     own = [each for each in ran if _calls(each, wanted, exactly=bool(function))]
-    chosen, seen, spent = list[str](), set[str](), 0.0
-    for each in sorted(own, key=lambda each: each.seconds):
-        spent, seen = spent + each.seconds, seen | {each.test.partition("::")[0]}
-        if spent > seconds or len(seen) > files:
+    own.sort(key=lambda each: each.seconds * (1 if each.test.startswith(folder) else FAR))
+    chosen, spent = list[Ran](), 0.0
+    for each in own:
+        spent += each.seconds
+        if chosen and spent > seconds:
             break
-        chosen.append(each.test)
-    return chosen or [each.test for each in own[:1]]
+        chosen.append(each)
+    return chosen
 
 
 def _calls(each: Ran, wanted: str, *, exactly: bool) -> bool:

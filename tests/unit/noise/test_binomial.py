@@ -125,6 +125,15 @@ def test_more_than_a_word_of_trials_is_counted() -> None:
     assert binomial(counts(100), "1/4", ScriptedSource([*first, 2**10 - 1])).tolist() == [20]
 
 
+@pytest.mark.parametrize("open_", [63, 64, 65])
+def test_as_many_open_trials_as_a_word_has_bits_are_kept(open_: int) -> None:
+    # p = 3/4: at the first digit the ones of 128 coins stay open, at the second they succeed as well.
+    ones = 2**open_ - 1
+    first = [ones & ALL, ones >> 64]
+    assert binomial(counts(128), "3/4", ScriptedSource([*first, 0, 0][: 3 + (open_ > 64)])).tolist() == [128]
+    assert binomial(counts(128), "3/4", ScriptedSource([*first, 1, 0][: 3 + (open_ > 64)])).tolist() == [127]
+
+
 def test_small_and_large_bins_go_together() -> None:
     # One small bin (word 1), one large bin (words 2 and 3), p = 1/2; a bin of exactly a word is small.
     assert binomial(counts(3, 65), "1/2", ScriptedSource([0b101, ALL, 0])).tolist() == [1, 1]

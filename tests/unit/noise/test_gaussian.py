@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +60,9 @@ def test_beyond_the_table_the_law_goes_on(word: int, sign: int) -> None:
     s2, reach = Fraction(7), gaussian._law(Fraction(7)).reach
     drawn = discrete_gaussian(s2, 1, ScriptedSource([word], then="more"))
     assert sign * drawn[0] > reach
+    many = sign * discrete_gaussian(s2, 50, ScriptedSource([word] * 50, then="more"))
+    assert min(many) == reach + 1
+    assert len(set(many.tolist())) > 1, "each is drawn beyond the table, and not laid on its end"
 
 
 def test_beyond_the_table_weights_are_those_of_the_law() -> None:
@@ -94,6 +98,25 @@ def test_rejection_keeps_what_makes_the_law(s2: Fraction) -> None:
         return Fraction(y, scale) + (y - s2 / scale) ** 2 / (2 * s2) - Fraction(y * y) / (2 * s2)
 
     assert {exponent(y) for y in (0, 1, 17, scale, 5 * scale)} == {exponent(0)}
+
+
+@pytest.mark.parametrize("s2", [Fraction(500), Fraction(10**6) + Fraction(1, 3)])
+def test_the_coins_that_balls_decide_have_the_rate_of_those_that_floats_decide(
+    s2: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[Any, Any]] = []
+
+    def kept(propose: Any, near: Any, rate: Any, size: int, source: Any) -> Any:
+        seen.append((near, rate))
+        return np.zeros(size, dtype=np.int64)
+
+    monkeypatch.setattr(gaussian, "_kept", kept)
+    gaussian._fill_by_rejection(s2, np.empty(1, dtype=np.int64), ScriptedSource())
+    gaussian._excess(s2, 7, 1, ScriptedSource())
+    values = [-5000, -31, -1, 0, 1, 40, 3000]
+    for near, rate in seen:
+        assert near(np.array(values)).tolist() == pytest.approx([float(rate(y)) for y in values], abs=2**-32)
+    assert [seen[1][1](g) for g in (0, 3)] == [0, Fraction(9) / (2 * s2)]
 
 
 @pytest.mark.parametrize("s2", [0, -1, "0.00001", 2**81])

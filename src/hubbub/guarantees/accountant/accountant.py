@@ -156,11 +156,10 @@ def _few(pairs: Counter[Pair]) -> tuple[Repeated, ...]:
             found[pair if digits is None else _coarser(pair, digits)] += times
         if len(found) <= MOST_KINDS:
             return tuple(Repeated(pair=pair, times=times) for pair, times in sorted(found.items(), key=_order))
-    worst = RandomizedResponsePair(
-        epsilon=max(_number(pair, "epsilon") for pair in pairs), delta=max(_number(pair, "delta") for pair in pairs)
-    )
-    if any(isinstance(pair, SampledGaussianPair) for pair in pairs):
+    plain = [pair for pair in pairs if isinstance(pair, RandomizedResponsePair)]
+    if len(plain) < len(pairs):
         raise Refused(f"more than {MOST_KINDS} kinds of noise are too many to add up exactly; use fewer")
+    worst = RandomizedResponsePair(epsilon=max(pair.epsilon for pair in plain), delta=max(pair.delta for pair in plain))
     return (Repeated(pair=worst, times=sum(pairs.values())),)
 
 
@@ -173,10 +172,6 @@ def _coarser(pair: Pair, digits: int) -> Pair:
 
 def _order(item: tuple[Pair, int]) -> tuple[str, ...]:
     return type(item[0]).__name__, *(f"{getattr(item[0], name)}" for name in item[0].__slots__)
-
-
-def _number(pair: Pair, name: str) -> Fraction:
-    return getattr(pair, name, Fraction(0))
 
 
 # --- as a step of a derivation -----------------------------------------------------------------------------------

@@ -145,6 +145,8 @@ def test_the_rounded_law_of_a_normal_pair_is_never_below_it() -> None:
 
     square = Fraction(1, 4)
     law = pair_law(square, Fraction(1, 500))
+    together = Fraction(int(sum(law.masses.coeffs())), 2**256) + law.infinite_mass
+    assert 1 <= together < 1 + Fraction(1, 10**40), "every part counts, and none counts twice"
     for epsilon in (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2)):
         true = gaussian_delta(ball(epsilon), ball(square).sqrt())
         assert upper(law.delta_at(epsilon)) >= lower(true)
