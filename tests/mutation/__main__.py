@@ -3,8 +3,8 @@
 ``python -m tests.mutation [--each N] [--folder F]``: N faults of each folder, spread evenly over its lines. All tests
 are collected once; each fault runs in a fork of that process, and no file is touched. What was found stands in
 ``out/mutants``, a line for each fault, so that a run that was stopped goes on where it was; ``--again`` tries those that
-were not noticed once more, with more tests, ``--seen`` takes only tests of which it is known what they run, ``--page``
-only writes the page.
+were not noticed once more, with more tests, ``--seen`` takes only tests of which it is known what they run (and files that are named),
+``--page`` only writes the page.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.mutation.who_runs import ROOT, SOURCE, Ran, able, digest, function_at
 DOCUMENT: Final = ROOT / "docs" / "mutants.md"
 OUT: Final = ROOT / "out" / "mutants"
 PATIENCE: Final = 3  # seconds of tests for one fault, as they take without it
-LONGER: Final = 10  # times as long: what was not noticed, with --again
+LONGER: Final = 3  # times as long: what was not noticed, with --again
 FILES: Final = 3  # of tests for a fault that makes the package be loaded anew
 FOLDERS: Final = ("guarantees", "channels", "sampling", "noise", "ledger", "query_classes", "kinds")
 UNIT: Final = (*FOLDERS, "audit", "numeric", "plan")
@@ -149,10 +149,13 @@ def modules(folder: str) -> list[Path]:
     return [each for each in every if each.stem != "__init__" and not (folder == "kinds" and each.stem in LEFT)]
 
 
-def planted(folder: str, each: int) -> list[tuple[Key, Fault]]:
-    """So many faults of the folder, evenly spread."""
+def planted(folder: str, each: int, tried: Mapping[Key, str]) -> list[tuple[Key, Fault]]:
+    """So many faults of the folder: those that were tried, and of the others some that are evenly spread."""
     every = [pair for module in modules(folder) for pair in _of(module)]
-    return every if each >= len(every) else [every[i * len(every) // each] for i in range(each)]
+    before = [pair for pair in every if pair[0] in tried]
+    others = [pair for pair in every if pair[0] not in tried]
+    more = min(max(each - len(before), 0), len(others))
+    return before + [others[i * len(others) // more] for i in range(more)]
 
 
 def _of(module: Path) -> Iterator[tuple[Key, Fault]]:
@@ -224,7 +227,7 @@ class Job(NamedTuple):
 def jobs(folder: str, each: int, again: bool, ran: list[Ran]) -> list[Job]:
     """What is left to be tried of a folder."""
     before, patience, found = results(), (LONGER if again else 1) * PATIENCE, list[Job]()
-    for key, fault in planted(folder, each):
+    for key, fault in planted(folder, each, before):
         if key not in before or (again and not before[key] and not known(key)):
             function = function_at((SOURCE / key.module).read_text(encoding="utf-8"), fault.line)
             found.append(Job(key, fault, function, able(ran, key.module, function, patience)))
@@ -257,9 +260,18 @@ def try_out(left: Sequence[Job], items: Mapping[str, pytest.Item], processes: in
 def in_place(job: Job, pair: tuple[FunctionType, FunctionType], items: Mapping[str, pytest.Item]) -> str:
     """The test that fails when a loaded function has its changed code, or nothing."""
     chosen = [items[each.test] for each in job.tests if each.test in items]
+    while chosen:
+        test = _shown(chosen, lambda: give(*pair), job.seconds)
+        if test not in items or not _shown([items[test]], lambda: None, job.seconds):
+            return test
+        chosen.remove(items[test])  # it fails by itself here, and says nothing
+    return ""
+
+
+def _shown(items: Sequence[pytest.Item], plant: Callable[[], None], seconds: int) -> str:
     reading, told = os.pipe()
-    child = failing(chosen, lambda: give(*pair), job.seconds, told)
-    return _outcome(_ended(child, time.monotonic() + 20 * job.seconds), reading, told)
+    child = failing(items, plant, seconds, told)
+    return _outcome(_ended(child, time.monotonic() + 20 * seconds), reading, told)
 
 
 def anew(job: Job) -> str:
@@ -342,14 +354,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words.add_argument("--each", type=int, default=60, help="faults of each folder")
     words.add_argument("--folder", choices=FOLDERS, action="append", help="only this one")
     words.add_argument("--again", action="store_true", help="try once more what was not noticed")
-    words.add_argument("--seen", action="store_true", help="only tests of which it is known what they run")
+    words.add_argument("--seen", nargs="*", help="only tests of which it is known what they run, and these files")
     words.add_argument("--processes", type=int, default=1, help="that work side by side")
     words.add_argument("--page", action="store_true", help="only write the page")
     given = words.parse_args(arguments)
     os.chdir(ROOT)
     OUT.mkdir(parents=True, exist_ok=True)
     if not given.page:
-        run(given.folder or FOLDERS, given, files_seen() if given.seen else SHOWN)
+        run(given.folder or FOLDERS, given, SHOWN if given.seen is None else [*files_seen(), *given.seen])
     DOCUMENT.write_text(written(results()), encoding="utf-8")
 
 

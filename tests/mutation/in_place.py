@@ -84,7 +84,7 @@ def failing(items: Sequence[pytest.Item], plant: Callable[[], None], seconds: in
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         gc.disable()
         plant()
-        for item, after in zip(items, [*items[1:], None], strict=True):
+        for item, after in zip(items, (*items, None)[1:], strict=True):
             if any(report.failed for report in runtestprotocol(item, log=False, nextitem=after)):
                 os.write(told, item.nodeid.encode())
                 code = 1

@@ -51,7 +51,7 @@ def look(items: Sequence[pytest.Item], out: Path, afresh: Callable[[], None]) ->
         afresh()
         tests = list(group)
         known = digest(tests[0].nodeid.partition("::")[0])
-        for item, after in zip(tests, [*tests[1:], None], strict=True):
+        for item, after in zip(tests, (*tests, None)[1:], strict=True):
             _look_at(item, after, out, known)
 
 

@@ -114,8 +114,7 @@ class _Walks:
         room = self.ends[i] - at if step > 0 else at - (self.pieces[i].start - 1)
         far = self._jump(at, room, i, step, passed)
         values[walkers] = at + step * np.minimum(far, room)
-        is_last = i == (len(self.pieces) - 1 if step > 0 else 0)
-        return walkers[:0] if is_last else walkers[far >= room]
+        return walkers[far >= room]
 
     def _jump(self, at: Ints, room: Ints, i: int, step: int, passed: Fraction | None) -> Ints:
         """How far each walk goes in piece i, or would go if the piece did not end."""
