@@ -155,13 +155,15 @@ def _first_byte(file: BinaryIO) -> int:
 
 
 def _irregular_pieces(file: BufferedReader, mark: str, longest: int) -> Iterator[_Piece]:
-    """The pieces that have to be read sign by sign."""
+    """The pieces that have to be read sign by sign; the last one is a record without its line end, or nothing."""
     start, size = _first_byte(file), file.seek(0, os.SEEK_END)
     while (start := _regular_end(file, start, mark, longest, returns=True)) < size:
         pieces = _pieces(file, mark, longest * BUFFERED // 8, start=start)
         yield (piece := next(pieces))
         if (start := piece.end) == size:
-            yield from pieces  # nothing, or a record without its line end
+            yield from pieces
+            return
+    yield _Piece(size, size, b"", [])
 
 
 def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH, *, start: int | None = None) -> Iterator[_Piece]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.engines.files.csv_records import BOTH, FEEDS, is_regular, survey
+from hubbub.engines.files.csv_records import BOTH, FEEDS, Survey, is_regular, survey
 from hubbub.engines.files.csv_regular import regular_end
 from tests.unit.engines.files.test_csv_records import machine
 
@@ -89,7 +89,7 @@ def test_a_cell_of_many_lines_is_not_proved() -> None:
 def test_a_survey_is_the_same_with_the_proof_and_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "people.csv"
     texts_ = []
-    for i in range(40):
+    for i in range(0, 40, 2):
         rows = [b'%d,"two\nlines ""%d""",x\n' % (j, i) for j in range(i * 3)]
         rows.insert(len(rows) // 2, (b'7, "a"\n', b'8,"b" c\n', b'9,"d\n', b'"' + b"e\n" * 120 + b'"\n', b"")[i % 5])
         rows.insert(i, b'1,"' + b"z\n" * (400 * i) + b'"\n' if i % 3 == 0 else b"")
@@ -103,7 +103,18 @@ def test_a_survey_is_the_same_with_the_proof_and_without(tmp_path: Path, monkeyp
         place.write_bytes(text)
         again = survey(str(place), ",", 64)
         assert again.open_mark == before.open_mark
-        assert {span for span in again.giants if span[1] - span[0] > 64 * 16} <= set(before.giants)
+        long = {span for span in again.giants if span[1] - span[0] > 64 * 16}
+        assert long <= set(before.giants)
+        assert all(stop - start >= 64 for start, stop in before.giants)
+
+
+def test_records_between_regular_ones_are_never_taken_for_a_giant(tmp_path: Path) -> None:
+    """What was read sign by sign last need not be the end of the file."""
+    place = tmp_path / "people.csv"
+    regular, odd = b'1,"two\nlines"\n' * 200, b'2, "x"\n' * 60
+    for text in (regular + odd + regular, odd + regular, regular + odd, regular + odd + regular[:-1]):
+        place.write_bytes(text)
+        assert survey(str(place), ",", 64) == Survey([], None)
 
 
 def test_a_regular_file_is_seen_to_be_one(tmp_path: Path) -> None:
