@@ -138,6 +138,36 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnderCap:
+    """All releases under a cap that was fixed before the first of them, each chosen on the way."""
+
+    steps: tuple[Derivation, ...] = ()
+    grown: tuple[Fraction, ...] = ()
+    basic: Loss = ZERO
+    own_delta: Fraction | None = None
+
+    def at(self, cap: Fraction, delta: Fraction) -> Total:
+        """The total under such a cap on epsilon and delta; none where the delta leaves no room for it.
+
+        Guarantee: a tenth of the delta is left to the deltas of the releases, and :data:`ADAPTIVE_DELTA` of it to fully
+        adaptive composition, which may admit releases too; the rest is that of the filter.
+        """
+        own = delta * Fraction(9, 10) - ADAPTIVE_DELTA
+        if not self.steps or own <= 0:
+            return Total(why="there is no room for it at that delta")
+        found = advanced_composition.differential_under_cap(
+            *self.steps,
+            grown=self.grown,
+            basic=self.basic,
+            cap=cap,
+            at_delta=own,
+            more_delta=ADAPTIVE_DELTA,
+            own_delta=self.own_delta,
+        )
+        return _total(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """What all releases promise together, under each notion of privacy."""
 
@@ -146,6 +176,7 @@ class Totals:
     crowd_blending: Total
     outlier: Total
     adaptive: Total  # differential privacy at a delta, where that is less than the sum
+    under_cap: UnderCap  # the same under a cap that was fixed beforehand
     replaced: Total  # differential privacy for one person replaced: two steps of one more or less, where all have that
     concentrated: Total  # zCDP: adds up without a delta
     planned: Planned  # differential privacy at any delta, if the noise of each was fixed beforehand
@@ -181,6 +212,7 @@ def totals(releases: Sequence[Entered]) -> Totals:
         differential=losses,
         replaced=_replaced(releases, losses),
         adaptive=_adaptive(releases, losses),
+        under_cap=_under_cap(releases, losses),
         concentrated=_concentrated(releases),
         planned=_planned(releases, losses),
         planned_replaced=_planned_replaced(releases),
@@ -226,6 +258,19 @@ def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
     """What all differentially private releases lose together at a delta, each possibly chosen after seeing others."""
     if losses.derivation is None:
         return Total(why=losses.why)
+    sums = _under_cap(releases, losses)
+    found = advanced_composition.differential_of_sums(
+        *sums.steps, grown=sums.grown, basic=sums.basic, at_delta=ADAPTIVE_DELTA, own_delta=sums.own_delta
+    )
+    if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
+        return Total(why="so few releases lose no less at a delta than the sum")
+    return _total(found)
+
+
+def _under_cap(releases: Sequence[Entered], losses: Total) -> UnderCap:
+    """The sums that composition adds up, where each release may be chosen after seeing others."""
+    if losses.derivation is None:
+        return UnderCap()
     private = [each.charge.differential for each in releases]
     steps = [each.step(promise) for each, promise in zip(releases, private, strict=True) if promise is not None]
     grown = [sum(parts, Fraction(0)) for parts in zip(*(each.growths() for each in releases), strict=True)]
@@ -233,12 +278,7 @@ def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
     pairs = [each.accountant for each in releases]
     if any(pair is not None and isinstance(pair.basic, Infinite) for pair in pairs):  # a largest loss has only a coin
         basic, own_delta = INFINITY, total_delta(pair.infinite_mass for pair in pairs if pair is not None)
-    found = advanced_composition.differential_of_sums(
-        *steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA, own_delta=own_delta
-    )
-    if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
-        return Total(why="so few releases lose no less at a delta than the sum")
-    return _total(found)
+    return UnderCap(steps=tuple(steps), grown=tuple(grown), basic=basic, own_delta=own_delta)
 
 
 def _planned(releases: Sequence[Entered], losses: Total) -> Planned:

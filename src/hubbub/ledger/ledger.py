@@ -285,7 +285,7 @@ class Ledger:
         name = dataset_name(dataset)
         with self._store.adding(self._founding) as page:
             _one_spelling(page, name)
-            page.add(POLICY, name, {"policy": plain(policy)})
+            page.add(POLICY, name, {"policy": plain(replace(policy, before_all=False))})
 
     def public_key(self) -> str:
         """The public half of the key that signs certificates; the ledger is made if there is none."""
@@ -452,8 +452,13 @@ def _check_parts(page: Page, name: str, parent: str | None) -> None:
 
 
 def _policy(page: Page, name: str, parent: str | None = None) -> Policy:
-    entry = page.latest(name, POLICY) or (None if parent is None else page.latest(parent, POLICY))
-    return Policy() if entry is None else restored(Policy, entry.body["policy"])
+    own = page.latest(name, POLICY)
+    entry = own or (None if parent is None else page.latest(parent, POLICY))
+    if entry is None:
+        return Policy()
+    first = None if own is None else min((each.number for each in page.of(name, RESERVED)), default=None)
+    before_all = own is not None and (first is None or own.number < first)
+    return replace(restored(Policy, entry.body["policy"]), before_all=before_all)
 
 
 def _in_window(page: Page, name: str, new: Entered, policy: Policy) -> Totals:

@@ -51,6 +51,9 @@ class Policy:
     overlap: Fraction | None = None  # the largest share of its people who may be in a dataset of another name
     planned: bool = field(default=False, metadata=UNSAID)
     per: str | None = field(default=None, metadata=UNSAID)  # month, quarter or year: caps count afresh in each
+    before_all: bool = field(
+        default=False, compare=False, metadata=UNSAID
+    )  # set before the first release; by the ledger
 
     def __post_init__(self) -> None:
         for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta", "overlap"):
@@ -68,7 +71,8 @@ class Policy:
             raise WrongUse("a plan is added up at a delta; cap that too, like 1e-6")
 
     def __bool__(self) -> bool:
-        return self.planned or any(getattr(self, name) is not None for name in self.__slots__ if name != "planned")
+        declared = [name for name in self.__slots__ if name not in ("planned", "before_all")]
+        return self.planned or any(getattr(self, name) is not None for name in declared)
 
     def counts_at(self, moment: str, first: str, last: str) -> bool:
         """Whether what goes on from one moment to another counts at this one; always, where caps are not renewed."""
@@ -121,10 +125,13 @@ class Policy:
     def differential(self, totals: Totals) -> DifferentialPrivacy | None:
         """What the releases lose together: at a delta, if the policy says which one they may have.
 
-        Guarantee: the least epsilon of the sum, of fully adaptive composition and, of a plan, of the exact law, among
-        those whose delta is within the cap; the sum where none is.
+        Guarantee: the least epsilon of the sum, of fully adaptive composition, of a privacy filter if the policy came
+        before the first release and, of a plan, of the exact law, among those whose delta is within the cap; the sum
+        where none is.
         """
         found = [totals.differential.guarantee]
+        if self.delta is not None and self.differential_epsilon is not None and self.before_all:
+            found.append(totals.under_cap.at(self.differential_epsilon, self.delta).guarantee)
         if self.delta is not None:
             found += [totals.adaptive.guarantee, totals.planned.at(self.delta).guarantee if self.planned else None]
         private = [each for each in found if isinstance(each, DifferentialPrivacy)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -123,13 +123,13 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
     policies: dict[str, Policy] = {}
     for entry in entries:
         if entry.kind == POLICY:
-            policies[entry.dataset] = restored(Policy, entry.body["policy"])
+            policies[entry.dataset] = replace(restored(Policy, entry.body["policy"]), before_all=False)
         if not entry.dataset or (only is not None and entry.dataset != only):
             continue
         account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))
         body = entry.body
         if entry.kind == POLICY:
-            account.policy = policies[entry.dataset]
+            account.policy = replace(policies[entry.dataset], before_all=not account.records)
         elif entry.kind == PEOPLE:
             account.apart = tuple(sorted(body["apart"]))
         elif entry.kind == RESERVED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -182,3 +183,55 @@ def test_many_releases_keep_to_a_cap_at_the_delta_that_the_policy_allows() -> No
     allowed.check(spent, "town")
     assert 0 < rational(left(allowed, spent)["differential_epsilon"]) < Fraction(3, 5)
     exceeds(Policy(differential_epsilon=Fraction(6), delta=Fraction(1, 10**9)), spent)
+
+
+SMALL, MILLIONTH = charge(epsilon="0.1"), Fraction(1, 10**6)
+CAPS = Policy(differential_epsilon=Fraction(3), delta=MILLIONTH)
+
+
+def test_a_policy_before_the_first_release_is_a_privacy_filter() -> None:
+    """A cap that nobody moved needs no union over exponents; one that came later does, and says so by refusing earlier."""
+    spent = together(*[SMALL] * 50)
+    first = replace(CAPS, before_all=True)
+    late, early = CAPS.differential(spent), first.differential(spent)
+    assert late is not None
+    assert early is not None
+    assert early.epsilon < late.epsilon
+    assert early.delta <= MILLIONTH
+    for policy, most in ((first, 40), (CAPS, 30)):
+        policy.check(together(*[SMALL] * most), "town")
+        exceeds(policy, together(*[SMALL] * (most + 1)))
+    assert spent.under_cap.at(Fraction(3), Fraction(1, 10**9)).guarantee is None, "no room for two deltas"
+    assert "fixed-cap" in {each.id for each in spent.under_cap.at(Fraction(3), MILLIONTH).derivation.assumptions}  # type: ignore[union-attr]
+
+
+def _reserved(ledger: Ledger) -> bool:
+    try:
+        ledger.reserve("town", SMALL)
+    except Refused as refused:
+        return "above the cap" not in str(refused)
+    return True
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_the_ledger_knows_whether_a_policy_came_first(before: bool) -> None:
+    ledger = Ledger()
+    if not before:
+        ledger.reserve("town", SMALL)
+    caps = replace(CAPS, differential_epsilon=Fraction(2), before_all=not before)  # nobody can say that but the ledger
+    ledger.set_policy("town", caps)
+    made = sum(_reserved(ledger) for _ in range(23)) + (not before)
+    assert made == (21 if before else 20)
+    assert ledger.account("town").policy.before_all == before
+    assert ledger.check() > 0
+
+
+def test_a_policy_that_is_changed_on_the_way_is_none_that_came_first() -> None:
+    ledger = Ledger()
+    ledger.set_policy("town", CAPS)
+    ledger.reserve("town", SMALL)
+    assert ledger.account("town").policy.before_all
+    ledger.set_policy("town", replace(CAPS, differential_epsilon=Fraction(4)))
+    assert not ledger.account("town").policy.before_all
+    ledger.set_policy("town", CAPS)
+    assert not ledger.account("town").policy.before_all

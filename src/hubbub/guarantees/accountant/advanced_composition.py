@@ -12,6 +12,7 @@ from typing import Final
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.accountant.odometer import epsilon_of, epsilon_so_far
+from hubbub.guarantees.accountant.privacy_filter import epsilon_under_cap
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import DifferentialPrivacy
@@ -28,6 +29,13 @@ SO_FAR: Final = Theorem(
     "together.so-far", "Fully adaptive composition (epsilons chosen on the way)", f"{FILTERS}; {HERE}"
 )
 
+UNDER_CAP: Final = Theorem(
+    "together.under-cap",
+    "A privacy filter (the cap fixed beforehand, epsilons chosen on the way)",
+    f"{FILTERS}; {HERE}",
+)
+
+FIXED_CAP: Final = Assumption("fixed-cap", "the cap was fixed before the first release, and no release goes beyond it")
 FIXED: Final = Assumption(
     "fixed-beforehand",
     "the number of releases, their epsilons and their deltas were fixed before anything was seen of them",
@@ -104,6 +112,38 @@ def differential_of_sums(
         premises=tuple(derivations),
         numbers=texts(epsilon_out=epsilon, delta_out=delta),
         assumptions=(INDEPENDENT, *assumptions, FRESH),
+    )
+
+
+def differential_under_cap(
+    *derivations: Derivation,
+    grown: Sequence[Fraction],
+    basic: Loss,
+    cap: Fraction,
+    at_delta: Fraction,
+    more_delta: Fraction,
+    own_delta: Fraction | None = None,
+) -> Derivation:
+    """The same under a cap on epsilon that was fixed before the first release, at less of a price.
+
+    Guarantee: as :func:`differential_of_sums`, at the delta `at_delta` + `more_delta` + the deltas of the releases, if
+    `cap` and `at_delta` were fixed before the first release and releases are admitted by this number, or by others that
+    hold at the delta `more_delta`, up to the cap: all of them are (cap, delta)-DP together
+    (:mod:`hubbub.guarantees.accountant.privacy_filter`).
+    """
+    given = [premise.concluding(DifferentialPrivacy, UNDER_CAP) for premise in derivations]
+    neighbours = one_relation(given, UNDER_CAP)
+    epsilon = epsilon_under_cap(grown, basic, cap, at_delta)
+    shown = total_delta(each.delta for each in given) if own_delta is None else own_delta
+    delta = total_delta((at_delta, more_delta, shown))
+    return Derivation(
+        conclusion=DifferentialPrivacy(
+            epsilon=epsilon, delta=delta, neighbours=neighbours, group=min(each.group for each in given)
+        ),
+        theorem=UNDER_CAP,
+        premises=tuple(derivations),
+        numbers=texts(cap=cap, epsilon_out=epsilon, delta_out=delta),
+        assumptions=(INDEPENDENT, FIXED_CAP, *((FIXED_DELTAS,) if shown else ()), FRESH),
     )
 
 

@@ -67,15 +67,20 @@ def epsilon_of(grown: Sequence[Fraction], basic: Loss, delta: Fraction) -> Fract
     Guarantee: as :func:`epsilon_so_far`; the sums are all that is carried along, however many releases there are.
     """
     with precision():
-        found = [_one(more, a, delta) for more, a in zip(grown, EXPONENTS, strict=True)]
+        found = [epsilon_with(more, a, delta / len(EXPONENTS)) for more, a in zip(grown, EXPONENTS, strict=True)]
     best = rounded(min(found), up=True, digits=_DIGITS)
     return best if isinstance(basic, Infinite) else min(best, basic)
 
 
-def _one(grown: Fraction, a: Fraction, delta: Fraction) -> Fraction:
-    x = ball(a)
-    least = x * x.log() - (1 + x) * (1 + x).log() - ball(delta / len(EXPONENTS)).log()
-    return max(upper((ball(grown) + least) / x), Fraction(0))
+def epsilon_with(grown: Fraction, a: Fraction, delta: Fraction) -> Fraction:
+    """(sum of r_a + ln(c_a/delta))/a, rounded up.
+
+    Guarantee: the epsilon of the theorem with this exponent alone (J = 1), if it was fixed beforehand.
+    """
+    with precision():
+        x = ball(a)
+        least = x * x.log() - (1 + x) * (1 + x).log() - ball(delta).log()
+        return max(upper((ball(grown) + least) / x), Fraction(0))
 
 
 @lru_cache(maxsize=4096)
