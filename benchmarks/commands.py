@@ -13,7 +13,7 @@ from typing import Final
 
 import pyarrow.parquet as parquet
 
-from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes, written
+from hubbub.certificate.certificate import FORMAT, SIGNATURE, derivation_json, signed_bytes
 from hubbub.demo import millbrook
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger import key
@@ -48,7 +48,7 @@ def lecture_certificate(place: Path) -> None:
         "reading": {},
         "files": {"release.csv": "0" * 64},
         "ledger": _ENTRY,
-        "guarantees": [written(step) for step in spec.promises()],
+        "guarantees": [derivation_json(step) for step in spec.promises()],
     }
     owner = place.with_suffix(".db")
     key.make(owner)

@@ -55,7 +55,7 @@ def _held(where: str) -> Kind:
     return found
 
 
-def _as_written(spec: Spec, given: Any) -> Spec:
+def _check_canonical(spec: Spec, given: Any) -> Spec:
     """What was read, if it is what would be written: a description has nothing in it that nobody looked at."""
     if not agrees(given, spec.to_json()):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
@@ -69,5 +69,5 @@ def read(wire: str, given: Any) -> Spec:
     if where is not None:
         known = _held(where)
         if wire == known.wire:
-            return _as_written(known.from_json(given), given)
+            return _check_canonical(known.from_json(given), given)
     raise Newer(f"{wire[:40]!r} is a kind of release that this version does not know; update Hubbub")

@@ -35,7 +35,7 @@ from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Spec
 from hubbub.publication.datapackage import PACKAGE
-from hubbub.publication.datapackage import written as package
+from hubbub.publication.datapackage import package_bytes as package
 from hubbub.publication.files import check_format, write, write_parquet
 from hubbub.publication.signed_files import WORKBOOK, published, remove
 from hubbub.publication.staging import (
@@ -254,7 +254,7 @@ def _parts(release: Release, staged: Staged) -> dict[str, str]:
     parts = result.write_remote(staged.hidden, write_parquet) if isinstance(result, Deferred) else ()
     if parts:
         durable.settle_folder(staged.hidden / manifest.FOLDER)
-        staged.add(manifest.NAME, lambda out: out.write(manifest.written(parts)))
+        staged.add(manifest.NAME, lambda out: out.write(manifest.manifest_bytes(parts)))
     return {manifest.NAME: sha256(staged.path(manifest.NAME))} if parts else {}
 
 

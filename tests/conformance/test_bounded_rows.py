@@ -22,7 +22,7 @@ from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
-from hubbub.tables.schema import resolved
+from hubbub.tables.schema import bind_axes
 from tests.conformance.openers import Opener, every_engine_but_connect, from_arrow
 
 SCHEMA = pa.schema([("id", pa.int64()), ("ward", pa.string()), ("cost", pa.int64()), ("stay", pa.float64())])
@@ -54,7 +54,7 @@ def asked(engine: Engine, by: tuple[str, ...] = ("ward=A,B,C,D",), bands: tuple[
     names = ("rows_per_person", "distinct", "rows_per_bin", "cap_per_bin", "cap")
     bounds = ContributionBounds(**{name: words.pop(name) for name in names if name in words})
     words = {"repeats": MultiRowPolicy.BOUNDED, "bounds": bounds, "bands": bands, **words}
-    axes = resolved(tuple(map(parse, by)), engine.columns())
+    axes = bind_axes(tuple(map(parse, by)), engine.columns())
     return told(engine.count(CountQuery(axes=axes, person="id", **words), SystemSource()))
 
 
@@ -263,7 +263,7 @@ def test_kept_rows_say_whose_they_are_and_where_every_question_counts_them(opene
             "repeats": MultiRowPolicy.BOUNDED,
             "bounds": ContributionBounds(rows_per_person=most),
         }
-        wards = resolved((parse("ward=A,B,C,D"),), engine.columns())
+        wards = bind_axes((parse("ward=A,B,C,D"),), engine.columns())
         return (
             CountQuery(axes=wards, **bounded),  # type: ignore[arg-type]
             CountQuery(axes=(), measure=COST, by_value=True, where=condition("stay >= 2"), **bounded),  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import NO_ID, SEVERAL_ROWS, CountQuery, Engine, ExactCounts, MultiRowPolicy
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import ColumnType, resolved
+from hubbub.tables.schema import ColumnType, bind_axes
 from tests.conformance.openers import Opener, cases_for, every_engine, every_engine_but_connect, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
@@ -238,7 +238,7 @@ def bins(axes: Sequence[Axis], counted: ExactCounts) -> Bins:
 
 
 def asked(engine: Engine, by: Sequence[str], **question: Any) -> tuple[tuple[Axis, ...], ExactCounts]:
-    axes = resolved(tuple(parse(spec) for spec in by), engine.columns())
+    axes = bind_axes(tuple(parse(spec) for spec in by), engine.columns())
     return axes, engine.count(CountQuery(axes=axes, **question), ScriptedSource.from_label("one row"))
 
 
@@ -405,7 +405,7 @@ def test_rows_without_a_person_are_left_out_when_one_row_is_kept(opened: Opener,
 @every_engine
 def test_a_choice_is_fresh_for_each_script(opened: Opener, tmp_path: Path) -> None:
     engine = opened(SEVERAL, tmp_path)
-    axes = resolved((parse("bin=a,b,c,d"),), engine.columns())
+    axes = bind_axes((parse("bin=a,b,c,d"),), engine.columns())
     question = CountQuery(axes=axes, person="id", repeats=MultiRowPolicy.ONE_ROW)
     counts = [
         bins(axes, engine.count(question, ScriptedSource.from_label(label))) for label in ("one", "two", "one", "two")
@@ -585,12 +585,12 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
     engine = opened(arrow(PEOPLE), tmp_path)
     schema, known = engine.columns(), {"everybody": True, "person": "id"}
     asked_ = (
-        CountQuery(axes=resolved((parse("city=Bath,York,null"),), schema), where=condition("age >= 10"), **known),
+        CountQuery(axes=bind_axes((parse("city=Bath,York,null"),), schema), where=condition("age >= 10"), **known),
         CountQuery(axes=(), where=condition("age >= 10"), **known),
         CountQuery(axes=(), measure=condition("member = true"), by_value=True, **known),
         *(
             CountQuery(
-                axes=resolved((parse("member=true,null"), parse("city=Bath,other")), schema),
+                axes=bind_axes((parse("member=true,null"), parse("city=Bath,other")), schema),
                 where=condition("city is not missing"),
                 measure=measured(text),
                 by_value=True,
@@ -640,8 +640,8 @@ def test_one_row_of_several_alike_is_as_one_row(opened: Opener, tmp_path: Path) 
         (tmp_path / name).mkdir()
     once = opened(arrow(PEOPLE), tmp_path / "once")
     thrice = opened(arrow([*PEOPLE, *nobody, *reversed(PEOPLE), *PEOPLE]), tmp_path / "thrice")
-    city = resolved((parse("city=Bath,York,null"),), once.columns())
-    found = resolved((parse("city"), parse("member=true,null")), once.columns())
+    city = bind_axes((parse("city=Bath,York,null"),), once.columns())
+    found = bind_axes((parse("city"), parse("member=true,null")), once.columns())
     old, rule = condition("not (age < 10 or gain > 0.1)"), condition("born > 2023-12-31 or city != Bath")
     questions = (
         CountQuery(axes=(), person="id"),
@@ -672,7 +672,7 @@ def test_one_row_is_chosen_before_it_is_looked_at_and_is_one_for_all_questions(o
     many = 3000
     rows = {"id": np.repeat(np.arange(many), 3), "bin": ["a", "a", "b"] * many, "x": [1, 7, 7] * many}
     engine = opened(pa.table(rows), tmp_path)
-    axes = resolved((parse("bin=a,b"),), engine.columns())
+    axes = bind_axes((parse("bin=a,b"),), engine.columns())
     where = CountQuery(axes=(), where=condition("bin = b"), person="id", repeats=MultiRowPolicy.ONE_ROW, everybody=True)
     counted = engine.count(where, SystemSource())
     counts = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))

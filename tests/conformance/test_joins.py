@@ -22,7 +22,7 @@ from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
-from hubbub.tables.schema import resolved
+from hubbub.tables.schema import bind_axes
 from tests.conformance.openers import Opener, every_engine_but_connect, from_arrow, joined
 
 Row = dict[str, Any]
@@ -56,7 +56,7 @@ def by_hand(first: list[Row] = PATIENTS, second: list[Row] = VISITS) -> list[Row
 
 
 def counted(engine: Engine, by: tuple[str, ...], source: Any = None, **words: Any) -> dict[int, tuple[int, int]]:
-    axes = resolved(tuple(map(parse, by)), engine.columns())
+    axes = bind_axes(tuple(map(parse, by)), engine.columns())
     found = engine.count(CountQuery(axes=axes, person="id", **words), source or SystemSource())
     sums = found.sums or (0,) * found.codes.size
     return dict(zip(found.codes.tolist(), zip(found.counts.tolist(), sums, strict=True), strict=True))
@@ -130,7 +130,7 @@ def test_two_rows_of_a_person_in_the_first_table_are_refused_before_anything_is_
         assert str(refused.value) == KEYS
     with pytest.raises(Refused, match="first table of a join"):
         engine.unlisted((parse("sex=F"),), "id")
-    rows = CountQuery(axes=resolved((parse("sex=F"),), engine.columns()), person="id", **EVERY)
+    rows = CountQuery(axes=bind_axes((parse("sex=F"),), engine.columns()), person="id", **EVERY)
     with pytest.raises(Refused, match="first table of a join"):
         engine.kept_rows((rows,), source)
     with pytest.raises(Refused, match="first table of a join"):
@@ -172,7 +172,8 @@ def test_rows_are_drawn_from_a_join_of_people_with_one_event_each(opened: Opener
     as_numbers = [{"sex": row["sex"], "stay": int(row["stay"])} for row in drawn]
     assert sorted(as_numbers, key=lambda row: row["stay"]) == right
     questions = tuple(
-        CountQuery(axes=resolved((parse(spec),), engine.columns()), person="id") for spec in ("sex=F,M", "ward#2=A,B,C")
+        CountQuery(axes=bind_axes((parse(spec),), engine.columns()), person="id")
+        for spec in ("sex=F,M", "ward#2=A,B,C")
     )
     joint = engine.joint_count(questions, SystemSource())
     cells = zip(joint.codes[0].tolist(), joint.codes[1].tolist(), joint.counts.tolist(), strict=True)

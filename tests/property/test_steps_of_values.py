@@ -105,7 +105,7 @@ def test_for_all_ranges_exact_numbers_count_what_fractions_say(
     database: duckdb.DuckDBPyConnection, type_name: str
 ) -> None:
     for spec in SPECS:
-        measure = measured(spec).resolved(Schema({"x": column("x", type_name).kind}))
+        measure = measured(spec).bind(Schema({"x": column("x", type_name).kind}))
         cells = aimed(type_name, measure, [])
         found = counted(database, type_name, [None, *map(to_text, cells)], measure)
         assert found == [None, *(right(cell, measure) for cell in cells)], spec

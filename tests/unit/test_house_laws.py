@@ -442,6 +442,20 @@ PRIVATE_WORDS = frozenset(
         "places",
         "placed",
         "shown",
+        "desk",
+        "weigh",
+        "weighed",
+        "weighing",
+        "honesty",
+        "written",
+        "resolved",
+        "described",
+        "spoken",
+        "speak",
+        "heard",
+        "mended",
+        "untold",
+        "closeness",
     ]
 )
 HELD_BY_CERTIFICATES = frozenset({"Asked"})  # certificates of questions name it

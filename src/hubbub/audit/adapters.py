@@ -42,11 +42,11 @@ def noisy(query: Callable[[Any], Any], noise: Callable[[], Any]) -> Callable[[An
 
 
 def anonymised(
-    table: Callable[[Sequence[Any]], Any], anonymise: Callable[[Any], Any], written: Callable[[Any], Any] = str
+    table: Callable[[Sequence[Any]], Any], anonymise: Callable[[Any], Any], as_text: Callable[[Any], Any] = str
 ) -> Callable[[Sequence[Any]], Any]:
     """A tool that turns a table into an anonymised one, on rows; what comes out is compared as it is written."""
 
     def release(rows: Sequence[Any]) -> Any:
-        return written(anonymise(table(rows)))
+        return as_text(anonymise(table(rows)))
 
     return release

@@ -25,7 +25,7 @@ from hubbub.serialization.canonical import read
 from hubbub.serialization.exact_json import restored
 
 
-def described(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
+def release_in(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
     """The release that a certificate describes, and what it promises; who signed it is for hubbub verify."""
     try:
         data = path.read_bytes()
@@ -45,7 +45,7 @@ def described(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
 
 def of_certificates(paths: Sequence[Path]) -> tuple[Finding, ...]:
     """Each release by its exact laws, and all of them together if there are several."""
-    both = [described(path) for path in paths]
+    both = [release_in(path) for path in paths]
     specs = [spec for spec, _ in both]
     found: list[Finding] = []
     for path, (spec, claims) in zip(paths, both, strict=True):

@@ -80,11 +80,11 @@ def certificate(release: Release, files: Mapping[str, str], entry: Mapping[str, 
         "reading": dict(release.reading),
         "files": dict(files),
         "ledger": dict(entry),
-        "guarantees": [written(step) for step in release.promises],
+        "guarantees": [derivation_json(step) for step in release.promises],
     }
 
 
-def written(step: Derivation) -> dict[str, Plain]:
+def derivation_json(step: Derivation) -> dict[str, Plain]:
     """A promise with whom it is about, the theorem behind it, what went into that, and what it rests on."""
     return {
         "promise": plain(step.conclusion),
@@ -92,7 +92,7 @@ def written(step: Derivation) -> dict[str, Plain]:
         "theorem": step.theorem.id,
         "given": dict(step.inputs),
         "assumptions": [{"id": each.id, **dict(each.given)} for each in step.assumptions],
-        "premises": [written(premise) for premise in step.premises],
+        "premises": [derivation_json(premise) for premise in step.premises],
     }
 
 

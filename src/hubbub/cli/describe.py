@@ -42,7 +42,7 @@ def describe(file: str, out: str | None, public: tuple[str, ...], as_json: bool,
     """
     from hubbub.dictionary.datapackage import FILE
     from hubbub.dictionary.description import describe as described
-    from hubbub.dictionary.description import written
+    from hubbub.dictionary.description import package_text
     from hubbub.engines.addresses import is_address
     from hubbub.engines.opening import found_values, open_source
     from hubbub.opening import named_after
@@ -65,7 +65,7 @@ def describe(file: str, out: str | None, public: tuple[str, ...], as_json: bool,
     )
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("x", encoding="utf-8") as file_made:
-        file_made.write(written(made))
+        file_made.write(package_text(made))
     if as_json:
         print_json({"written": str(place), "columns": len(engine.columns())})
         return

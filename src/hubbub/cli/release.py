@@ -317,9 +317,9 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
             print_text(ahead)
         with _unpublished():
             done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-        written = save(done, out, form=form, replace=replace, heading=said)
+        files = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
-    answer(done, written, as_json=as_json, explained=explained, beside=beside)
+    answer(done, files, as_json=as_json, explained=explained, beside=beside)
 
 
 def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any], series: str, period: str) -> None:
@@ -379,8 +379,8 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
                 accept_weak=True,
                 beside=Path(out).absolute().parent,
             )
-        written = save(done, out, form=options["format"], replace=options["replace"], heading=said)
-    answer(done, written, as_json=as_json, explained=options["explain"])
+        files = save(done, out, form=options["format"], replace=options["replace"], heading=said)
+    answer(done, files, as_json=as_json, explained=options["explain"])
 
 
 def _check_declared(kind: Kind, options: dict[str, Any], person: str | None) -> None:
@@ -400,7 +400,7 @@ def _check_declared(kind: Kind, options: dict[str, Any], person: str | None) -> 
 
 def answer(
     done: Release,
-    written: dict[str, str],
+    files: dict[str, str],
     *,
     as_json: bool,
     explained: bool = False,
@@ -412,9 +412,9 @@ def answer(
     _warn_if_weak_in_total(done)
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
-        print_json(_as_json(done, written) | more)
+        print_json(_as_json(done, files) | more)
     else:
-        _print_answer(done, written, explained=explained)
+        _print_answer(done, files, explained=explained)
         if beside is not None:
             page().print()
             page().print(_rows(beside.grid))
@@ -439,19 +439,19 @@ def _warn_if_weak_in_total(done: Release) -> None:
         )
 
 
-def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
+def _as_json(done: Release, files: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
     from hubbub.guarantees.promise_order import requested_first
 
     return {
-        **written,
+        **files,
         "dataset": done.reservation.dataset if done.reservation else None,
         **done.result.facts(),
         "guarantees": [about(step.conclusion, step.people) for step in requested_first(done.promises)],
     }
 
 
-def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
+def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
     from hubbub.guarantees.brief import in_brief
@@ -491,17 +491,17 @@ def _print_answer(done: Release, written: dict[str, str], *, explained: bool) ->
         console.print(smaller)
     if explained:
         _print_details(done, promises)
-    if written:
-        console.print(f"\nFiles: {', '.join(written.values())}", soft_wrap=True)
+    if files:
+        console.print(f"\nFiles: {', '.join(files.values())}", soft_wrap=True)
     if done.reservation is not None:
         console.print(
             f"Ledger: release {done.reservation.release} of {done.reservation.dataset}{_given_up(done.reservation)}."
             f"{_so_far(done.reservation)}",
             soft_wrap=True,
         )
-        console.print(f"Next: {_check_command(done.reservation.ledger, written)}", soft_wrap=True)
-    if written and not explained:
-        command = f"hubbub explain {shlex.quote(written['certificate'])}"
+        console.print(f"Next: {_check_command(done.reservation.ledger, files)}", soft_wrap=True)
+    if files and not explained:
+        command = f"hubbub explain {shlex.quote(files['certificate'])}"
         console.print(f"More about these numbers: the report, or {command}", soft_wrap=True)
 
 
@@ -567,13 +567,13 @@ def _print_details(done: Release, promises: Sequence[Derivation]) -> None:
         console.print(f"Not promised: {read.not_promised}")
 
 
-def _check_command(ledger: Path, written: dict[str, str]) -> str:
+def _check_command(ledger: Path, files: dict[str, str]) -> str:
     """How a reader checks the release; the key of another ledger than your own has to be named."""
     from hubbub.ledger.ledger import Ledger
 
     book = Ledger(ledger)
     key = "" if book.path == Ledger().path else f" --key {book.public_key()}"
-    return f"hubbub verify {shlex.quote(written['certificate'])}{key}" if written else "hubbub ledger show"
+    return f"hubbub verify {shlex.quote(files['certificate'])}{key}" if files else "hubbub ledger show"
 
 
 def _rows(grid: DisplayTable) -> Rows:

@@ -70,6 +70,6 @@ def _question(column_type: ColumnType) -> str:
     )
 
 
-def written(package: Mapping[str, Any]) -> str:
+def package_text(package: Mapping[str, Any]) -> str:
     """As a file."""
     return json.dumps(package, indent=2, ensure_ascii=False) + "\n"

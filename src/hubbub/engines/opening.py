@@ -20,7 +20,7 @@ from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
-from hubbub.tables.schema import ColumnType, column, resolved, unnamed_person
+from hubbub.tables.schema import ColumnType, bind_axes, column, unnamed_person
 
 if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
     from hubbub.engines.sql.sql_engine import SqlEngine
@@ -191,7 +191,7 @@ def found_values(table: Engine, name: str) -> list[str]:
     """
     if column(table.columns(), name) not in (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.BOOLEAN):
         raise WrongUse(f"the values of {name} are listed where they are words or whole numbers; declare bins instead")
-    axis = resolved((Discovered(name),), table.columns())[0]
+    axis = bind_axes((Discovered(name),), table.columns())[0]
     if not isinstance(axis, Discovered):
         return ["false", "true"]
     found = table.count(CountQuery(axes=(axis,), person=None, repeats=MultiRowPolicy.REFUSE), SystemSource()).found[0]

@@ -102,7 +102,7 @@ class Ledger:
             policy = _policy(page, name, parent)
             policy.check(totals_after if policy.per is None else _in_window(page, name, new, policy), name)
             self._known_key(page)  # what cannot be signed is not drawn
-            body = {"nonce": nonce, "charge": plain(charge), "source": sources.written(source), "secret": secret}
+            body = {"nonce": nonce, "charge": plain(charge), "source": sources.source_json(source), "secret": secret}
             declared: dict[str, Any] = {} if series is None else {"series": dict(series)}
             declared |= {} if parent is None else {PART_OF: parent}
             entry = before.add(RESERVED, {**body, **declared}, before.total.followed_by(new))
@@ -174,7 +174,7 @@ class Ledger:
             sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
             secret = SystemSource().words(2).tobytes().hex()
             body = {"nonce": reservation.nonce, "period": period, "state": keep()}
-            page.add(PERIOD, name, {**body, "source": sources.written(source), "secret": secret})
+            page.add(PERIOD, name, {**body, "source": sources.source_json(source), "secret": secret})
 
     def observer(
         self,

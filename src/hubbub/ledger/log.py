@@ -50,14 +50,14 @@ class Entry:
     kind: str
     dataset: str  # "" where it is about the ledger itself
     time: str  # UTC, never before that of the entry before, whatever the clock says
-    written: bytes  # what it says, as canonical JSON
+    raw_body: bytes  # what it says, as canonical JSON
     previous: str
     hash: str
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
         """The content of the entry."""
-        return json.loads(self.written)  # type: ignore[no-any-return]  # the seal says that it is what we wrote
+        return json.loads(self.raw_body)  # type: ignore[no-any-return]  # the seal says that it is what we wrote
 
 
 Marks = Callable[[Entry], Iterable[tuple[str, str]]]
@@ -150,8 +150,8 @@ class Page:
     def add(self, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
         """One more entry."""
         last, when = self.last, self.moment
-        number, previous, written = (last.number if last else 0) + 1, last.hash if last else START, canonical(body)
-        row = (number, kind, dataset, when, written, previous, seal(number, kind, dataset, when, written, previous))
+        number, previous, raw_body = (last.number if last else 0) + 1, last.hash if last else START, canonical(body)
+        row = (number, kind, dataset, when, raw_body, previous, seal(number, kind, dataset, when, raw_body, previous))
         self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self.last = Entry(*row)
         self._mark(self.last)

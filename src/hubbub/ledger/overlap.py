@@ -78,7 +78,7 @@ def check_overlap(
     apart |= {name: _overlap_json(how) for name, how in found.items()}
     people = new if own is None else own.people | new
     if own is None or not people.same(own.people) or apart.keys() != own.apart.keys():
-        page.add(PEOPLE, dataset, {"nonce": nonce, "people": people.written(), "apart": apart})
+        page.add(PEOPLE, dataset, {"nonce": nonce, "people": people.to_json(), "apart": apart})
 
 
 def _check_disjoint(page: Page, new: Sketch, others: frozenset[str]) -> None:

@@ -106,9 +106,9 @@ def charge_of(entry: Entry) -> Charge:
 
 
 @lru_cache(maxsize=4096)
-def _charge(written: str) -> Charge:
+def _charge(charge_json: str) -> Charge:
     try:
-        return restored(Charge, json.loads(written))  # type: ignore[no-any-return]
+        return restored(Charge, json.loads(charge_json))  # type: ignore[no-any-return]
     except CheckFailed:
         raise CheckFailed(
             "the ledger has a reservation that this version cannot read, so it cannot say what is left; use the "

@@ -13,7 +13,7 @@ from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
-from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, written
+from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 
@@ -53,7 +53,7 @@ class Running:
     def _sealed(self, entry: Entry) -> RunningTotal:
         """The total after an entry; worked out from the first release if it was not kept."""
         kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
-        data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
+        data = kept if kept is not None and sealed is not None else total_bytes(self._worked_out(up_to=entry.number))
         if sealed is not None and _seal(data) != sealed:
             raise _changed(self._dataset)
         return recalled(data)
@@ -77,7 +77,7 @@ class Running:
 
     def add(self, kind: str, body: Mapping[str, Any], after: RunningTotal) -> Entry:
         """One more entry, with the total after it sealed in it."""
-        data = written(after)
+        data = total_bytes(after)
         entry = self._page.add(kind, self._dataset, {**body, TOTAL: _seal(data)})
         before = 0 if self._latest is None else self._latest.number
         self._page.keep_total(self._dataset, entry.number, data, before=before)
@@ -115,7 +115,7 @@ class _Sum:
             self.add(known, release)
 
     def seal(self) -> str:
-        return _seal(written(replace(self.after[-1], reserved=self.reserved)))
+        return _seal(total_bytes(replace(self.after[-1], reserved=self.reserved)))
 
 
 def check_totals(entries: Sequence[Entry]) -> None:

@@ -71,7 +71,7 @@ def running_total_of(releases: Iterable[Entered], reserved: int) -> RunningTotal
     return replace(found, reserved=reserved)
 
 
-def written(value: RunningTotal) -> bytes:
+def total_bytes(value: RunningTotal) -> bytes:
     """The canonical bytes of a total, which are stored and hashed into the chain."""
     return canonical(plain(value))
 

@@ -85,7 +85,7 @@ class Sketch:
             registers=self.registers | other.registers,
         )
 
-    def written(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The sketch as JSON, for an entry of the ledger."""
         words = base64.b64encode(self.words.astype("<u8").tobytes()).decode("ascii")
         more: dict[str, Any] = {"running": self.running, "forms": sorted(self.forms)}
@@ -94,13 +94,13 @@ class Sketch:
         return {"way": self.way, "limit": self.limit, "words": words, **more}
 
 
-def read(written: Mapping[str, Any]) -> Sketch:
+def read(given: Mapping[str, Any]) -> Sketch:
     """The sketch that an entry of the ledger holds."""
     try:
-        words = np.frombuffer(base64.b64decode(written["words"], validate=True), "<u8").astype(np.uint64)
-        forms = frozenset(map(str, written.get("forms", ())))  # earlier entries have none
-        registers = frozenset(map(str, written.get("registers", ())))
-        return Sketch(str(written["way"]), words, int(written["limit"]), bool(written.get("running")), forms, registers)
+        words = np.frombuffer(base64.b64decode(given["words"], validate=True), "<u8").astype(np.uint64)
+        forms = frozenset(map(str, given.get("forms", ())))  # earlier entries have none
+        registers = frozenset(map(str, given.get("registers", ())))
+        return Sketch(str(given["way"]), words, int(given["limit"]), bool(given.get("running")), forms, registers)
     except (KeyError, TypeError, ValueError):
         raise CheckFailed("the ledger has people noted in a way that this version cannot read; update Hubbub") from None
 

@@ -14,7 +14,7 @@ NONE = Identity()
 """Of what is known by nothing but the name that somebody gave it."""
 
 
-def written(source: Identity) -> Any:
+def source_json(source: Identity) -> Any:
     """The identity of a table as JSON, for an entry of the ledger."""
     return plain(source) if source.parts else ""
 

@@ -32,7 +32,7 @@ def numbers(**values: Loss | arb | int) -> dict[str, Any]:
     for name, value in values.items():
         bound = bounded(value)
         found[name] = "inf" if isinstance(bound, Infinite) else to_float(bound, round_up=True) or 0
-        found[f"{name}_exact"] = written(bound)
+        found[f"{name}_exact"] = exact_text(bound)
     return found
 
 
@@ -40,11 +40,11 @@ def numbers_down(**values: Fraction) -> dict[str, Any]:
     """The same for what may be spent: the float is not above the number."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        found |= {name: to_float(value, round_up=False), f"{name}_exact": written(value)}
+        found |= {name: to_float(value, round_up=False), f"{name}_exact": exact_text(value)}
     return found
 
 
-def written(value: Loss) -> str:
+def exact_text(value: Loss) -> str:
     """Exact text, read back by whatever takes numbers: 1.5e-30 where a decimal would be all zeros."""
     text = to_text(value)
     if isinstance(value, Infinite) or "/" not in text:

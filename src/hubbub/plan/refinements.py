@@ -26,7 +26,7 @@ from hubbub.protocol.option import option_help
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, axis, size
 from hubbub.tables.engine import CountQuery
-from hubbub.tables.schema import resolved
+from hubbub.tables.schema import bind_axes
 
 MOST_COLUMNS: Final = 10
 MOST_CELLS: Final = 10**7
@@ -204,7 +204,7 @@ def _counted(by: Sequence[str], public: object, people: int | None) -> tuple[lis
     from hubbub.engines.opening import open_source
 
     engine = open_source(public)
-    axes = resolved(tuple(map(axis, by)), engine.columns())
+    axes = bind_axes(tuple(map(axis, by)), engine.columns())
     names = [each.column for each in axes]
     _distinct(names)
     counted = engine.count(CountQuery(axes=axes), SystemSource())

@@ -31,7 +31,7 @@ _ENDS: Final = ("low", "high")
 _ESTIMATE: Final = "estimate"
 
 
-def written(
+def package_bytes(
     spec: Spec,
     promises: Sequence[Derivation],
     sheets: Sequence[Sheet],
@@ -134,7 +134,7 @@ def difference(
             for name, field in zip(sheet.schema.names, resource["schema"]["fields"], strict=True)
             if "title" in field
         }
-        again = partial(written, spec, promises, sheets, digests, form, title=title, titles=titles)
+        again = partial(package_bytes, spec, promises, sheets, digests, form, title=title, titles=titles)
         same = data in (again(), again(explained=False))
     except (HubbubError, KeyError, TypeError, ValueError, AttributeError):
         return "it is not one that we write"

@@ -207,12 +207,12 @@ def _as_ball(delta: Delta) -> arb:
     return ball(delta) if isinstance(delta, Fraction) else delta
 
 
-def _parts(closeness: Fraction, base: arb) -> list[tuple[arb, arb]]:
+def _parts(epsilon: Fraction, base: arb) -> list[tuple[arb, arb]]:
     """(weight, R) of f_e(u, v) = sum of weight (u - R v)_+."""
-    if closeness == 0:
+    if epsilon == 0:
         return [(arb(1), base)]
-    kappa = 1 / (1 + exp(-closeness))
-    return [(kappa, base * exp(-closeness)), (1 - kappa, base * exp(closeness))]
+    kappa = 1 / (1 + exp(-epsilon))
+    return [(kappa, base * exp(-epsilon)), (1 - kappa, base * exp(epsilon))]
 
 
 # --- both directions --------------------------------------------------------------------------------------------
@@ -250,8 +250,8 @@ def _leaving(case: Case, epsilon: Fraction, joining: Worst) -> Worst | None:
     if not w > 0:
         return Worst(w.nonnegative_part(), case.crowd - 2, LEAVING)
     g = ball(case.own) * (1 + growth) / w
-    closeness = max(case.removal, case.blending)
-    ways = [_parts(closeness, g)]
+    epsilon = max(case.removal, case.blending)
+    ways = [_parts(epsilon, g)]
     if case.blending == 0 and case.removal > 0:
         ways = [[(arb(1), g)], ways[0][:1]]
     tops = [_top([_l_hill(case, weight, r) for weight, r in parts], case) for parts in ways]

@@ -67,14 +67,14 @@ def _names(kind: Any) -> tuple[tuple[str, object], ...]:
     return tuple((field.name, field.default if field.metadata.get("unsaid") else _SAID) for field in fields(kind))
 
 
-def agrees(given: Any, written: Plain) -> bool:
+def agrees(given: Any, expected: Plain) -> bool:
     """Whether something that was read is what this program would write: the same values, and of the same types."""
-    if isinstance(written, dict):
-        same = isinstance(given, dict) and given.keys() == written.keys()
-        return same and all(agrees(given[name], written[name]) for name in given)
-    if isinstance(written, list) and isinstance(given, list) and written != given:
-        return len(written) == len(given) and all(map(agrees, given, written))
-    return type(given) is type(written) and given == written
+    if isinstance(expected, dict):
+        same = isinstance(given, dict) and given.keys() == expected.keys()
+        return same and all(agrees(given[name], expected[name]) for name in given)
+    if isinstance(expected, list) and isinstance(given, list) and expected != given:
+        return len(expected) == len(given) and all(map(agrees, given, expected))
+    return type(given) is type(expected) and given == expected
 
 
 def restored(kind: Any, value: Any) -> Any:

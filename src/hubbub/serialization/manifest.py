@@ -54,7 +54,7 @@ def is_part_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def written(parts: Sequence[Part]) -> bytes:
+def manifest_bytes(parts: Sequence[Part]) -> bytes:
     """The list, as it is published."""
     return canonical({"format": FORMAT, "parts": [asdict(part) for part in parts]})
 

@@ -69,7 +69,7 @@ class Measure:
         half = self.step / 2
         return max(low - half, self.low), min(high + half, self.high)
 
-    def resolved(self, schema: Schema) -> Measure:
+    def bind(self, schema: Schema) -> Measure:
         """Itself, or one sentence if the column holds no numbers."""
         holds = column(schema, self.column)
         if holds not in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT, ColumnType.TEXT):

@@ -132,10 +132,10 @@ class Condition:
         return tuple(dict.fromkeys(leaf.column for leaf in self.leaves()))
 
     def __str__(self) -> str:
-        return _written(self.node, 0)
+        return _node_text(self.node, 0)
 
 
-def resolved(condition: Condition, schema: Schema) -> Condition:
+def bind(condition: Condition, schema: Schema) -> Condition:
     """Itself, or one sentence if its comparisons cannot be made with such columns."""
     for leaf in condition.leaves():
         holds = known(schema, leaf.column)
@@ -318,7 +318,7 @@ def _flat(parts: list[Node], kind: type[Both] | type[Either]) -> tuple[Node, ...
     return tuple(found)
 
 
-def _written(node: Node, around: int) -> str:
+def _node_text(node: Node, around: int) -> str:
     """Canonical text; `around` is how closely what stands around binds: 0 nothing, 1 or, 2 and, 3 not."""
     match node:
         case Compare(column, sign, than):
@@ -332,12 +332,12 @@ def _written(node: Node, around: int) -> str:
         case Not(Missing(column)):
             return f"{_name(column)} is not missing"
         case Not(part):
-            return f"not {_written(part, 3)}"
+            return f"not {_node_text(part, 3)}"
         case Both(parts):
-            text = " and ".join(_written(part, 2) for part in parts)
+            text = " and ".join(_node_text(part, 2) for part in parts)
             return f"({text})" if around > 1 else text
         case Either(parts):
-            text = " or ".join(_written(part, 1) for part in parts)
+            text = " or ".join(_node_text(part, 1) for part in parts)
             return f"({text})" if around else text
 
 

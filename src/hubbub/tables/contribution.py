@@ -109,7 +109,7 @@ class ContributionBounds:
 
         Guarantee: as :meth:`people`; min(m, B c), and q c^2 + (m - q c)^2 with q = min(B, m // c) full bins.
         """
-        total, each, most = self._resolved(bins)
+        total, each, most = self._effective_bounds(bins)
         if not swap:
             return Moved(min(total, most * each), _squares(total, each, most))
         one, other = _halves(most, bins)
@@ -154,7 +154,7 @@ class ContributionBounds:
             return Moved(0, 0)
         most = self._bins(bins)
         if self._bounds_rows(most):
-            total, each, few = self._resolved(bins)
+            total, each, few = self._effective_bounds(bins)
             full = each if self.cap_per_bin is None else min(each, self.cap_per_bin // largest)
             full_rows = min(total, few * full)  # each moves the sum by all it can
             rest = 0 if self.cap_per_bin is None or full == each else self.cap_per_bin - full * largest
@@ -192,7 +192,7 @@ class ContributionBounds:
     def _bounds_rows(self, most: int | None) -> bool:
         return self.rows_per_person is not None or (most is not None and self.rows_per_bin is not None)
 
-    def _resolved(self, bins: int | None) -> tuple[int, int, int]:
+    def _effective_bounds(self, bins: int | None) -> tuple[int, int, int]:
         """m, c and B, each as small as the others and the bins make it."""
         most = self._bins(bins)
         if self.rows_per_person is not None:
@@ -209,7 +209,7 @@ class ContributionBounds:
 
         They are listed without the formulas above: to hold these against.
         """
-        total, each, most = self._resolved(bins)
+        total, each, most = self._effective_bounds(bins)
         if total > MOST_LISTED:
             full, rest = divmod(total, each)
             yield (*(each,) * full, *((rest,) if rest else ()))[:most]

@@ -119,15 +119,15 @@ _LISTED: Final = {
 A = TypeVar("A", Axis, Countable)
 
 
-def resolved(axes: tuple[A, ...], schema: Schema) -> tuple[A, ...]:
+def bind_axes(axes: tuple[A, ...], schema: Schema) -> tuple[A, ...]:
     """The axes with what the schema alone tells, or one sentence if such bins cannot be made of such columns."""
-    known = tuple(_resolved(axis, column(schema, axis.column)) for axis in axes)
+    known = tuple(_bind_axis(axis, column(schema, axis.column)) for axis in axes)
     for axis in known:
         check(axis, schema[axis.column])
     return known
 
 
-def _resolved(axis: A, column_type: ColumnType) -> A:
+def _bind_axis(axis: A, column_type: ColumnType) -> A:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
     if (
         isinstance(axis, Discovered)

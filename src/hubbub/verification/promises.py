@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hubbub.certificate.certificate import whom, written
+from hubbub.certificate.certificate import derivation_json, whom
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
@@ -90,7 +90,7 @@ def _implied(
 
 def _as_used(entry: Mapping[str, Any], step: Derivation) -> bool:
     """Whether a step uses this theorem, or a sharper one, on the same inputs and assumptions, for the same people."""
-    mine = written(step)
+    mine = derivation_json(step)
     same = all(entry[name] == mine[name] for name in ("given", "assumptions"))
     return same and _about(entry, step) and _is_by(entry, step)
 
@@ -127,7 +127,7 @@ def _why(entry: Mapping[str, Any], step: Derivation | None, known: list[Derivati
     )
     if near is None:
         return f"it is said about other people than those it holds for, which are {named[0].people}"
-    mine = written(near)
+    mine = derivation_json(near)
     for name in ("given", "assumptions"):
         if entry[name] != mine[name]:
             return f"{name} is {str(entry[name])[:100]}, and works out to {str(mine[name])[:100]}"

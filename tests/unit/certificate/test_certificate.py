@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.certificate.certificate import FORMAT, about, written
+from hubbub.certificate.certificate import FORMAT, about, derivation_json
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -189,7 +189,7 @@ def test_a_guarantee_is_told_by_its_notion_and_parameters(
 
 def test_a_derivation_is_told_down_to_its_first_premise() -> None:
     *_, population = release("sample").promises
-    told: Any = written(population)
+    told: Any = derivation_json(population)
     assert told["promise"] == plain(population.conclusion)
     assert told["theorem"] == population.theorem.id
     assert told["given"] == dict(population.inputs)

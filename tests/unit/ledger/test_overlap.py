@@ -105,7 +105,7 @@ def test_nothing_compared_rules_nothing_out() -> None:
 def test_sketches_join_and_are_read_back() -> None:
     one, two = made(range(9000)), made(range(6000, 15_000))
     assert (one | two).same(made(range(15_000)))
-    assert read(one.written()).same(one)
+    assert read(one.to_json()).same(one)
     assert len(one.words) <= MOST
     assert overlap(one, Sketch("another", one.words, one.limit)) is None
 
@@ -232,7 +232,7 @@ def test_62_ids_of_registers_that_are_named_are_compared_by_their_names(town: Le
 
 
 def test_62_an_earlier_entry_without_a_form_is_compared_as_before(town: Ledger) -> None:
-    old = made(range(PEOPLE)).written()
+    old = made(range(PEOPLE)).to_json()
     del old["running"], old["forms"]
     new = sketch(Chosen("test", ("1", "2"), (1 << 50, 1 << 60)), KEY, ("id", "town"))
     assert new.running
@@ -279,6 +279,6 @@ def test_people_noted_in_another_way_are_asked_about(town: Ledger) -> None:
 def test_no_id_and_no_key_is_in_a_certificate_or_in_what_is_shown(town: Ledger) -> None:
     secret = next(entry.body["secret"] for entry in town.entries() if entry.kind == "secret")
     people = next(entry for entry in town.entries() if entry.kind == "people")
-    assert len(people.written) < 12 * MOST
-    assert secret not in people.written.decode()
+    assert len(people.raw_body) < 12 * MOST
+    assert secret not in people.raw_body.decode()
     assert math.log2(len(people.body["people"]["words"])) < 16

@@ -25,7 +25,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import START, Page, seal
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
-from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, written
+from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
 from tests.unit.ledger.charges import KINDS, charge, releases, told
 
 names = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=7)
@@ -94,7 +94,7 @@ def _pure_crowds() -> Charge:
 @given(names)
 def test_a_running_total_is_read_back_as_it_was_written(earlier: list[str]) -> None:
     short = running_total_of(releases(*earlier), reserved=len(earlier) + 2)
-    assert recalled(written(short)) == short
+    assert recalled(total_bytes(short)) == short
 
 
 @settings(max_examples=30)
@@ -117,7 +117,7 @@ def test_long_numbers_are_rounded_against_us() -> None:
     assert isinstance(knowledge, ZeroKnowledge)
     spared = 1 - knowledge.aggregate.p  # type: ignore[union-attr]
     assert Fraction(9, 10) ** 399 * (1 - Fraction(1, 10**40)) <= spared <= Fraction(9, 10) ** 399
-    assert len(written(found)) < 20_000
+    assert len(total_bytes(found)) < 20_000
 
 
 # --- in the ledger --------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def as_left(book: Ledger) -> None:
 
 
 def test_a_changed_total_is_noticed(book: Ledger) -> None:
-    short = written(running_total_of(releases("plain"), reserved=3)).hex()
+    short = total_bytes(running_total_of(releases("plain"), reserved=3)).hex()
     edit(book, f"UPDATE totals SET body = x'{short}'")
     as_left(book)
     with pytest.raises(CheckFailed, match="the running total of town is not what its releases add up to"):
@@ -204,7 +204,7 @@ def test_a_changed_total_is_noticed(book: Ledger) -> None:
 
 
 def test_a_changed_total_in_a_file_that_was_written_to_is_worked_out_again(book: Ledger) -> None:
-    short = written(running_total_of(releases("plain"), reserved=3)).hex()
+    short = total_bytes(running_total_of(releases("plain"), reserved=3)).hex()
     edit(book, f"UPDATE totals SET body = x'{short}'", "DELETE FROM marks")
     book.set_policy("town", Policy(differential_epsilon=Fraction(3)))
     with pytest.raises(Refused, match="above the cap"):
@@ -240,7 +240,7 @@ def test_a_ledger_without_totals_is_carried_on(tmp_path: Path) -> None:
 def test_totals_that_another_version_wrote_are_worked_out_again(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(running, "FORM", "0.other")
-        patch.setattr(running, "written", lambda total: written(replace(total, spent=7)))
+        patch.setattr(running, "total_bytes", lambda total: total_bytes(replace(total, spent=7)))
         book.reserve("town", charge("plain"))
     book.check()
     book.set_policy("town", Policy(differential_epsilon=Fraction(4)))

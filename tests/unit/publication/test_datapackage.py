@@ -14,7 +14,7 @@ import pytest
 import hubbub
 from hubbub.certificate.certificate import SIGNATURE
 from hubbub.dictionary.datapackage import find
-from hubbub.publication.datapackage import PACKAGE, difference, written
+from hubbub.publication.datapackage import PACKAGE, difference, package_bytes
 from hubbub.release import save
 from hubbub.report.heading import Heading
 from hubbub.verification import verify
@@ -125,7 +125,7 @@ def test_the_numbers_beside_a_mean_are_explained_and_a_file_that_did_not_yet_do_
     assert checked.certificate is not None
     sheets = checked.spec.present(checked.spec.load(checked.published(tmp_path))).sheets()
     about = (checked.spec, checked.promises, sheets, checked.certificate["files"], "csv")
-    earlier = written(*about, explained=False)
+    earlier = package_bytes(*about, explained=False)
     assert b"How far values" not in earlier
     assert difference(earlier, *about) is None
     assert difference(data.replace(b"were 90", b"were 80"), *about) == "it says something else than the release"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
-from hubbub.tables.condition import Both, Compare, Condition, Either, Missing, Node, Not, OneOf, parse, resolved
+from hubbub.tables.condition import Both, Compare, Condition, Either, Missing, Node, Not, OneOf, bind, parse
 from hubbub.tables.schema import ColumnType, Schema
 
 
@@ -95,7 +95,7 @@ SCHEMA = Schema(
     "text", ["n = 1 and t = x and d = 2020-01-01 and b = true", "t > 1 and t > 2020-01-01", "f < 1"]
 )
 def test_what_fits_the_columns_stays(text: str) -> None:
-    assert resolved(parse(text), SCHEMA) == parse(text)
+    assert bind(parse(text), SCHEMA) == parse(text)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_what_fits_the_columns_stays(text: str) -> None:
 )
 def test_what_does_not_fit_is_one_sentence(text: str) -> None:
     with pytest.raises(WrongUse):
-        resolved(parse(text), SCHEMA)
+        bind(parse(text), SCHEMA)

@@ -17,7 +17,7 @@ from hubbub.voting.count.counted import count
 from hubbub.voting.guarantees.assurance import assurance
 from hubbub.voting.guarantees.choices import choices, least_gain
 from hubbub.voting.guarantees.coarse import coarse_sentence, covers
-from hubbub.voting.guarantees.margin_note import nobody_struck_out
+from hubbub.voting.guarantees.margin_note import no_elimination_note
 from hubbub.voting.manipulation.beliefs import belief
 from hubbub.voting.manipulation.gain import Contest, Question
 from hubbub.voting.manipulation.gain_answer import answer
@@ -120,7 +120,7 @@ def test_nobody_struck_out_is_told_as_what_it_was() -> None:
     source = ScriptedSource.from_label("struck")
 
     def told(rule: RepeatedPlurality | ScoringElimination) -> str:
-        return nobody_struck_out(rule.run(ballots, source)) or ""
+        return no_elimination_note(rule.run(ballots, source)) or ""
 
     few = "Only first choices were counted: 12 voters are too few for this rule to strike anybody out."
     assert told(RepeatedPlurality(margin=12)) == few

@@ -14,8 +14,8 @@ from hubbub.cli.vote.asking import TIE, Asker, counting
 from hubbub.cli.vote.audit import audit
 from hubbub.cli.vote.configured import tally_configured
 from hubbub.cli.vote.files import (
+    print_files,
     print_precincts,
-    print_written,
     repeating,
     show_understood,
     write_answer_reports,
@@ -270,7 +270,7 @@ def tally(
     if comparison is None and rule.name in PAIRS and pairs is not None:
         vote_text.print_pairs(pairs)
     print_precincts(units)
-    print_written(facts, files)
+    print_files(facts, files)
 
 
 def _asker(options: dict[str, Any], *, compare: bool) -> Asker | None:
@@ -392,7 +392,7 @@ def _tally_seats(
     _print_remarks(answer)
     vote_seats.print_seats(result, read, answer)
     print_precincts(units)
-    print_written(answer, files)
+    print_files(answer, files)
 
 
 def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.cli import display, echo, page, print_json, print_text
 from hubbub.cli.vote.asking import Asker, counting
-from hubbub.cli.vote.files import now, print_written, show_understood, write_page, write_reports, write_signed
+from hubbub.cli.vote.files import now, print_files, show_understood, write_page, write_reports, write_signed
 from hubbub.cli.vote.reading import typed
 from hubbub.errors import WrongUse
 from hubbub.runtime.progress import working
@@ -55,7 +55,7 @@ def tally_configured(path: str, files: tuple[str, ...], options: dict[str, Any],
     for text in understood.oddities:
         print_text(f"Note: {text}.")
     print_configured(counted)
-    print_written(facts, [path])
+    print_files(facts, [path])
 
 
 def write_office_reports(

@@ -66,7 +66,7 @@ def show_understood(understood: Understanding, *, as_json: bool) -> None:
     echo("Nothing was counted. Next: the same command without --dry-run.")
 
 
-def print_written(facts: dict[str, Any], files: Sequence[str]) -> None:
+def print_files(facts: dict[str, Any], files: Sequence[str]) -> None:
     """Which files there are, and how to check the signed one."""
     for what in ("page", "chart"):
         if what in facts:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hubbub.cli import print_json
 from hubbub.cli.vote.asking import counting
 from hubbub.cli.vote.configured import print_configured, write_office_reports
-from hubbub.cli.vote.files import count_command, print_precincts, print_written
+from hubbub.cli.vote.files import count_command, print_files, print_precincts
 from hubbub.cli.vote.reading import given
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer
@@ -137,7 +137,7 @@ def tally_office(
         return
     print_configured(counted)
     print_precincts(units)
-    print_written(facts, files)
+    print_files(facts, files)
 
 
 def _number(options: dict[str, Any], name: str, *, least: int = 1) -> int | None:

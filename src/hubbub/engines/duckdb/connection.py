@@ -61,7 +61,7 @@ def _read_on(reader: pa.RecordBatchReader, trouble: WrongUse) -> Iterator[pa.Rec
     raise trouble
 
 
-def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+def column_types_of(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
     """The names and types of the columns of a relation."""
     found = rows_of(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(UNREADABLE))
     return [(row[0], str(row[1])) for row in found]
@@ -77,7 +77,7 @@ class Relation:
 
 def relation_of(connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
     """A relation with the columns that DuckDB describes."""
-    return Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
+    return Relation(sql, {name: column(name, kind) for name, kind in column_types_of(connection, sql)})
 
 
 def private_connection() -> tuple[duckdb.DuckDBPyConnection, Scratch]:

@@ -53,7 +53,7 @@ from hubbub.tables.engine import (
 )
 from hubbub.tables.identity import Identity
 from hubbub.tables.kept_rows import KeptRows
-from hubbub.tables.schema import ColumnType, Schema, resolved
+from hubbub.tables.schema import ColumnType, Schema, bind_axes
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Chosen, IdObserver
 
@@ -150,21 +150,21 @@ class DuckDB:
     def count(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.measure is not None and self._doubting is not None:
             return self._doubtful(self._doubting()).count(question, source)
-        axes = resolved(question.axes, self.columns())
+        axes = bind_axes(question.axes, self.columns())
         used = self._used(replace(question, axes=axes))
         return self.read(used, lambda people: self._count(question, axes, source, people, used))
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).joint_count(questions, source)
-        bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        bound = tuple(replace(each, axes=bind_axes(each.axes, self.columns())) for each in questions)
         used = self._used(*bound)
         return self.read(used, lambda people: self._joint_count(bound, source, people, used))
 
     def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).kept_rows(questions, source, people)
-        bound = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        bound = tuple(replace(each, axes=bind_axes(each.axes, self.columns())) for each in questions)
         used = self._used(*bound)
         return self.read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
 
@@ -224,7 +224,7 @@ class DuckDB:
         return joint
 
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
-        axes, who = resolved(axes, self.columns()), None if person is None else identifier(person)
+        axes, who = bind_axes(axes, self.columns()), None if person is None else identifier(person)
 
         def people_and_rows(people: Relation) -> tuple[int, int]:
             sql, values = count_sql.unlisted(axes, people.columns, people.sql, who)
@@ -262,9 +262,9 @@ class DuckDB:
             names += [axis.column for axis in question.axes]
             for rule in (question.where, question.measure):
                 if isinstance(rule, Measure):
-                    names.append(rule.resolved(self.columns()).column)
+                    names.append(rule.bind(self.columns()).column)
                 elif rule is not None:
-                    names += condition.resolved(rule, self.columns()).columns
+                    names += condition.bind(rule, self.columns()).columns
         for name in names:
             known(self.columns(), name)
         return list(dict.fromkeys(names))
@@ -444,7 +444,7 @@ class DuckDB:
         """The relation as SQL."""
         return self._full_relation.sql
 
-    def described(self) -> Mapping[str, Column]:
+    def column_types(self) -> Mapping[str, Column]:
         """The names and types of the columns."""
         return self._columns
 

@@ -28,11 +28,11 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Edges, Values, declared_size, parse
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
-from hubbub.tables.condition import resolved as resolved_condition
+from hubbub.tables.condition import bind as bind_condition
 from hubbub.tables.contribution import MOST_CAP, ContributionBounds
 from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
 from hubbub.tables.inspection import BOUNDS, Cells, Fare, Inspection, Kept, Persons, bins_kept, fares, values_kept
-from hubbub.tables.schema import Schema, resolved
+from hubbub.tables.schema import Schema, bind_axes
 from hubbub.tables.schema import column as known
 
 _NEAR: Final = 0.8  # so alike are a listed value and one that was meant
@@ -91,12 +91,12 @@ def inspect_table(
 
     Guarantee: none. What it returns is private.
     """
-    axes = resolved(tuple(axes), table.columns())
-    ranges = () if of is None else resolved((_range(of[1].resolved(table.columns())),), table.columns())
+    axes = bind_axes(tuple(axes), table.columns())
+    ranges = () if of is None else bind_axes((_range(of[1].bind(table.columns())),), table.columns())
     if person is not None:
         known(table.columns(), person)
     if where is not None:
-        resolved_condition(where, table.columns())
+        bind_condition(where, table.columns())
     named = [*(axis.column for axis in (*axes, *ranges)), *([] if where is None else where.columns)]
     used = list(dict.fromkeys([*([] if person is None else [person]), *named]))
     used = used if axes else list(table.columns())
@@ -120,7 +120,7 @@ def inspect_table(
             cells = inspected.every_column(rows)
         met = None if where is None else _met(inspected, where, persons, source)
         measured = None if of is None else inspected.cells(of[0], ranges[0], rows)
-        values = () if of is None else _values_kept(inspected, of[1].resolved(table.columns()), persons, source)
+        values = () if of is None else _values_kept(inspected, of[1].bind(table.columns()), persons, source)
     return Inspection(
         rows=rows,
         left_out=inspected.left_out,
@@ -142,7 +142,7 @@ def inspect_cells(
 
     Guarantee: none. What it returns is private.
     """
-    axes = resolved(tuple(map(parse, specs)), table.columns())
+    axes = bind_axes(tuple(map(parse, specs)), table.columns())
     used = list(dict.fromkeys([*(axis.column for axis in axes), *keys]))
     if not used:
         return (), ()
@@ -268,7 +268,7 @@ class _InDuckDB:
     """Files, frames and tables that DuckDB reads."""
 
     def __init__(self, table: DuckDB, rejected: Sequence[tuple[str, int]]) -> None:
-        self._relation, self._columns = Relation(table.query, table.sql), table.described()
+        self._relation, self._columns = Relation(table.query, table.sql), table.column_types()
         self.count = table.count
         self.left_out = tuple((_RULES.get(name, name.lower()), many) for name, many in rejected)
 

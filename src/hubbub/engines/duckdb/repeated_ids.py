@@ -142,12 +142,12 @@ class IdReader:
         for some in repeated:
             suspects = np.concatenate((suspects, some))
             while len(suspects) >= _TOGETHER:
-                if found := self._looked(suspects[:_TOGETHER]):
+                if found := self._inspected(suspects[:_TOGETHER]):
                     return found
                 suspects = suspects[_TOGETHER:]
-        return self._looked(suspects) if len(suspects) else 0
+        return self._inspected(suspects) if len(suspects) else 0
 
-    def _looked(self, suspects: Words) -> int:
+    def _inspected(self, suspects: Words) -> int:
         self.connection.register(_SUSPECTS, pa.table({"word": suspects}))
         try:
             cell = identifier(self.column.name)

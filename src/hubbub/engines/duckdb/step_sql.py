@@ -115,8 +115,8 @@ def _rounded(measure: Measure, known: Number, cell: str) -> str | None:
     many = 1 / measure.step
     if "/" in to_text(many):
         return None
-    more, decimals = _written(many)
-    low_digits, low_scale = _written(measure.low)
+    more, decimals = _decimal_size(many)
+    low_digits, low_scale = _decimal_size(measure.low)
     cell, digits, scale = _roomy(known, cell, 1 + low_digits + low_scale + more if measure.low else more)
     if measure.low:
         digits = max(digits - scale, low_digits - low_scale) + max(scale, low_scale) + 1
@@ -176,7 +176,7 @@ def _digits(known: Number) -> tuple[int, int]:
     return len(str(int(known.most / known.grid))), len(str(known.grid.denominator)) - 1
 
 
-def _written(value: Fraction) -> tuple[int, int]:
+def _decimal_size(value: Fraction) -> tuple[int, int]:
     """Digits and places after the point that it takes to write a decimal number."""
     decimals = len(to_text(value).partition(".")[2])
     return max(len(str(abs(int(value * 10**decimals)))), decimals, 1), decimals

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.engines.duckdb.cell_sql import identifier, literal
-from hubbub.engines.duckdb.connection import UNREADABLE, described, lock, private_connection, rows_of, table_name
+from hubbub.engines.duckdb.connection import UNREADABLE, column_types_of, lock, private_connection, rows_of, table_name
 from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
 from hubbub.engines.duckdb.query_sql import query_relation
 from hubbub.engines.duckdb.scratch import Scratch
@@ -240,7 +240,7 @@ def _may_have_twins(connection: Connection, file: str) -> bool:
 def _check_alike(connection: Connection, patterns: Sequence[str]) -> None:
     """Several Parquet files have the same columns of the same types, so that no cell has to be turned into another."""
     each = (f"read_parquet({literal(pattern)}, hive_partitioning=false)" for pattern in patterns)
-    if len(patterns) > 1 and len({frozenset(described(connection, one)) for one in each}) > 1:
+    if len(patterns) > 1 and len({frozenset(column_types_of(connection, one)) for one in each}) > 1:
         raise WrongUse("the Parquet files do not have the same columns of the same types; write them with one schema")
 
 

@@ -85,7 +85,7 @@ def ready(axis: Declared | Lattice, name: str) -> Steps:
 def lookup_table(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
     """For every value (`v`, as it travelled) its bin (`id`): a number, or the label if the bins are discovered."""
     engine = registered(table.append_column("cell", table.column("g")), {"g": part})
-    found = engine.arrow(lookup_sql(replace(axis, column="g"), engine.described(), engine.sql, "cell"))
+    found = engine.arrow(lookup_sql(replace(axis, column="g"), engine.column_types(), engine.sql, "cell"))
     kept = found.select([0, 2 if isinstance(axis, Discovered) else 1]).rename_columns(["v", "id"])
     return kept.filter(kept.column("v").is_valid())
 
@@ -93,7 +93,7 @@ def lookup_table(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
 def unreadable(table: pa.Table, question: CountQuery, part: Part) -> pa.Table:
     """Of values in a column g those (`v`, as they travelled) that cannot be read as a question about it declares."""
     engine = registered(table.append_column("cell", table.column("g")), {"g": part})
-    bad = bad_cells(question, question.axes, engine.described())
+    bad = bad_cells(question, question.axes, engine.column_types())
     found = engine.arrow((f"SELECT cell AS v, CAST(0 AS BIGINT) AS id FROM {engine.sql} WHERE {bad}", []))
     return found.filter(found.column("v").is_valid())
 

@@ -75,7 +75,7 @@ class InDatabase:
         handed = part(dialect, field, None if isinstance(axis, Values) else axis)
         engine = groups.registered(self._groups(handed), {"g": handed})
         here = replace(axis, column="g")
-        found = Relation(engine.query, engine.sql, GROUPS).cells(spec, here, engine.described()["g"], rows)
+        found = Relation(engine.query, engine.sql, GROUPS).cells(spec, here, engine.column_types()["g"], rows)
         return replace(found, column=axis.column)
 
     def _binned(self, spec: str, axis: Edges | Steps, field: Field) -> Cells:
@@ -124,7 +124,7 @@ class InDatabase:
         each = f"SELECT * FROM ({grouped({'g': text}, self.database.people)}) AS t WHERE g IS NOT NULL"
         table = self._fetch(f"{each} ORDER BY {dialect.sha256('g')} LIMIT {_TEXTS}", {"g": text.form})
         engine = groups.registered(table, {"g": text})
-        relation, column = Relation(engine.query, engine.sql, GROUPS), engine.described()["g"]
+        relation, column = Relation(engine.query, engine.sql, GROUPS), engine.column_types()["g"]
         return relation.way(None, column)[0], relation.spelled(column)
 
     def _people_of(self, who: Part) -> str:

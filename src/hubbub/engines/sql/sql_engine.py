@@ -49,7 +49,7 @@ from hubbub.tables.engine import (
 )
 from hubbub.tables.identity import Identity
 from hubbub.tables.kept_rows import KeptRows
-from hubbub.tables.schema import ColumnType, Schema, resolved
+from hubbub.tables.schema import ColumnType, Schema, bind_axes
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import IdObserver
 
@@ -97,14 +97,14 @@ class SqlEngine:
         return other
 
     def count(self, question: CountQuery, source: Source) -> ExactCounts:
-        axes = resolved(question.axes, self.columns())
+        axes = bind_axes(question.axes, self.columns())
         if question.person is not None:
             known(self.columns(), question.person)
         for rule in (question.where, question.measure):
             if isinstance(rule, Measure):
-                rule.resolved(self.columns())
+                rule.bind(self.columns())
             elif rule is not None:
-                condition.resolved(rule, self.columns())
+                condition.bind(rule, self.columns())
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
@@ -119,7 +119,7 @@ class SqlEngine:
         return self._allowed
 
     def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
-        axes = resolved(axes, self.columns())
+        axes = bind_axes(axes, self.columns())
         who = None if person is None else queries.part(self._dialect, self._fields[person])
         with self._database.snapshot():
             return unlisted(self._database, self._fields, axes, self._parts(axes), who)
@@ -179,22 +179,22 @@ class SqlEngine:
         """All axes, all conditions and measures, and the questions about what is handed over, which becomes `parts`."""
         columns = self.columns()
         person = questions[0].person
-        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
+        axes = tuple(dict.fromkeys(axis for each in questions for axis in bind_axes(each.axes, columns)))
         rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
         if person is not None:
             known(columns, person)
         for rule in rules:
             if isinstance(rule, Measure):
-                rule.resolved(columns)
+                rule.bind(columns)
             else:
-                condition.resolved(rule, columns)
+                condition.bind(rule, columns)
         parts.update(self._parts(axes))
         bins = dict(zip(axes, self._bins(axes), strict=True))
         here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
         about = tuple(
             replace(
                 each,
-                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
+                axes=tuple(bins[axis] for axis in bind_axes(each.axes, columns)),
                 person=None,
                 repeats=MultiRowPolicy.REFUSE,
                 bounds=None,
@@ -258,7 +258,7 @@ class SqlEngine:
         remote_count = getattr(self._database, "remote_count", None)
         if remote_count is None:
             raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
-        question = replace(question, axes=resolved(question.axes, self.columns()))
+        question = replace(question, axes=bind_axes(question.axes, self.columns()))
         with self._database.snapshot():
             self._readable(question, source)
         axes, parts = question.axes, self._parts(question.axes)
@@ -512,7 +512,7 @@ def report_chosen(ids: pa.Table, who: Part, observer: IdObserver) -> None:
     def query(sql: str, *values: object) -> list[tuple[Any, ...]]:
         return people.query(sql, values)
 
-    _, chosen = distinct_people(query, people.described()["g0"], people.sql, observer)
+    _, chosen = distinct_people(query, people.column_types()["g0"], people.sql, observer)
     observer.on_chosen(chosen)
 
 

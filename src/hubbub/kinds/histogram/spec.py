@@ -35,7 +35,7 @@ from hubbub.serialization.canonical import Plain
 from hubbub.tables import unlisted
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.privacy_unit import EACH_ROW, Collected, Unit
-from hubbub.tables.schema import Schema, column, resolved
+from hubbub.tables.schema import Schema, bind_axes, column
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
@@ -90,7 +90,7 @@ class Histogram(FolderSpec):
     def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
-        axes = resolved(self.axes, schema)
+        axes = bind_axes(self.axes, schema)
         bins = declared_size(axes)
         if self.unit.distinct is not None and bins is not None and self.unit.distinct > bins:
             raise WrongUse(  # of columns that declare their own bins, like true and false

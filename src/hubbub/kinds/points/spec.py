@@ -28,7 +28,7 @@ from hubbub.protocol.spec import Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
-from hubbub.tables.schema import Schema, column, resolved
+from hubbub.tables.schema import Schema, bind_axes, column
 
 _ROOM: Final = 1 << 26  # bytes: how many points there are is not known beforehand
 _LARGEST: Final = Fraction(50)
@@ -85,7 +85,7 @@ class NoisyPoints(FolderSpec):
     def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
-        resolved(self.space.axes, schema)
+        bind_axes(self.space.axes, schema)
         return self
 
     def promises(self) -> tuple[Derivation, ...]:

@@ -70,7 +70,7 @@ def read(given: Any) -> NoisyPoints:
 def _cells(areas: Areas | None) -> Plain:
     if isinstance(areas, Quadtree):
         return {"quadtree": list(areas.cut)}
-    return "grid" if areas is None else [_written(region) for region in areas.regions]
+    return "grid" if areas is None else [_region_json(region) for region in areas.regions]
 
 
 def _areas(given: Any) -> Areas | None:
@@ -79,7 +79,7 @@ def _areas(given: Any) -> Areas | None:
     return None if given == "grid" else Regions(tuple(map(_region, given)))
 
 
-def _written(region: Region) -> Plain:
+def _region_json(region: Region) -> Plain:
     return {"name": region.name, "rings": [[[to_text(x), to_text(y)] for x, y in ring] for ring in region.rings]}
 
 

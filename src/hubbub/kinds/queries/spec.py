@@ -40,7 +40,7 @@ from hubbub.serialization.canonical import Plain
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.contribution import Moved
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
-from hubbub.tables.schema import Schema, column, resolved
+from hubbub.tables.schema import Schema, bind_axes, column
 
 MOST_CODES: Final = 2**62
 MOST_COLUMNS: Final = 64
@@ -215,7 +215,7 @@ class Queries(FolderSpec):
             column(schema, self.unit.person)
         if self.unit != within_bins(self.unit, self.request.axes):
             raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
-        resolved(self.request.axes, schema)
+        bind_axes(self.request.axes, schema)
         return self
 
     @property

@@ -70,5 +70,5 @@ class Ratio(Statistic):
         return one, other
 
     def bind(self, schema: Schema) -> Self:
-        self.per.resolved(schema)
+        self.per.bind(schema)
         return Statistic.bind(self, schema)

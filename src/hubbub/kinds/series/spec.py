@@ -32,7 +32,7 @@ from hubbub.tables.bins import Axis, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
-from hubbub.tables.schema import ColumnType, Schema, column, resolved
+from hubbub.tables.schema import ColumnType, Schema, bind_axes, column
 
 HISTOGRAM, COUNT, CUBE, SUM = "histogram", "count", "cube", "sum"
 KINDS: Final = (HISTOGRAM, COUNT, CUBE, SUM)
@@ -204,10 +204,10 @@ class Series:
                 "dates like 2026-01-31"
             )
         if self.where is not None:
-            condition.resolved(self.where, schema)
+            condition.bind(self.where, schema)
         if self.of is not None:
-            self.of.resolved(schema)
-        return replace(self, axes=resolved(self.axes, schema))
+            self.of.bind(schema)
+        return replace(self, axes=bind_axes(self.axes, schema))
 
     def inside(self, margin: tuple[str, ...]) -> int:
         """How many cells add up to one of a margin."""

@@ -45,7 +45,7 @@ def bars(found: Answers) -> Bars | None:
     rows = []
     for key, answer in zip(found.keys(), found.answers, strict=True):
         value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
-        unknown = (value is None and answer.status == UNTOLD) or (value is not None and says_nothing(spec, answer))
+        unknown = (value is None and answer.status == UNTOLD) or (value is not None and is_uninformative(spec, answer))
         rows.append(Row(key, None if unknown else value, _number(answer.low, spec), high, unknown))
     line, upright = statistic_text.interval_headline(spec), spec.kind.name == "count"
     labels = titles(statistic_text.heading(spec), line, _MARKS.get(spec.kind.name, Mark.POINT), upright=upright)
@@ -119,7 +119,7 @@ def _span(spec: Statistic) -> tuple[float, float] | None:
     return (float(measured.low), float(measured.high)) if isinstance(measured, Measure) else None
 
 
-def says_nothing(spec: Statistic, answer: Answer) -> bool:
+def is_uninformative(spec: Statistic, answer: Answer) -> bool:
     """Whether the interval of a bin is all that was declared: its estimate is noise, and nobody may be there."""
     span = _span(spec) if spec.axes else None
     return span is not None and answer.low <= span[0] and answer.high is not None and answer.high >= span[1]

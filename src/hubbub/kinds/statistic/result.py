@@ -323,7 +323,7 @@ class Answers(BinAnswers):
                 unknown or answer.estimate is None,
             )
             for answer in self.answers[:first]
-            for unknown in (answer.estimate is not None and chart.says_nothing(self.spec, answer),)
+            for unknown in (answer.estimate is not None and chart.is_uninformative(self.spec, answer),)
         ]
         heads = (statistic_text.heading(self.spec), "interval")
         return self.display_table(heads, cells, columns(self.spec), statistic_text.notes(self.spec))

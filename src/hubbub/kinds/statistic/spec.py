@@ -46,7 +46,7 @@ from hubbub.tables.condition import Condition
 from hubbub.tables.estimation import expected_rows
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection, Route
-from hubbub.tables.schema import Schema, column, resolved
+from hubbub.tables.schema import Schema, bind_axes, column
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
@@ -268,11 +268,11 @@ class Statistic(FolderSpec):
         if self.unit.person is not None:
             column(schema, self.unit.person)
         if self.where is not None:
-            condition.resolved(self.where, schema)
+            condition.bind(self.where, schema)
         for measure in (self.measured, self.weighted_by):
             if isinstance(measure, Measure):
-                measure.resolved(schema)
-        axes = resolved(self.axes, schema)  # a boolean column declares its own
+                measure.bind(schema)
+        axes = bind_axes(self.axes, schema)  # a boolean column declares its own
         known = replace(self, axes=axes, unit=within_bins(self.unit, axes))
         check_found(known)
         return known

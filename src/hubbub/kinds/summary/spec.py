@@ -202,7 +202,7 @@ class Summary(Statistic):
 
     def bind(self, schema: Schema) -> Self:
         for measure in self.measures:
-            measure.resolved(schema)
+            measure.bind(schema)
         known = Statistic.bind(self, schema)
         if not known.discovered:
             return replace(known, found_delta=None)

@@ -101,7 +101,7 @@ class SeriesState:
             found.append((levels[i] - words) | new)
         return tuple(found)
 
-    def written(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The state as bytes, whose digest the ledger stores."""
         return canonical(
             {
@@ -173,14 +173,14 @@ def _read(value: Any) -> SeriesState:
     )
 
 
-def _words(written: str) -> frozenset[str]:
+def _words(to_bytes: str) -> frozenset[str]:
     two = 2 * _WORD
-    return frozenset(written[i : i + two] for i in range(0, len(written), two))
+    return frozenset(to_bytes[i : i + two] for i in range(0, len(to_bytes), two))
 
 
 def keep(ledger: Path, state: SeriesState) -> str:
     """Write a state beside the ledger, durably and for the owner's eyes only; returns its digest."""
-    data = state.written()
+    data = state.to_bytes()
     digest = hashlib.sha256(data).hexdigest()
     try:
         durable.write(_path(ledger, state.nonce, digest), data)

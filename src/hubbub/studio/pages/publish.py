@@ -170,13 +170,13 @@ async def write_questions(request: Request) -> Response:
     try:
         if len(text) > _LONGEST_LIST:
             raise WrongUse(f"a list of questions has at most {_LONGEST_LIST:,} signs; shorten it")
-        form["spec"] = await run_in_threadpool(_written, app_state, dataset_of(form), text)
+        form["spec"] = await run_in_threadpool(_save_questions, app_state, dataset_of(form), text)
     except HubbubError as error:
         return refused(app_state, form, error)
     return RedirectResponse(f"/publish/table?{query_of(form, step='2')}", 303)
 
 
-def _written(app_state: AppState, dataset: str, text: str) -> str:
+def _save_questions(app_state: AppState, dataset: str, text: str) -> str:
     stem, number = free_name(app_state.folder, f"{dataset}-questions"), 1
     while True:
         path = app_state.folder.inside(f"{stem}.toml" if number == 1 else f"{stem}-{number}.toml")

@@ -23,7 +23,7 @@ from hubbub.voting.figures import approximately, float_up, verdict_json
 from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.guarantees.choices import Choices
 from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
-from hubbub.voting.guarantees.margin_note import nobody_struck_out, runoff_instead, runoff_sentence
+from hubbub.voting.guarantees.margin_note import no_elimination_note, runoff_instead, runoff_sentence
 from hubbub.voting.guarantees.strategyproofness import (
     NotPromised,
     Promised,
@@ -60,7 +60,7 @@ class Counted:
     @property
     def struck_nobody(self) -> str | None:
         """What was counted where the margin struck nobody out."""
-        return nobody_struck_out(self.result)
+        return no_elimination_note(self.result)
 
     @property
     def beside_winner(self) -> str | None:

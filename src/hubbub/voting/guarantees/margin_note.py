@@ -12,7 +12,7 @@ from hubbub.voting.rules.runoff import InstantRunoff
 from hubbub.voting.ties import RANDOM
 
 
-def nobody_struck_out(result: Result) -> str | None:
+def no_elimination_note(result: Result) -> str | None:
     """One sentence where a rule with a margin struck nobody out; None where it did, or has none.
 
     Guarantee: "too few" is said only where the margin is at least the number of voters, so that no ballots of so many
@@ -39,7 +39,7 @@ def runoff_instead(result: Result, ballots: Ballots) -> Lottery | None:
 
     Guarantee: the exact law of that winner, ties broken as the rule that ran breaks them; nothing is drawn.
     """
-    if nobody_struck_out(result) is None or len(ballots.levels):
+    if no_elimination_note(result) is None or len(ballots.levels):
         return None
     rule = that_ran(result)
     ties = rule.ties if isinstance(rule, RepeatedPlurality | ApproximateRunoff) else RANDOM

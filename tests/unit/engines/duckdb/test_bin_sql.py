@@ -22,7 +22,7 @@ from hubbub.engines.duckdb.cell_sql import identifier, literal
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Infinite, to_text
 from hubbub.tables.bins import Discovered, Edges, Steps, Values, parse
-from hubbub.tables.schema import ColumnType, check, resolved
+from hubbub.tables.schema import ColumnType, bind_axes, check
 
 DECIMALS = ("DECIMAL(1,0)", "DECIMAL(4,4)", "DECIMAL(18,3)", "DECIMAL(38,0)", "DECIMAL(38,10)", "DECIMAL(38,38)")
 EXACT = [name for name, number in NUMBERS.items() if number.grid] + list(DECIMALS)
@@ -261,9 +261,9 @@ def test_the_ends_of_types_are_those_of_the_engine(database: duckdb.DuckDBPyConn
 
 
 def test_a_boolean_column_has_its_values_declared_by_its_type() -> None:
-    assert resolved((Discovered("m"),), {"m": ColumnType.BOOLEAN}) == (Values("m", ("false", "true"), null=True),)
-    assert resolved((Discovered("m"),), {"m": ColumnType.TEXT}) == (Discovered("m"),)
-    assert resolved((parse("m=true"),), {"m": ColumnType.BOOLEAN}) == (parse("m=true"),)
+    assert bind_axes((Discovered("m"),), {"m": ColumnType.BOOLEAN}) == (Values("m", ("false", "true"), null=True),)
+    assert bind_axes((Discovered("m"),), {"m": ColumnType.TEXT}) == (Discovered("m"),)
+    assert bind_axes((parse("m=true"),), {"m": ColumnType.BOOLEAN}) == (parse("m=true"),)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.engine import CountQuery
-from hubbub.tables.schema import ColumnType, column, resolved
+from hubbub.tables.schema import ColumnType, bind_axes, column
 
 PLAIN = b"town,age\n" + b"Bath,41\n" * 3 + b"York,7\n" * 2
 
@@ -27,7 +27,7 @@ def written(folder: Path, content: bytes, name: str = "people.csv") -> Path:
 
 def towns(path: Path, by: str = "town=Bath,York,null,other") -> dict[str | None, int]:
     engine = open_file(path)
-    (axis,) = resolved((parse(by),), engine.columns())
+    (axis,) = bind_axes((parse(by),), engine.columns())
     counted = engine.count(CountQuery(axes=(axis,)), ScriptedSource())
     labels = all_labels(axis)  # type: ignore[arg-type]
     return {labels[code]: count for code, count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)}

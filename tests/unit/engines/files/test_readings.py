@@ -24,7 +24,7 @@ from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
-from hubbub.tables.schema import resolved
+from hubbub.tables.schema import bind_axes
 from hubbub.tables.sketch import Chosen, IdObserver
 from tests.unit.shared.workbooks import workbook
 
@@ -41,7 +41,7 @@ def counted(
     table = open_source(source, **how)
     if tell is not None:
         table = table.observing_ids(IdObserver(turn=1, most=1000, on_chosen=tell))
-    (axis,) = resolved((parse(by),), table.columns())
+    (axis,) = bind_axes((parse(by),), table.columns())
     bounds = ContributionBounds(rows_per_person=2) if repeats is MultiRowPolicy.BOUNDED else None
     found = table.count(CountQuery(axes=(axis,), person=person, repeats=repeats, bounds=bounds), SystemSource())
     labels = found.found[0] if found.found else [all_labels(axis)[code] for code in found.codes.tolist()]  # type: ignore[arg-type]

@@ -158,7 +158,7 @@ def _changed(folder: Path) -> None:
 def _listed_anew(folder: Path) -> None:
     """A part is left out of the list too, whose digest the certificate has."""
     place = folder / "release.json"
-    place.write_bytes(manifest.written(manifest.parts_of(place.read_bytes())[:-1]))
+    place.write_bytes(manifest.manifest_bytes(manifest.parts_of(place.read_bytes())[:-1]))
     (folder / "release" / "part-00003.parquet").unlink()
 
 
@@ -190,7 +190,7 @@ def _signed_anew(folder: Path) -> None:
     """By the ledger's own key, with a list of what lies there now."""
     files = sorted((folder / "release").glob("*.parquet"))
     listed = [manifest.Part(file.name, sha256(file), pq.read_metadata(file).num_rows) for file in files]
-    (folder / "release.json").write_bytes(manifest.written(listed))
+    (folder / "release.json").write_bytes(manifest.manifest_bytes(listed))
     body = json.loads((folder / "certificate.json").read_bytes())
     del body["signature"]
     body["files"]["release.json"] = sha256(folder / "release.json")
@@ -565,7 +565,7 @@ def test_bins_by_the_billion_that_are_all_listed_have_a_certificate_that_holds(
 
 def test_a_list_of_parts_is_read_as_it_is_written() -> None:
     parts = (manifest.Part("part-00000.parquet", "0" * 64, 3), manifest.Part("part-00001.parquet", "f" * 64, 0))
-    assert manifest.parts_of(manifest.written(parts)) == parts
+    assert manifest.parts_of(manifest.manifest_bytes(parts)) == parts
 
 
 @pytest.mark.parametrize(
@@ -582,6 +582,6 @@ def test_a_list_of_parts_is_read_as_it_is_written() -> None:
 )
 def test_a_list_that_is_none_of_ours_is_refused(wrong: Any) -> None:
     with pytest.raises(HubbubError, match="list of parts"):
-        manifest.parts_of(manifest.written(wrong))
+        manifest.parts_of(manifest.manifest_bytes(wrong))
     with pytest.raises(HubbubError, match="list of parts"):
         manifest.parts_of(b'{"format":"hubbub parts 1"}')
