@@ -32,6 +32,7 @@ PARTS: Final = (
     ),
     *map(Part, ("spark", "far")),
     Part("groups", ("sqlite",)),
+    Part("growth", ("--write",)),
     *map(Part, ("graphs", "commands", "queries", "utility")),
     Part("voting", peers="peers"),
     Part("composition", peers="accountants"),

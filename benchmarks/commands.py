@@ -80,7 +80,9 @@ def main() -> None:
             "out-{}",
         ]
         tasks = (
+            ("help", 0.1, ["--help"]),
             ("a small release", 0.8, release),
+            ("verify, the small release", 0.4, ["verify", "out-{}/certificate.json"]),
             ("a profile of slope:0.0001<=1", 1.0, [*gentle, "slope:0.0001<=1"]),
             ("a profile of slope:0.000001<=1", 1.0, [*gentle, "slope:0.000001<=1"]),
             ("verify, lecture notes, K = 20,000", 1.0, ["verify", "lecture.json", "--certificate-only"]),

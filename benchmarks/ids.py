@@ -74,7 +74,8 @@ def row(task: str, limit: float, **figures: float) -> None:
     print(json.dumps({"task": task, **figures, "limit": limit}))
 
 
-def main(rows: int) -> None:
+def main() -> None:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
     for name, (who, limit) in KINDS.items():
         seconds = []
         for many in (rows // 10, rows):
@@ -89,4 +90,4 @@ def main(rows: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
+    main()

@@ -50,7 +50,7 @@ def plain(value: object) -> Plain:
         return [part if type(part) is str else plain(part) for part in value]
     if is_dataclass(value):
         said: dict[str, Plain] = {"is": type(value).__name__}
-        for name, default in _names(type(value)):
+        for name, default in _names(cast(Any, type(value))):
             each = getattr(value, name)
             if default is _SAID or each != default:
                 said[name] = plain(each)

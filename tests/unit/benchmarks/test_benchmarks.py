@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import benchmarks.__main__ as bench
+from benchmarks import growth
 
 ROOT = Path(bench.__file__).parents[1]
 ONCE = {"REPEATS": 1}
@@ -27,11 +28,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "statistics": {"ROWS": 20_000, "SAMPLE": 100, "release.REPEATS": 1},
     "csv_files": ONCE | {"ROWS": 1000},
     "ledger": ONCE | {"BINS": 100, "RELEASES": 3, "MANY": 10, "TURNS": 2, "FILES": (1 << 20,)},
+    "ids": {"ROWS": 2000, "KINDS": {"texts": ("'p' || i", 10.0)}},  # each figure is of a process of its own
     "people": ONCE | {"ROWS": 2000, "LINES": 500},
     "visits": {"ROWS": 2000, "PEOPLE": 200, "release.REPEATS": 1},
     "large": {"OCCUPIED": 50, "POINTS": 2000},
     "groups": {"BINS": 1000},
     "graphs": {"SIZES": ((100, 500),)},
+    "growth": ONCE
+    | {"SIZES": {kind: (make, (10, 100)) for kind, (make, _) in growth.SIZES.items()}, "BALLOTS": 60, "KEPT_FREE": 0},
     "commands": ONCE,
     "queries": {
         "PEOPLE": 500,
