@@ -8,9 +8,9 @@ chance 2^-j >= e^-x, and each of these passes with e^-x 2^j.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from flint import arb
@@ -31,24 +31,40 @@ _WORD: Final = 2.0**64
 _SPARE: Final = 2.0**-20  # far more than floating point is off by
 
 
-def heads(trials: Sequence[int], exponents: Sequence[Fraction], source: Source) -> Integers:
+@dataclass(frozen=True, slots=True, eq=False)
+class Multiples:
+    """Rational numbers that are whole multiples of one."""
+
+    units: NDArray[Any]
+    unit: Fraction
+
+    def __getitem__(self, at: int) -> Fraction:
+        return int(self.units[at]) * self.unit
+
+    def of(self, which: Integers) -> Multiples:
+        return Multiples(self.units[which], self.unit)
+
+    def floats(self) -> NDArray[np.float64]:
+        """Each within some 10^-15 of itself."""
+        return self.units.astype(np.float64) * float(self.unit)
+
+
+def heads(trials: Integers, exponents: Multiples, source: Source) -> Integers:
     """Of each number of trials with a chance of e^-exponent, exponent >= 0, how many succeed.
 
     Guarantee: independent, and each exactly Binomial(trials, e^-exponent), if the words of the source are uniform and
     independent. A coin with exponent 0 draws no word.
     """
-    found = np.array(trials, dtype=np.int64)
-    thrown = [i for i, exponent in enumerate(exponents) if exponent > 0]
-    for i in thrown:
-        if trials[i] > _ALIKE:
-            found[i] = _of_many(trials[i], exponents[i], source)
-    few = np.array([i for i in thrown if trials[i] <= _ALIKE], dtype=np.int64)
+    found, thrown = trials.copy(), exponents.units > 0
+    for i in np.flatnonzero(thrown & (trials > _ALIKE)).tolist():
+        found[i] = _of_many(int(trials[i]), exponents[i], source)
+    few = np.flatnonzero(thrown & (trials <= _ALIKE))
     if few.size:
-        found[few] = _of_few(found[few], [exponents[i] for i in few.tolist()], source)
+        found[few] = _of_few(found[few], exponents.of(few), source)
     return found
 
 
-def permute_and_flip(points: Sequence[int], exponents: Sequence[Fraction], source: Source) -> tuple[int, int]:
+def permute_and_flip(points: Integers, exponents: Multiples, source: Source) -> tuple[int, int]:
     """A run and one of its points, of runs of so many alike points; the least exponent is 0.
 
     Guarantee: exactly one of all the points whose coin of chance e^-exponent falls heads, each as likely as any other, if
@@ -57,18 +73,18 @@ def permute_and_flip(points: Sequence[int], exponents: Sequence[Fraction], sourc
     found = heads(points, exponents, source)
     chosen = int(below(int(found.sum()), 1, source)[0])
     run = int(found.cumsum().searchsorted(chosen, side="right"))
-    return run, int(below(points[run], 1, source)[0])
+    return run, int(below(int(points[run]), 1, source)[0])
 
 
-def _of_few(trials: Integers, exponents: Sequence[Fraction], source: Source) -> Integers:
+def _of_few(trials: Integers, exponents: Multiples, source: Source) -> Integers:
     """A word for each coin."""
     which = np.repeat(np.arange(trials.size), trials)
     words = source.words(which.size)
-    limit = np.exp(-np.array([float(each) for each in exponents]))[which] * _WORD
+    limit = np.exp(-exponents.floats())[which] * _WORD
     surely, possibly = words < limit * (1 - _SPARE) - 2, words < limit * (1 + _SPARE) + 2
     found = np.bincount(which[surely], minlength=trials.size)
     for at in np.flatnonzero(possibly & ~surely).tolist():
-        found[which[at]] += _passed(exponents[which[at]], 0, words[at : at + 1], source)
+        found[which[at]] += _passed(exponents[int(which[at])], 0, words[at : at + 1], source)
     return found
 
 

@@ -33,7 +33,8 @@ epsilon/(2 s) costs epsilon. A point is never drawn more often than by the expon
 another: at most with p(i)/2, since the best one is a head as well.
 
 Points with the same d that lie side by side are a run: how many of its coins fall heads is drawn, then one of all heads,
-and a point of its run uniformly.
+and a point of its run uniformly. All exponents of a bin are whole multiples of one number, so that a bin of 100,000 steps
+is a few arrays of whole numbers.
 """
 
 from __future__ import annotations
@@ -42,13 +43,20 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
+from math import lcm
+from typing import Any, Final, overload
 
+import numpy as np
 from flint import arb, arb_poly
+from numpy.typing import NDArray
 
-from hubbub.noise.bernoulli import permute_and_flip
+from hubbub.noise.bernoulli import Multiples, permute_and_flip
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import PRECISION, ball, exp, log, precision, rounded
 from hubbub.runtime.frozen import dataclass
+
+LARGEST: Final = 1 << 61  # above it whole numbers are Python's own
+Integers = NDArray[np.int64]
 
 Table = Sequence[tuple[int, int]]
 """(step, people) in rising order of steps."""
@@ -96,6 +104,37 @@ class Run:
     exponent: Fraction
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs(Sequence[Run]):
+    """Many runs: the i-th begins at first[i], has points[i] points, and its exponent is units[i] times `unit`."""
+
+    first: Integers
+    points: Integers
+    units: NDArray[Any]  # whole numbers, of any size
+    unit: Fraction
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Runs:
+        """The same runs."""
+        if isinstance(runs, cls):
+            return runs
+        unit = Fraction(1, lcm(*(run.exponent.denominator for run in runs)))
+        units = np.array([int(run.exponent / unit) for run in runs], dtype=object)
+        return cls(np.array([run.first for run in runs]), np.array([run.points for run in runs]), units, unit)
+
+    def __len__(self) -> int:
+        return self.first.size
+
+    @overload
+    def __getitem__(self, at: int) -> Run: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Run]: ...
+    def __getitem__(self, at: int | slice) -> Run | list[Run]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return Run(int(self.first[at]), int(self.points[at]), int(self.units[at]) * self.unit)
+
+
 def shares(epsilon: Fraction, interval: Fraction) -> tuple[Fraction, Fraction]:
     """What the value may lose, and what its interval: that share."""
     return epsilon * (1 - interval), epsilon * interval
@@ -131,22 +170,26 @@ def margin(moved: Fraction, epsilon: Fraction, choices: int, miss: Fraction) -> 
     return rounded(log(wrong) / ball(rate_of(moved, epsilon)), up=True, digits=12)
 
 
-def weights(table: Table, steps: int, target: Target, epsilon: Fraction) -> list[Run]:
+def weights(table: Table, steps: int, target: Target, epsilon: Fraction) -> Runs:
     """The runs of a bin.
 
     Guarantee: between two tables that differ by one person (or, with `replacing`, by one person's step) the law of a
     point drawn by these weights changes by at most a factor e^epsilon.
     """
-    rate, rank = rate_of(target.moved, epsilon), target.rank(sum(n for _, n in table))
-    runs, at, passed = list[Run](), 0, 0
-    for step, n in table:
-        if step > at:
-            runs.append(Run(at, step - at, rate * abs(passed - rank)))
-        runs.append(Run(step, 1, rate * max(passed - rank, rank - (passed + n))))
-        at, passed = step + 1, passed + n
-    if at <= steps:
-        runs.append(Run(at, steps + 1 - at, rate * abs(passed - rank)))
-    return runs
+    at, people = (np.array(each, dtype=np.int64) for each in (zip(*table, strict=True) if table else ((), ())))
+    rate, rank = rate_of(target.moved, epsilon), target.rank(everybody := int(people.sum()))
+    parts = rank.denominator
+    wide = (abs(rank) + everybody + 1) * parts >= LARGEST
+    passed = np.concatenate([[0], people.cumsum()]).astype(object if wide else np.int64) * parts - rank.numerator
+    # Before every value the points that nobody has, if there are any; and those after the last.
+    begins = np.concatenate([[0], at + 1])
+    gaps = np.concatenate([at, [steps + 1]]) - begins
+    first, points, units = (np.empty(2 * at.size + 1, dtype=each.dtype) for each in (begins, gaps, passed))
+    first[::2], first[1::2] = begins, at
+    points[::2], points[1::2] = gaps, 1
+    units[::2], units[1::2] = abs(passed), np.maximum(passed[:-1], -passed[1:])
+    there = points > 0
+    return Runs(first[there], points[there], units[there], rate / parts)
 
 
 def window_weights(table: Table, steps: int, window: Window, value: int, epsilon: Fraction) -> list[Run]:
@@ -186,9 +229,10 @@ def draw(runs: Sequence[Run], source: Source) -> int:
     Guarantee: exactly by permute-and-flip, as :func:`law` has it, if the words of the source are uniform and
     independent: the heads of a run are as likely any of its points as any other.
     """
-    least = min(run.exponent for run in runs)
-    which, at = permute_and_flip([run.points for run in runs], [run.exponent - least for run in runs], source)
-    return runs[which].first + at
+    every = Runs.of(runs)
+    exponents = Multiples(every.units - every.units.min(), every.unit)
+    which, at = permute_and_flip(every.points, exponents, source)
+    return int(every.first[which]) + at
 
 
 def law(runs: Sequence[Run]) -> dict[int, arb]:

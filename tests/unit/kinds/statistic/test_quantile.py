@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import exp, log
+from random import Random
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from hubbub.kinds.statistic.quantile import (
     window_weights,
 )
 from hubbub.kinds.statistic.request import statistic
-from hubbub.noise.bernoulli import heads
+from hubbub.noise.bernoulli import Multiples, heads
 from hubbub.noise.source import ScriptedSource
 
 HALF = Fraction(1, 2)
@@ -117,12 +118,14 @@ def test_coins_fall_heads_as_often_as_they_should() -> None:
     for coins in (4_000, 20_000):
         for exponent in (Fraction(1, 3), Fraction(3)):
             source = ScriptedSource.from_label(f"{coins} {exponent}")
-            found = int(sum(heads([coins] * 10, [exponent] * 10, source)))
+            alike = Multiples(np.full(10, exponent.numerator), Fraction(1, exponent.denominator))
+            found = int(sum(heads(np.full(10, coins), alike, source)))
             for more, is_true in ((Fraction(1), True), (Fraction(11, 10), False)):
                 chance = exp(-float(exponent * more))
                 p = float(stats.binomtest(found, 10 * coins, chance).pvalue)
                 assert (p > 1e-6) is is_true, (coins, exponent, found, chance)
-    assert heads([5, 0], [Fraction(0), Fraction(1)], ScriptedSource.from_label("none")).tolist() == [5, 0]
+    surely_or_none = Multiples(np.array([0, 1]), Fraction(1))
+    assert heads(np.array([5, 0]), surely_or_none, ScriptedSource.from_label("none")).tolist() == [5, 0]
 
 
 # --- what is lost -------------------------------------------------------------------------------------------------
@@ -237,3 +240,24 @@ def test_all_of_epsilon_goes_to_the_value_without_an_interval() -> None:
     for share in (1, "-0.1", "1.5"):
         with pytest.raises(WrongUse, match="share of epsilon"):
             statistic("quantile", of="x:0..6:1", epsilon=1, interval_share=share)
+
+
+@pytest.mark.parametrize("offset", [Fraction(0), Fraction(-7, 3), Fraction(1, 10**25)])  # the last one beyond 64 bits
+def test_runs_are_what_the_distances_say_point_by_point_and_are_drawn_alike_in_either_form(offset: Fraction) -> None:
+    random = Random(7)
+    for _ in range(40):
+        steps = random.randrange(1, 30)
+        some = sorted(random.sample(range(steps + 1), random.randrange(min(steps, 6) + 1)))
+        table = [(step, random.randrange(1, 9)) for step in some]
+        aim = Target(slope=Fraction(random.randrange(1, 10), 10), offset=offset, replacing=False)
+        runs = weights(table, steps, aim, Fraction(3, 2))
+        rate, rank = Fraction(3, 4) / aim.moved, aim.rank(sum(n for _, n in table))
+        right = {}
+        for point in range(steps + 1):
+            below = sum(n for step, n in table if step < point)
+            right[point] = rate * max(below - rank, rank - below - dict(table).get(point, 0))
+        assert {run.first + i: run.exponent for run in runs for i in range(run.points)} == right
+        assert [run.first for run in runs] == sorted(run.first for run in runs)
+        for label in ("one", "two", "three"):
+            drawn = {draw(each, ScriptedSource.from_label(label)) for each in (runs, list(runs))}
+            assert len(drawn) == 1
