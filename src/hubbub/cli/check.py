@@ -33,7 +33,9 @@ ONCE: Final = (
 _CSV: Final = ("delimiter", "encoding", "no_header")
 _COLUMNS: Final = 40  # that are listed
 _PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
+_WEIGHTS: Final = {"weight", "weights", "wt", "wgt", "pweight"}
 _NUMBERED: Final = {"id", "no", "nr", "number", "code", "zip", "postcode", "year"}  # numbers that nobody adds up
+_NOT_ADDED: Final = _NUMBERED | _WEIGHTS
 _BOUND: Final = 3  # bins or rows of a person in a proposed command, whatever the table
 _FEW: Final = 50  # values of a column that is proposed
 
@@ -193,6 +195,12 @@ def check(
             echo(
                 "Values that are public, like the answers of a form, are better listed: with --by COLUMN=a,b,c and without "
                 "--delta no bin is hidden."
+            )
+        if not by and of is None and (weight := _weight(found, person)) is not None:
+            echo(
+                f"{display(weight)} may be a survey weight: with --weight {display(weight)}:0..HIGH:STEP a count, fraction, "
+                "mean or sum counts people by it. HIGH is public, and the weights were fixed beforehand, one by one: not "
+                "raked, post-stratified or scaled to a total."
             )
         if not by and of is None and (measured := _range_hint(found, person)) is not None:
             echo(f"For an average: {_mean_command(command, measured)} (or sum for mean), with a range that is public.")
@@ -518,12 +526,22 @@ def _could_be_bins(cells: Cells) -> bool:
     return 2 <= (cells.values or 0) <= _FEW and "name" not in cells.column.lower()
 
 
+def _weight(found: Inspection, person: str | None) -> str | None:
+    """The first column of numbers that is a weight by its name."""
+    numbers = [each for each in found.columns if (each.reads or "").startswith((COMMA, "numbers"))]
+    return next((each.column for each in numbers if _words(each) & _WEIGHTS and each.column != person), None)
+
+
+def _words(cells: Cells) -> set[str]:
+    """The words of the name of a column."""
+    return set(re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cells.column).lower()))
+
+
 def _range_hint(found: Inspection, person: str | None) -> str | None:
     """How the first column of money, or else of numbers, is measured; its range is never taken from the data."""
     for ways in ((MONEY,), (COMMA, "numbers")):
         for cells in found.columns:
-            words = set(re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cells.column).lower()))
-            if (cells.reads or "").startswith(ways) and cells.column != person and not words & _NUMBERED:
+            if (cells.reads or "").startswith(ways) and cells.column != person and not _words(cells) & _NOT_ADDED:
                 name = f'"{cells.column}"' if set(cells.column) & set('=:,"') else cells.column
                 return f"{name}:LOW..HIGH:STEP{_suffix(cells)}"
     return None

@@ -10,6 +10,7 @@ from hubbub.channels.noise_choice import geometric_variance
 from hubbub.kinds.histogram.estimands import Estimand
 from hubbub.kinds.histogram.text import everybody, public_bins, range_note, shorter
 from hubbub.kinds.statistic.quantile import shares
+from hubbub.kinds.statistic.weights import weight_sentence
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import listed, readable, short
 from hubbub.protocol.spec import Description
@@ -114,6 +115,8 @@ def _headline(spec: Statistic, by: str) -> str:
         sentences.append(f"This is about {_whom(spec).removesuffix(', of each bin')}")
     if isinstance(spec.measured, Measure):
         sentences.append(range_sentence(spec.measured))
+    if spec.weighted_by is not None:
+        sentences.append(weight_sentence(spec.weighted_by))
     return ". ".join(sentences)
 
 

@@ -62,6 +62,15 @@ def check_weight(weight: Measure) -> None:
         )
 
 
+def weight_sentence(weight: Measure) -> str:
+    """What is done to weights and what they must be, in everyday words."""
+    return (
+        f"Weights above {to_text(weight.high)} count as that. They must be fixed beforehand, from a person's own record and "
+        "public numbers: the promise does not hold for weights that were raked, post-stratified or scaled to a total, "
+        "because those depend on everybody"
+    )
+
+
 def weight_rule(weight: Measure) -> Assumption:
     """What is taken for granted about them."""
     says = (
