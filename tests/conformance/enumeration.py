@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
@@ -101,15 +101,15 @@ class NoWords:
 class CountedOnce:
     """A table whose exact answers are kept, so that the data is read once and not for each outcome."""
 
-    def __init__(self, engine: Any) -> None:
-        self._engine, self._known = engine, list[tuple[str, Any, Any]]()
+    def __init__(self, engine: Any, source: Any = None) -> None:
+        self._engine, self._known, self._source = engine, list[tuple[str, Any, Any]](), source
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def answer(question: Any, source: Any) -> Any:
             for asked, same, found in self._known:
                 if (asked, same) == (name, question):
                     return found
-            found = getattr(self._engine, name)(question, source)
+            found = getattr(self._engine, name)(question, self._source or source)
             self._known.append((name, question, found))
             return found
 
@@ -127,10 +127,24 @@ def law_of(spec: Spec, engine: Any, reach: float = REACH) -> Law:
             except TooUnlikely:
                 pass
             else:
-                outcome = tuple(tuple(map(tuple, _rows(drawn[name].batch))) for name in drawn)
+                outcome = _outcome(drawn)
                 law[outcome] = law.get(outcome, arb(0)) + turn.chance
             if not turn.again():
                 return law
+
+
+Outcome = tuple[tuple[tuple[int, ...], ...], ...]
+"""What is drawn: of each mechanism its rows."""
+
+
+def without_noise(spec: Spec, engine: Any) -> Outcome:
+    """What a measurement of this table draws if every noise is the likeliest, which is none."""
+    with _enumerated(Turn(REACH)):
+        return _outcome(spec.measure(CountedOnce(engine, ScriptedSource.from_label("first")), NoWords()))
+
+
+def _outcome(drawn: Any) -> Outcome:
+    return tuple(tuple(map(tuple, _rows(drawn[name].batch))) for name in drawn)
 
 
 def _rows(batch: Any) -> Iterator[Sequence[Any]]:
@@ -261,7 +275,7 @@ def accused(
         return _owed(promise, laws, kinds, cell)
     match promise:
         case DifferentialPrivacy():
-            pairs, alike = _pairs(laws, kinds, promise.neighbours), promise
+            pairs, alike = neighbours_among(laws, kinds, promise.neighbours), promise
         case CrowdBlending():
             alike = DifferentialPrivacy(epsilon=promise.epsilon)
             pairs = _outside_crowds(promise.k, alike, laws)
@@ -300,10 +314,11 @@ def _outside_crowds(k: int, alike: DifferentialPrivacy, laws: Mapping[People, La
                 yield _of(rest), people
 
 
-def _pairs(
-    laws: Mapping[People, Law], kinds: Sequence[Hashable], neighbours: Neighbours
+def neighbours_among(
+    tables: Iterable[People], kinds: Sequence[Hashable], neighbours: Neighbours
 ) -> Iterator[tuple[People, People]]:
-    for people in laws:
+    """All pairs of them that differ by one person who comes or goes, or is replaced by one of these kinds."""
+    for people in tables:
         for person in set(people):
             rest = Counter(people) - Counter([person])
             others = [rest] if neighbours is Neighbours.ADD_REMOVE else [rest + Counter([kind]) for kind in kinds]

@@ -259,6 +259,9 @@ CASES = {
     "sum, drawn cap": Case("sum", {**AGE, "cap": "auto", "by": TOWN, "epsilon": "1"}),
     "sum, tailored": Case("sum", {**AGE, "by": TOWN, "tailored": "1:0.5,11:1", "delta": "1e-6", "totals": True}),
     "sum, lost": Case("sum", {**AGE, "cap": "20", "lost": "0.2", "epsilon": "1"}),
+    "sum, several rows, lost": Case(
+        "sum", {**AGE, "by": TOWN, "rows_per_person": "2", "cap": "20", "lost": "0.2", "cap_max": "160", "epsilon": "1"}
+    ),
     "sum, crowds": Case("sum", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1"}),
     "sum, found": Case("sum", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "sum, known": known("sum", **AGE, by=TOWN),
@@ -637,6 +640,7 @@ MOVED = {  # how far one person moves the exact numbers, where that is not one c
     "ballots, noise": 4,  # one ballot replaced, on two levels
     "mean, weighted": 2,  # the weight
     "count, weighted": 2,
+    "sum, several rows, lost": 2,
     "sum, lost": 2,  # the same counts reach two mechanisms, whose losses add up
 }
 

@@ -207,6 +207,7 @@ class SumOptions(NumberOptions, RowOptions, NoiseOptions, total=False):
     cap_per_bin: Exact | None
     cap_share: Exact | None
     lost: Exact | None
+    cap_max: Exact | None
     weight: str | None
     calibrated: bool
     tailored: str | None

@@ -6,7 +6,7 @@ logarithm is the spread. A release knows nothing of that. What is worked out is 
 ::
 
     a cap        what the model has above it, and the noise, which is as wide as the cap
-    auto         the same at the cap that the private choice aims at
+    auto         the same on average over the caps that may be drawn, as likely as the model makes them
     layers       the first layer that is drowned by its noise is as likely as the noise of each layer makes it
     octaves      bands as the model fills them
 
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.sum.cap import aim
+from hubbub.kinds.sum.cap import allowed
 from hubbub.kinds.sum.estimates import DROWNED
 from hubbub.kinds.sum.octaves import SURE, Octaves
 from hubbub.kinds.sum.request import from_options
@@ -184,11 +184,20 @@ def _capped(spec: Sum, model: _Model) -> WayToSum:
 
 def _chosen(spec: Sum, model: _Model) -> WayToSum:
     for_sum, for_cap, _ = spec.shares
-    left = aim(len(spec.cap_points), for_sum, for_cap)
-    above = [(point, float((model.whole >= point).sum()) * model.everybody) for point in spec.cap_points]
-    cap = min(above, key=lambda each: abs(each[1] - left))[0]
-    noise, lost = _deviation(float(for_sum) / cap), model.above(cap)
-    return WayToSum(name="a cap that is chosen", option="--cap auto", noise=noise, lost=lost, error=_root(lost, noise))
+    left, points = allowed(spec), np.array(spec.cap_points, dtype=np.float64)
+    above = np.array([float((model.whole > point).sum()) * model.everybody for point in points])
+    exponents = np.arange(points.size) + float(for_cap) * np.maximum(above - left, 0)
+    law = np.exp(exponents.min() - exponents)
+    law /= law.sum()
+    lost = np.array([model.above(point) for point in points])
+    noise = np.array([_deviation(float(for_sum) / point) for point in points])
+    return WayToSum(
+        name="a cap that is chosen",
+        option="--cap auto",
+        noise=math.sqrt(float(law @ noise**2)),
+        lost=float(law @ lost),
+        error=math.sqrt(float(law @ (noise**2 + lost**2))),
+    )
 
 
 def _layers(spec: Sum, model: _Model) -> WayToSum:

@@ -1,10 +1,20 @@
-"""A cap that is drawn from the data: the grid, the number of people that it should leave above, and the draw.
+"""A cap that is drawn from the data: the grid, the weights of its points, and the draw.
 
-The error of a capped sum is about the noise, sqrt(2)/loss caps, and what is cut off, so it is least where about
-sqrt(2)/loss people lie above the cap. A private choice errs by (2/loss') ln(points/0.02) ranks but for a chance of 1 in
-50, so that many people are aimed at if they are more. A point y of the grid is drawn with a weight of
-exp(-(loss'/2) |#{people with y or more} - aim|), by permute-and-flip (:mod:`hubbub.kinds.statistic.quantile`): one person
-moves every distance by at most 1, and so the chance of each point by at most a factor e^loss'.
+The error of a capped sum is its noise, about sqrt(2)/loss caps, and what is cut off. Over b bins each is short of a b-th part
+of that, so the error is least where about t = sqrt(2) b/loss people lie above the cap. Let M(y) be how many people have
+more than y. The i-th point y of the grid is drawn with a weight of
+
+    exp(-i - loss' max(M(y) - t, 0))
+
+by permute-and-flip (:mod:`hubbub.kinds.statistic.quantile`). The first part is public: the noise of a cap that is far too
+high costs as much as the cap is wide, so that a step of the grid upwards has to be worth it. Without it the points that
+nobody reaches are as likely as each other, one draw in fifty goes astray among them, and that is nearly all of the error.
+
+**What it costs.** Whoever comes is above the points below what they have. So M only rises, at each point by 0 or 1, and the
+difference of two exponents moves by loss' at most: not by twice that, as a distance to a target does, which rises here and
+falls there. Given the numbers of all other points, a point is drawn if its own is above something that moves by loss': its
+chance moves by a factor of e^loss' at most. Of two people of a crowd who stand in for each other the one with more has
+the larger M everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +27,6 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.statistic.quantile import Run, draw
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import ball, log, precision, upper
 
 if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum
@@ -33,24 +42,37 @@ def grid(bottom: int, top: int) -> tuple[int, ...]:
     return tuple(sorted(points))
 
 
-@lru_cache(maxsize=64)
-def aim(points: int, for_sum: Fraction, for_cap: Fraction) -> int:
-    """How many people should lie at the cap or above it."""
-    with precision():
-        best = ball(2).sqrt() / ball(for_sum)
-        sure = 2 * log(50 * points) / ball(for_cap)
-        return int(max(upper(best), upper(sure))) + 1
+def may_exceed(for_sum: Fraction, bins: int = 1) -> int:
+    """t: how many people may lie above a cap before it is too low, if the noise of a bin has this loss for each cap.
+
+    >>> may_exceed(Fraction(4, 5))
+    1
+    """
+    per_bin = max(bins, 1) / for_sum
+    return isqrt(int(2 * per_bin**2))
+
+
+def weighed(above: Sequence[int], allowed: int, loss: Fraction) -> list[Run]:
+    """The weights of the points, given how many lie above each, and how many may.
+
+    Guarantee: where these numbers all rise by 0 to m, or all fall, the law of a point drawn by these weights changes by at
+    most a factor e^(m loss).
+    """
+    return [Run(i, 1, i + loss * max(people - allowed, 0)) for i, people in enumerate(above)]
+
+
+def allowed(spec: Sum) -> int:
+    """t of a release."""
+    return may_exceed(spec.shares[0], spec.bins)
 
 
 def runs(spec: Sum, above: Sequence[int]) -> list[Run]:
-    """The weights of the points, given how many people lie at each or above it.
+    """The weights of the points, given how many people lie above each.
 
     Guarantee: between two tables that differ by one person the law of a point drawn by these weights changes by at most
     a factor e^loss', loss' being what :attr:`hubbub.kinds.sum.spec.Sum.shares` keeps for the choice.
     """
-    for_sum, for_cap, _ = spec.shares
-    wanted = aim(len(above), for_sum, for_cap)
-    return [Run(i, 1, for_cap / 2 * abs(people - wanted)) for i, people in enumerate(above)]
+    return weighed(above, allowed(spec), spec.shares[1])
 
 
 def drawn(spec: Sum, above: Sequence[int], source: Source) -> int:

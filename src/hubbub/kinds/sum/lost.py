@@ -1,10 +1,14 @@
 """What a cap cut off: how many people are above it, by octaves, and between what the lost total lies.
 
-With the cap A, the j-th octave has the people whose total is in (A 2^(j-1), A 2^j], the last one up to the declared
-maximum. One person is in one of them at most, so that noise of rate loss'' costs loss'', however many there are. Somebody
-of the j-th octave lost more than A (2^(j-1) - 1) and at most A (2^j - 1). Nobody can be seen in an octave that may be
-empty, and one person there may have lost nearly the maximum: the bracket goes up to the highest octave that is surely not
-empty, and what lies beyond is not bounded.
+With the cap A, the j-th octave has the people whose total is in (A 2^(j-1), A 2^j], the last one up to an outer maximum:
+what a person can have at most in the rows that count, or less if that is said, and whoever has more counts as having
+that. One person is in one of them at most, so that noise of rate loss'' costs loss'', however many there are. Somebody of
+the j-th octave lost more than A (2^(j-1) - 1) and at most A (2^j - 1). Nobody can be seen in an octave that may be empty,
+and one person there may have lost nearly the maximum: the bracket goes up to the highest octave that is surely not empty,
+and what lies beyond is not bounded.
+
+Of people with several rows the total is over all bins and of the rows that the release itself keeps: what is told as lost
+was cut from the very sums beside it.
 """
 
 from __future__ import annotations
@@ -53,8 +57,8 @@ class Lost:
 
 
 def edges(spec: Sum) -> tuple[int, ...]:
-    """A, 2 A, 4 A ... up to the declared maximum, in steps."""
-    top, found = int(spec.of.high / spec.of.step), [spec.top]
+    """A, 2 A, 4 A ... up to the outer maximum, in steps."""
+    top, found = spec.most_looked_at, [spec.most_in_all]
     while found[-1] < top:
         found.append(min(2 * found[-1], top))
     return tuple(found)
@@ -63,6 +67,8 @@ def edges(spec: Sum) -> tuple[int, ...]:
 @dataclass(frozen=True, slots=True)
 class OctaveCounts:
     """The mechanism: geometric noise on the number of people of each octave, of which one person moves one by one.
+
+    People are counted by their totals in steps.
 
     Guarantee: one person more or less costs the share of epsilon that is kept for it, if the words of the source are
     uniform and independent.
@@ -73,10 +79,8 @@ class OctaveCounts:
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec, ends = self.spec, edges(self.spec)
-        inside = exact.codes >= 0
-        x = exact.codes[inside] % (spec.of.steps + 1) + int(spec.of.low / spec.of.step)
-        counts = exact.counts[inside]
-        exactly = [int(counts[(x > over) & (x <= up_to)].sum()) for over, up_to in pairwise(ends)]
+        x = np.minimum(exact.codes, ends[-1])
+        exactly = [int(exact.counts[(x > over) & (x <= up_to)].sum()) for over, up_to in pairwise(ends)]
         noise = two_sided_geometric(spec.shares[2], len(exactly), source)
         return pa.record_batch([integer_array(np.array(exactly, dtype=np.int64) + noise)], schema=self.schema)
 
@@ -98,7 +102,7 @@ def above_cap(spec: Sum, drawn: Drawn) -> Lost:
         for over, up_to, n in zip(ends, ends[1:], people, strict=False)
     )
     sure = max((i + 1 for i, each in enumerate(octaves) if each.low > 0), default=0)
-    cap = spec.amount(spec.top)
+    cap = spec.amount(ends[0])
     least = sum((each.low * (each.over - cap) for each in octaves[:sure]), Fraction(0))
     most = sum((each.high * (each.up_to - cap) for each in octaves[:sure]), Fraction(0)) if sure else None
     total = sum(people)

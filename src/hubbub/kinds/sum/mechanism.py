@@ -48,12 +48,16 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
     if spec.profiled:
         return Measurement(answers=release(SumsOfCrowds(spec), every_row(spec, engine, source), source))
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
-        query = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
-        kept = engine.kept_rows((query,), source, spec.protection.people)
+        kept = engine.kept_rows((_every_value(spec),), source, spec.protection.people)
         return Measurement(answers=release(SumsOfDrawn(spec), kept, source))
     if spec.unit.counts_rows and spec.drawn_cap:
-        query = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
-        return Measurement(answers=release(CappedSums(spec), engine.kept_rows((query,), source), source))
+        return Measurement(answers=release(CappedSums(spec), _kept(spec, engine, source), source))
+    if spec.unit.counts_rows and spec.lost is not None:
+        kept = _kept(spec, engine, source)
+        totals = totals_of_people(spec, kept)
+        by_total = _by_total(totals, np.ones_like(totals))
+        answers = release(SumsOfRows(spec), kept, source)
+        return Measurement(answers=answers, lost=release(OctaveCounts(spec), by_total, source))
     if spec.tailored is not None:
         return Measurement(answers=release(OctaveSums(spec), _of_everybody(spec, engine, source), source))
     exact = _weighted(spec, engine, source) if spec.weight is not None else engine.count(_question(spec), source)
@@ -62,7 +66,7 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
     answers = release(Sums(spec), exact, source)
     if spec.lost is None:
         return Measurement(answers=answers)
-    return Measurement(answers=answers, lost=release(OctaveCounts(spec), exact, source))
+    return Measurement(answers=answers, lost=release(OctaveCounts(spec), _by_value_alone(spec, exact), source))
 
 
 def present(spec: Sum, measurement: Measurement) -> Totals:
@@ -156,9 +160,29 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
+class SumsOfRows:
+    """The mechanism of a sum over several rows of people who are handed over with all that is kept of them: what the rows
+    of each come to in every bin, within the caps, and noise on every layer of that.
+
+    Guarantee: that of :class:`Sums`, if the words of the source are uniform and independent.
+    """
+
+    spec: Sum
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Sums(self.spec).schema
+
+    def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
+        spec = self.spec
+        sums = with_noise(_cells_of_rows(spec, exact).layers(spec, None), spec.rates, source)
+        return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
 class SumsOfDrawn:
-    """The mechanism of a sum over several rows of people who are drawn: K people, what the kept rows of each come to in
-    every bin, within the caps, and noise on every layer of that.
+    """The mechanism of a sum over several rows of people who are drawn: K people, and of these what :class:`SumsOfRows`
+    draws.
 
     Guarantee: that of :class:`Sums` inside the sample, if the words of the source are uniform and independent.
     """
@@ -170,15 +194,8 @@ class SumsOfDrawn:
         return Sums(self.spec).schema
 
     def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
-        spec = self.spec
-        assert isinstance(spec.protection, Knowledge)
-        if exact.people * max(spec.top, 1) > LARGEST_COUNT:
-            raise WrongUse(BEYOND_COUNTS)
-        drawn = drawn_people(spec.protection.rows, exact, source)
-        places, totals = person_totals(spec, drawn, 0)
-        cells = Cells(spec.bins, places, totals, np.ones(places.size, dtype=np.int64), None, None)
-        sums = with_noise(cells.layers(spec, None), spec.rates, source)
-        return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
+        assert isinstance(self.spec.protection, Knowledge)
+        return SumsOfRows(self.spec).draw(drawn_people(self.spec.protection.rows, exact, source), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +218,10 @@ class SumsOfCrowds:
 
 @dataclass(frozen=True, slots=True)
 class CappedSums:
-    """The mechanism of a sum over several rows with a cap that is drawn: how many people reach each point of the grid
-    with all that they have, a cap from that, and noise as wide as the cap on the sums of what it leaves.
+    """The mechanism of a sum over several rows with a cap that is drawn: how many people have more than each point of the
+    grid in all that they have, a cap from that, and noise as wide as the cap on the sums of what it leaves.
 
-    Guarantee: whoever comes or goes moves how many reach a point by at most 1, which costs the share of the choice
+    Guarantee: whoever comes moves how many have more by 0 or 1, and nowhere down, which costs the share of the choice
     (:func:`hubbub.kinds.sum.cap.runs`). Given the cap they move all sums together by at most as much as it is, which
     costs the share of the sums. Both are of the rows that a map of the person's own kept.
     """
@@ -221,7 +238,7 @@ class CappedSums:
         if exact.people * max(spec.most_in_all, 1) > LARGEST_COUNT:
             raise WrongUse(BEYOND_COUNTS)
         totals = totals_of_people(spec, exact)
-        above = [int((totals >= point).sum()) for point in spec.cap_points]
+        above = [int((totals > point).sum()) for point in spec.cap_points]
         at = caps.drawn(spec, above, source)
         places, capped = person_totals(spec, exact, 0, replace(bounds, cap=at))
         sums = np.zeros(spec.bins, dtype=np.int64)
@@ -263,10 +280,30 @@ class OctaveSums:
 
 def _of_everybody(spec: Sum, engine: Engine, source: Source) -> ExactCounts | KeptRows:
     """People by value, or the kept rows of people with several."""
-    if not spec.unit.counts_rows:
-        return engine.count(_question(spec), source)
-    query = replace(question(spec, by_value=True), bounds=spec.unit.bounds)
-    return engine.kept_rows((query,), source)
+    return _kept(spec, engine, source) if spec.unit.counts_rows else engine.count(_question(spec), source)
+
+
+def _kept(spec: Sum, engine: Engine, source: Source) -> KeptRows:
+    """The kept rows of people with several, by bin and value."""
+    return engine.kept_rows((_every_value(spec),), source)
+
+
+def _every_value(spec: Sum) -> CountQuery:
+    return replace(question(spec, by_value=True), bounds=spec.unit.bounds)
+
+
+def _by_value_alone(spec: Sum, exact: ExactCounts) -> ExactCounts:
+    """People with one row each counted by what they have, beyond the cap too, in steps."""
+    inside = exact.codes >= 0
+    x = exact.codes[inside] % (spec.of.steps + 1) + int(spec.of.low / spec.of.step)
+    return _by_total(x, exact.counts[inside])
+
+
+def _by_total(totals: NDArray[np.int64], counts: NDArray[np.int64]) -> ExactCounts:
+    found, which = np.unique(totals, return_inverse=True)
+    people = np.zeros(found.size, dtype=np.int64)
+    np.add.at(people, which.reshape(-1), counts)
+    return ExactCounts(found, people)
 
 
 def _cells_of_rows(spec: Sum, kept: KeptRows) -> Cells:
@@ -414,10 +451,10 @@ class Cells:
         return found
 
     def above(self, points: Sequence[int], visible: NDArray[np.bool_]) -> list[int]:
-        """How many people of the bins that are shown lie at each point or above it."""
+        """How many people of the bins that are shown lie above each point."""
         assert self.x is not None
         seen = visible[self.places]
-        return [int(self.counts[seen & (self.x >= point)].sum()) for point in points]
+        return [int(self.counts[seen & (self.x > point)].sum()) for point in points]
 
     def layers(self, spec: Sum, cap: int | None) -> list[list[int]]:
         """The exact sum of every layer."""

@@ -157,7 +157,7 @@ def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
     Guarantee: for two people of one bin every count is the same whoever of them is there. With a cap their sum differs
     by at most what lies between the least value and the cap. With layers the one with less has no larger piece in any
     layer, so that both differ by what the other loses more: epsilon at most. How many lie above a point of the grid of
-    caps differs by one, and only bins that are shown count there. Whoever is in a bin of fewer than k people is hidden
+    caps differs by one and nowhere the other way, and only bins that are shown count there. Whoever is in a bin of fewer than k people is hidden
     with it, and changes nothing by leaving.
     """
     loss = spec.noise_loss
@@ -241,11 +241,12 @@ def _lost(spec: Sum, x: int) -> Fraction:
 
 
 def _cap_holds(spec: Sum) -> Check:
-    """The law of a cap for every pair of counts above three points that differ by one person."""
+    """The law of a cap for every pair of counts above three points that differ by one person, around how many may lie
+    above it."""
     _, for_cap, _ = spec.shares
-    worst = arb(0)
+    worst, least = arb(0), max(caps.allowed(spec) - 1, 0)
     with precision():
-        for above in product(range(3), repeat=3):
+        for above in product(range(least, least + 4), repeat=3):
             if sorted(above, reverse=True) != list(above):
                 continue
             for reach in range(1, 4):  # one person more, above the first so many points

@@ -48,6 +48,7 @@ def total(
     cap_per_bin: Exact | None = None,
     cap_share: Exact | None = None,
     lost: Exact | None = None,
+    cap_max: Exact | None = None,
     weight: str | None = None,
     calibrated: bool = False,
     tailored: str | None = None,
@@ -96,6 +97,7 @@ def total(
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
         cap_share=(_SHARE if share is None else share) if auto else None,
         lost=None if lost is None else rational(lost, "lost"),
+        cap_max=None if cap_max is None else positive(cap_max, "cap-max"),
         weight=declared_weight(weight, calibrated),
         tailored=loss,
     )
@@ -123,7 +125,8 @@ wide as it is. The sum is told up to the first octave that the noise drowns, and
 one for values cut to HIGH, whose upper end is far away. Most people lose much less than epsilon: the certificate says
 how much by value. `cap=A` lets nobody count with more than A, and the noise is as wide as A: best where a cap is known
 from elsewhere. `cap='auto'` spends a part of epsilon (`cap_share`, a fifth) on choosing one. `lost=0.1` spends a tenth
-of epsilon on how many people are above the cap, by octaves. Values below 0 need a cap.
+of epsilon on how many people are above the cap, by octaves, and on between what bounds the lost total lies, up to
+`cap_max` (what a person could have at most). Values below 0 need a cap.
 
 Say how people are protected, in one way: `epsilon=E` (differential privacy for one person more or less; with `delta=D`
 the noise of a cap that is said, or of layers, is geometric or Gaussian, whichever has less error), `crowd=K`
@@ -151,6 +154,7 @@ alone.""",
         Option("cap_per_bin", "A", "Several rows: the most that a person counts with in one bin.", advanced=True),
         Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2).", advanced=True),
         Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1.", advanced=True),
+        Option("cap_max", "A", "With `lost`: up to where that is told (HIGH times M).", advanced=True),
         WEIGHT,
         CALIBRATED_OPTION,
         ONE_ROW,

@@ -233,12 +233,16 @@ class Totals(BinAnswers):
         return ()
 
     def _lost_sentence(self, lost: Lost) -> str:
-        above = f"About {lost.people:,} people ({lost.low:,} to {lost.high:,}) have more than the cap"
+        where = f" in the {self.spec.unit.rows} that count" if self.spec.unit.counts_rows else ""
+        above = f"About {lost.people:,} people ({lost.low:,} to {lost.high:,}) have more than the cap{where}"
         if lost.most is None or lost.up_to is None:
             return f"{above}; nobody is surely above it, and what was lost is not bounded."
+        end = self.number_text(lost.up_to)
+        beyond = lost.up_to == self.spec.cap_max and self.spec.most_looked_at < self.spec.most_without_cap
+        those = f"all, whoever has more than {end} counting as having that," if beyond else f"those up to {end}"
         return (
-            f"{above}; those up to {self.number_text(lost.up_to)} lost {self.number_text(lost.least)} to {self.number_text(lost.most)} to it, "
-            "and what lies beyond is not bounded."
+            f"{above}; {those} lost {self.number_text(lost.least)} to {self.number_text(lost.most)} to it, and what lies beyond "
+            "is not bounded."
         )
 
     def display(self, first: int) -> DisplayTable:

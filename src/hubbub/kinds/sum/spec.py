@@ -54,6 +54,7 @@ class Sum(Statistic):
     cap_per_bin: Fraction | None = None  # the most that a person with several rows counts with in one bin
     cap_share: Fraction | None = None  # of epsilon, for a cap that is drawn
     lost: Fraction | None = None  # of epsilon, for what the cap cut off
+    cap_max: Fraction | None = field(default=None, metadata=UNSAID)  # up to where that is looked at
     weight: Measure | None = None  # design weights: a person adds the weight times the value
     tailored: Tailored | None = field(default=None, metadata=UNSAID)  # octave sums
 
@@ -148,6 +149,19 @@ class Sum(Statistic):
         if self.bounds is None:
             return self.top if self.layered else self.steps
         return max(self._moved(self.bins), 1)
+
+    @property
+    def most_without_cap(self) -> int:
+        """The most that a person could have in all bins together if there were no cap on it, in steps."""
+        if self.bounds is None:
+            return int(self.of.high / self.of.step)
+        low, high = int(self.of.low / self.of.step), int(self.of.high / self.of.step)
+        return replace(self.bounds, cap=None).sums(low, high, self.bins).l1
+
+    @property
+    def most_looked_at(self) -> int:
+        """Up to where it is told what the cap cut off, in steps: whoever has more counts as having that."""
+        return self.most_without_cap if self.cap_max is None else int(self.cap_max / self.of.step)
 
     @property
     def most_bins(self) -> int:
@@ -294,8 +308,6 @@ def _check_cap(spec: Sum) -> None:
         return
     if spec.cap_per_bin is not None and not several:
         raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
-    if several and spec.lost is not None:
-        raise WrongUse("`lost` counts people with one row each; leave it out")
     if several and spec.cap_share is not None and not isinstance(spec.protection, Noise):
         raise WrongUse("a cap of several rows is drawn with `epsilon=E` alone; say the cap, `cap=A`")
     for each in (cap, spec.cap_per_bin):
@@ -323,6 +335,28 @@ def _check_cap(spec: Sum) -> None:
         raise WrongUse("`lost` goes with `epsilon=E` alone and values from 0; leave it out")
     if (spec.cap_share or 0) + (spec.lost or 0) >= 1:
         raise WrongUse("nothing of epsilon is left for the sum; lower `lost`")
+    _check_lost(spec)
+
+
+def _check_lost(spec: Sum) -> None:
+    """Refuse what is not known of what a cap cut off."""
+    of, cap, outer = spec.of, spec.cap, spec.cap_max
+    if spec.lost is None or cap is None:
+        if outer is not None:
+            raise WrongUse("`cap_max` is for `lost`, up to where it is told what the cap cut off; leave it out")
+        return
+    if spec.cap_per_bin is not None:
+        raise WrongUse("`lost` tells what one cap cut off, and here there are two; leave out `cap_per_bin` or `lost`")
+    most = spec.most_without_cap * of.step
+    if not cap < most:
+        raise WrongUse(
+            f"nobody can have more than the cap {to_text(cap)}, so that it cuts nothing off; leave out `lost`"
+        )
+    if outer is not None and not (cap < outer <= most and (outer / of.step).denominator == 1):
+        raise WrongUse(
+            f"cap-max must be a multiple of the step {to_text(of.step)} above the cap, up to {to_text(most)}, not "
+            f"{to_text(outer)}; choose one, or leave it out"
+        )
 
 
 def _check_tailored(spec: Sum) -> None:
@@ -344,7 +378,7 @@ def _check_weighted(spec: Sum) -> None:
         raise WrongUse(
             "weights are covered by plain noise on one row of each person, in declared bins; use `epsilon=E` alone"
         )
-    if spec.signed or spec.lost is not None or spec.cap_share is not None or spec.cap_per_bin is not None:
+    if spec.signed or any(each is not None for each in (spec.lost, spec.cap_max, spec.cap_share, spec.cap_per_bin)):
         raise WrongUse("a weighted sum is of values from 0, in layers or with a cap that is said; leave out the rest")
     most = spec.of.high * spec.weight.high
     if spec.cap is not None and not (0 < spec.cap <= most and (spec.cap / spec.unit_step).denominator == 1):

@@ -24,6 +24,7 @@ from hubbub.kinds.statistic.text import (
     why_gaussian,
 )
 from hubbub.kinds.statistic.text import many as many
+from hubbub.kinds.statistic.weights import weight_sentence
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import chance, readable, short
 from hubbub.protocol.spec import Description
@@ -67,6 +68,8 @@ def _headline(spec: Sum, by: str) -> str:
     if spec.unit.counts_rows or spec.unit.one_row_per_person:
         sentences.append(f"This is about {whom(spec).removesuffix(', of each bin')}")
     sentences.append(range_sentence(spec.of))
+    if spec.weight is not None:
+        sentences.append(weight_sentence(spec.weight))
     if spec.drawn_cap:
         sentences.append("What somebody has above a cap, which was drawn in private, is left out")
     elif spec.cap is not None or spec.cap_per_bin is not None:

@@ -97,7 +97,7 @@ class Noisy:
     def draw(self, exact: Joint | KeptRows | LabelledRows, source: Source) -> pa.RecordBatch:
         spec, columns = self.spec, list[list[int]]()
         pairs = pairs_of(spec, exact.exact if isinstance(exact, LabelledRows) else exact)
-        above = pairs.with_rows(spec.cap_points)
+        above = pairs.above(spec.cap_points)
         found = _found(spec, exact.axes, pairs, source) if isinstance(exact, LabelledRows) else None
         pairs, bins = (pairs, spec.bins) if found is None else (found.pairs, len(found.bins))
         for number in spec.numbers:
@@ -184,9 +184,9 @@ class Pairs:
         totals, known = ({of: each[inside] for of, each in column.items()} for column in (self.totals, self.known))
         return Pairs(bins[inside], self.times[inside], self.rows[inside], totals, known)
 
-    def with_rows(self, points: tuple[int, ...]) -> list[int]:
-        """How many pairs have so many rows or more."""
-        return [int(self.times[self.rows >= point].sum()) for point in points]
+    def above(self, points: tuple[int, ...]) -> list[int]:
+        """How many pairs have more rows than each point."""
+        return [int(self.times[self.rows > point].sum()) for point in points]
 
 
 def pairs_of(spec: Summary, exact: Joint | KeptRows) -> Pairs:

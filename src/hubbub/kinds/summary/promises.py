@@ -156,11 +156,12 @@ def _apart(spec: Summary, number: Number, cap: int | None) -> bool:
 
 
 def _cap_holds(spec: Summary, number: Number) -> Check:
-    """The law of a cap for every pair of counts above three points that differ by one person in up to B bins."""
+    """The law of a cap for every pair of counts above three points that differ by one person in up to B bins, around how
+    many may lie above it."""
     loss, worst = spec.for_cap(number), arb(0)
-    most = min(spec.most_bins, 2)
+    most, least = min(spec.most_bins, 2), max(caps.allowed(spec, number) - 1, 0)
     with precision():
-        for above in product(range(3), repeat=3):
+        for above in product(range(least, least + 4), repeat=3):
             for more in product(range(most + 1), repeat=3):
                 if sorted(above, reverse=True) != list(above) or sorted(more, reverse=True) != list(more):
                     continue

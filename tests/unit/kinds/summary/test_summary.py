@@ -184,8 +184,9 @@ def test_in_widths_one_person_moves_the_numbers_as_far_as_gaussian_noise_is_for(
 def test_a_cap_that_is_drawn_and_the_noise_after_it_lose_the_part_of_rows_together() -> None:
     """Every table of up to three pairs by their rows, with and without a person of up to two bins; the law of the cap as
     the code has it, and given the cap the noise at how far it leaves the person to move the rows."""
-    spec = asked(number=["rows", "people"], rows_per_person=4, distinct=2)
-    number, epsilon = spec.numbers[0], 1.0  # half of 2
+    spec = asked(number=["rows", "people"], rows_per_person=4, distinct=2, epsilon=20)
+    number, epsilon = spec.numbers[0], 10.0  # half of it
+    assert caps.allowed(spec, number) == 0
     points = spec.cap_points
     assert points == (1, 2, 3, 4)
 
@@ -202,20 +203,21 @@ def test_a_cap_that_is_drawn_and_the_noise_after_it_lose_the_part_of_rows_togeth
                 for one, other, cap in zip(chances(others), chances((*others, *person)), points, strict=True):
                     moved = sum(min(rows, cap) for rows in person)
                     worst = max(worst, abs(log(one / other)) + float(spec.rate(number, cap)) * moved)
-    assert 0.8 * epsilon < worst <= epsilon + 1e-12
+    assert 0.9 * epsilon < worst <= epsilon + 1e-12
 
 
 def test_a_cap_is_hardly_drawn_where_nobody_has_so_many_rows() -> None:
-    """4,400 pairs of one to three rows: the aim lies between those with two and with three."""
+    """4,400 pairs of one to three rows, of which 40 have three: fewer than may lie above a cap."""
     spec = asked(number=["rows", "people", "mean cost:0..500:1"], by=["ward=a,b,c"], distinct=3, epsilon=1)
-    above = [{1: 4400, 2: 2300, 3: 100}.get(point, 0) for point in spec.cap_points]
+    above = [{1: 2300, 2: 40}.get(point, 0) for point in spec.cap_points]
     chances = [float(each) for each in law(caps.runs(spec, spec.numbers[0], above)).values()]
     assert spec.cap_points[chances.index(max(chances))] == 2
-    assert sum(chances[3:]) < 0.05
+    assert sum(chances[3:]) < 0.1
+    assert sum(chances[5:]) < 0.02
 
 
 def _above(pairs: Sequence[int], points: Sequence[int]) -> list[int]:
-    return [sum(rows >= point for rows in pairs) for point in points]
+    return [sum(rows > point for rows in pairs) for point in points]
 
 
 def test_the_checks_of_a_summary_notice_less_noise(monkeypatch: pytest.MonkeyPatch) -> None:
