@@ -27,7 +27,7 @@ from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 from hubbub.tables.privacy_unit import Unit
-from hubbub.verification.comparing import difference
+from hubbub.verification.comparison import difference
 
 _numbers = count(1)
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.table import Table as Table
     from hubbub.opening import open as open
     from hubbub.opening import open_graph as open_graph
-    from hubbub.private_sql.asking import sql as sql
+    from hubbub.private_sql.execution import sql as sql
     from hubbub.project.running import publish_all as publish_all
     from hubbub.protocol.release import Release as Release
     from hubbub.publication.revocation import correct as correct
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hubbub.verification import Certificate as Certificate
     from hubbub.verification.api import explain as explain
     from hubbub.verification.api import verify as verify
-    from hubbub.verification.reopening import reopen as reopen
+    from hubbub.verification.synopsis import reopen as reopen
 
 __version__ = "0.1.0"
 
@@ -76,10 +76,10 @@ _WHERE = {
     "open_graph": "hubbub.opening",
     "profile": "hubbub.channels.profile",
     "publish_all": "hubbub.project.running",
-    "reopen": "hubbub.verification.reopening",
+    "reopen": "hubbub.verification.synopsis",
     "sample_and_sanitize": "hubbub.kinds.custom.spec",
     "save": "hubbub.release",
-    "sql": "hubbub.private_sql.asking",
+    "sql": "hubbub.private_sql.execution",
     "verify": "hubbub.verification.api",
     "withdraw": "hubbub.publication.revocation",
 }

@@ -243,7 +243,7 @@ def open_graph(
     `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
     without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
     """
-    from hubbub.engines.links import opened as open_links
+    from hubbub.engines.graph_opening import opened as open_links
     from hubbub.kinds.network import Network
 
     with working("Reading the network"), interruptible():

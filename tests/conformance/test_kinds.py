@@ -30,7 +30,7 @@ from hubbub.audit import exact, replay
 from hubbub.certificate.certificate import SIGNATURE
 from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
-from hubbub.engines.links import opened as open_links
+from hubbub.engines.graph_opening import opened as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.people import Whose
@@ -57,7 +57,7 @@ from hubbub.serialization.exact_json import plain, restored
 from hubbub.serialization.published_files import Files
 from hubbub.tables.identity import Identity
 from hubbub.verification import verify
-from hubbub.verification.comparing import difference
+from hubbub.verification.comparison import difference
 from hubbub.voting.ballots import Ballots
 from tests.conformance import door
 from tests.fresh import engine_of, played, unsigned

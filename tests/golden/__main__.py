@@ -19,7 +19,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from hubbub import registry, series
-from hubbub.engines.links import opened as open_links
+from hubbub.engines.graph_opening import opened as open_links
 from hubbub.kinds.ballots.spec import BallotBox
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.spec import TABLE

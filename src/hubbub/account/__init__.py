@@ -8,27 +8,27 @@ rounded up. ``hubbub account`` prints them.
 'Promised to everybody in the population: (0.182989, 1e-06)-z'
 """
 
+from hubbub.account.amplification import MECHANISMS as MECHANISMS
+from hubbub.account.amplification import crowd as crowd
+from hubbub.account.amplification import distributional as distributional
+from hubbub.account.amplification import lecture as lecture
+from hubbub.account.amplification import robust as robust
 from hubbub.account.averaging import NoisyMean as NoisyMean
 from hubbub.account.averaging import mean as mean
-from hubbub.account.following import TARGETS as TARGETS
-from hubbub.account.following import Composed as Composed
-from hubbub.account.following import Converted as Converted
-from hubbub.account.following import Grouped as Grouped
-from hubbub.account.following import compose as compose
-from hubbub.account.following import convert as convert
-from hubbub.account.following import group as group
+from hubbub.account.derivations import TARGETS as TARGETS
+from hubbub.account.derivations import Composed as Composed
+from hubbub.account.derivations import Converted as Converted
+from hubbub.account.derivations import Grouped as Grouped
+from hubbub.account.derivations import compose as compose
+from hubbub.account.derivations import convert as convert
+from hubbub.account.derivations import group as group
 from hubbub.account.notation import promise as promise
-from hubbub.account.sampled import MECHANISMS as MECHANISMS
-from hubbub.account.sampled import crowd as crowd
-from hubbub.account.sampled import distributional as distributional
-from hubbub.account.sampled import lecture as lecture
-from hubbub.account.sampled import robust as robust
-from hubbub.account.sampler import Converse as Converse
-from hubbub.account.sampler import NoisyFunction as NoisyFunction
-from hubbub.account.sampler import SampledHistogram as SampledHistogram
-from hubbub.account.sampler import converse as converse
-from hubbub.account.sampler import histogram as histogram
-from hubbub.account.sampler import noise as noise
+from hubbub.account.sample_complexity import Converse as Converse
+from hubbub.account.sample_complexity import NoisyFunction as NoisyFunction
+from hubbub.account.sample_complexity import SampledHistogram as SampledHistogram
+from hubbub.account.sample_complexity import converse as converse
+from hubbub.account.sample_complexity import histogram as histogram
+from hubbub.account.sample_complexity import noise as noise
 from hubbub.account.sanitizing import SampleAndSanitize as SampleAndSanitize
 from hubbub.account.sanitizing import sanitize as sanitize
 from hubbub.account.tradeoff import Point as Point

@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from hubbub.certificate.for_a_person import guess
+from hubbub.certificate.plain_meaning import guess
 from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
 from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.curve import Curve, Piece

@@ -26,7 +26,7 @@ def ask(certificate: str, words: tuple[str, ...], release: str | None, as_json: 
     run of bins. The query must be one of the class that the synopsis answers, or a sum of them: of tables by two columns
     (marginals:2), one column is answered too, within the sum of the bounds.
     """
-    from hubbub.verification.reopening import reopen
+    from hubbub.verification.synopsis import reopen
 
     found = reopen(certificate, release=release)
     answer = found.answer(found.words(words))

@@ -14,7 +14,7 @@ from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from hubbub.audit.attacks.story import Story as Attack
-    from hubbub.demo.gossip import Story as Network
+    from hubbub.demo.friend_attack import Story as Network
     from hubbub.demo.millbrook import Story
     from hubbub.demo.salaries import Outcome
 
@@ -36,7 +36,7 @@ def demo(out: str, as_json: bool) -> None:
     publish about its network instead. The paper's own example of that, Democrats and Republicans, stands beside it.
     """
     from hubbub.audit.attacks.story import story
-    from hubbub.demo import addresses, gossip, millbrook, salaries
+    from hubbub.demo import addresses, friend_attack, millbrook, salaries
     from hubbub.noise.source import SystemSource
 
     folder = Path(out)
@@ -52,14 +52,14 @@ def demo(out: str, as_json: bool) -> None:
     books = folder / "ledger" / "ledger.db"
     with working("Publishing the network"):
         drawn = salaries.draw(rows, folder)
-        network = gossip.publish(folder, books, SystemSource())
+        network = friend_attack.publish(folder, books, SystemSource())
         homes = addresses.write(folder)
         friends, friends_page = story("democrats"), folder / "democrats.html"
     friends_page.write_text(friends.page(), encoding="utf-8")
     if not as_json:
         _print_network(network)
         _print_attack(friends)
-    following = [*millbrook.try_next(folder), gossip.try_next(folder, books)]
+    following = [*millbrook.try_next(folder), friend_attack.try_next(folder, books)]
     if as_json:
         print_json(
             {
@@ -161,14 +161,14 @@ def _print_outcomes(rows: tuple[Outcome, ...]) -> None:
 
 def _print_network(network: Network) -> None:
     from hubbub.certificate.explanation import meaning
-    from hubbub.demo import friends, gossip
+    from hubbub.demo import friend_attack, friends
 
     console = page()
     console.print("3. Millbrook's friends, and how their streets vote", style="bold")
     console.print(
         f"{friends.PEOPLE:,} people live in {friends.STREETS} streets, and friends vote alike. Somebody who knows who "
         f"lives where guesses everybody's party: from counts of each street, private with epsilon = "
-        f"{gossip.EPSILON_OF_STREETS}, or from {gossip.SAMPLED_PEOPLE} random people.\n"
+        f"{friend_attack.EPSILON_OF_STREETS}, or from {friend_attack.SAMPLED_PEOPLE} random people.\n"
     )
     console.print(f"{network.guessed.sentence()}.\n")
     console.print("So the town publishes its network with a promise of the second kind:\n")
@@ -188,13 +188,13 @@ def _print_attack(friends: Attack) -> None:
 
 
 def _print_files(town: Story, network: Network, drawn: list[Path], following: list[str], friends: Path) -> None:
-    from hubbub.demo import gossip, salaries
+    from hubbub.demo import friend_attack, salaries
 
     console = page()
     console.print("5. What to look at", style="bold")
     console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
     console.print(f"Then open {drawn[0]}. {salaries.READING_HINT}")
-    console.print(f"Then open {network.files['chart']}. {gossip.READING_HINT}")
+    console.print(f"Then open {network.files['chart']}. {friend_attack.READING_HINT}")
     console.print(f"Last, open {friends}: the same in the paper's own numbers.")
     console.print("\nThen publish something else about Millbrook:")
     for command in following:

@@ -38,7 +38,7 @@ def _sql(query: str, data: tuple[str, ...], as_json: bool, **given: Any) -> None
     The query is read as the options of a release and reaches no engine. Its certificate is that of the release.
     """
     from hubbub import registry
-    from hubbub.private_sql.asking import prepare
+    from hubbub.private_sql.execution import prepare
 
     if not data:
         raise WrongUse("say which table the query is of, with `data=FILE`")

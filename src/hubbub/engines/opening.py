@@ -173,7 +173,7 @@ def open_inspection(
 
 
 def _broken(table: Engine, declared: Dictionary) -> tuple[str, ...]:
-    from hubbub.dictionary.holding import broken, held_keys, held_specs
+    from hubbub.dictionary.table_check import broken, held_keys, held_specs
     from hubbub.engines.duckdb.inspection import inspect_cells
     from hubbub.engines.sql.sql_engine import SqlEngine
 

@@ -11,15 +11,14 @@ promise, and ``designs`` puts them together. Nothing is read but public counts a
 17
 """
 
+from hubbub.plan.calculators import Number as Number
+from hubbub.plan.calculators import ask as ask
 from hubbub.plan.coarsening import Coarsening as Coarsening
 from hubbub.plan.coarsening import Coarsenings as Coarsenings
 from hubbub.plan.coarsening import coarsenings as coarsenings
 from hubbub.plan.designs import Design as Design
-from hubbub.plan.facts import facts as facts
-from hubbub.plan.noises import Noises as Noises
-from hubbub.plan.noises import noises as noises
-from hubbub.plan.one_number import Number as Number
-from hubbub.plan.one_number import ask as ask
+from hubbub.plan.noise_comparison import Noises as Noises
+from hubbub.plan.noise_comparison import noises as noises
 from hubbub.plan.planned import Planned as Planned
 from hubbub.plan.planned import release as release
 from hubbub.plan.refinements import Refinement as Refinement
@@ -29,3 +28,4 @@ from hubbub.plan.series import SeriesPlan as SeriesPlan
 from hubbub.plan.series import series as series
 from hubbub.plan.sums import PlannedSums as PlannedSums
 from hubbub.plan.sums import sums as sums
+from hubbub.plan.table_facts import facts as facts

@@ -15,7 +15,7 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import dry_runs
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
-from hubbub.private_sql.asking import prepare
+from hubbub.private_sql.execution import prepare
 from hubbub.project.joint_planning import joint_releases
 from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready

@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
-from hubbub.certificate.for_a_person import OTHERS, guess
+from hubbub.certificate.plain_meaning import OTHERS, guess
 from hubbub.charts.language import current_language, kept_english, localized, translate
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first

@@ -64,7 +64,7 @@ def serve(
     sys.path[:] = child_process.safe_path()  # pages are loaded when they are asked for, and never from among the tables
     path = Path(folder)
     if example:
-        from hubbub.studio.example import put
+        from hubbub.studio.example_data import put
 
         path.mkdir(parents=True, exist_ok=True)
         put(path)

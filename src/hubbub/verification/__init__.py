@@ -39,7 +39,7 @@ from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
 from hubbub.serialization.published_files import FileMissing, Files, read_batches
 from hubbub.tables.cell_format import Missing
-from hubbub.verification.comparing import difference
+from hubbub.verification.comparison import difference
 from hubbub.verification.promises import check_promises
 from hubbub.verification.verdict import Failed, Notes, Verdict, printable
 

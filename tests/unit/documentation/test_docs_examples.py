@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.demo import addresses, gossip, millbrook
+from hubbub.demo import addresses, friend_attack, millbrook
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -52,7 +52,7 @@ def after_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
     millbrook.publish(tmp_path / "hubbub-demo")
-    gossip.write(tmp_path / "hubbub-demo")
+    friend_attack.write(tmp_path / "hubbub-demo")
     addresses.write(tmp_path / "hubbub-demo")
     return tmp_path
 

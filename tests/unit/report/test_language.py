@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import hubbub
-from hubbub.certificate import explanation, for_a_person
+from hubbub.certificate import explanation, plain_meaning
 from hubbub.charts.language import CATALOGUES, LANGUAGES, in_language, localized, translate, word
 from hubbub.errors import WrongUse
 from hubbub.report import report
@@ -31,7 +31,7 @@ WORDS = {  # which tables and charts have, and nobody says by name
 def sentences() -> set[str]:
     """Every text that is said, as it stands in the code or in a constant of its module."""
     found = set()
-    for folder, pattern in (("report", "*.py"), ("charts", "*.py"), ("certificate", "for_a_person.py")):
+    for folder, pattern in (("report", "*.py"), ("charts", "*.py"), ("certificate", "plain_meaning.py")):
         for file in (SOURCE / folder).glob(pattern):
             tree = ast.parse(file.read_text(encoding="utf-8"))
             texts = {
@@ -52,9 +52,9 @@ def sentences() -> set[str]:
                     found.add(str(first.value))
                 elif isinstance(first, ast.Name) and first.id in texts:
                     found.add(texts[first.id])
-                elif isinstance(first, ast.Name) and isinstance(getattr(for_a_person, first.id, None), str):
-                    found.add(getattr(for_a_person, first.id))
-    return found | {NOT_DRAWN, for_a_person._PRESENT, for_a_person._ROW, for_a_person._REPLACED}
+                elif isinstance(first, ast.Name) and isinstance(getattr(plain_meaning, first.id, None), str):
+                    found.add(getattr(plain_meaning, first.id))
+    return found | {NOT_DRAWN, plain_meaning._PRESENT, plain_meaning._ROW, plain_meaning._REPLACED}
 
 
 def values(template: str) -> set[str]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import hubbub
-from hubbub.certificate.for_a_person import right_at_most
+from hubbub.certificate.plain_meaning import right_at_most
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY
 from hubbub.report import report

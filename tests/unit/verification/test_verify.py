@@ -17,7 +17,7 @@ from hubbub.ledger import key
 from hubbub.protocol.result import Sheet
 from hubbub.serialization.canonical import canonical
 from hubbub.verification import verify
-from hubbub.verification.comparing import difference
+from hubbub.verification.comparison import difference
 from tests.fresh import unsigned
 from tests.unit.shared.forged import BASE, wrong
 from tests.unit.shared.histogram_requests import WORDS

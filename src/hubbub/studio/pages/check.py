@@ -20,10 +20,10 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import LARGEST
 from hubbub.studio.app_state import AppState, app_state_of, key_of, whose
 from hubbub.studio.ballots import EXAMPLE, read_again
+from hubbub.studio.derivation_tree import Step, tree
 from hubbub.studio.folder import RECORD
 from hubbub.studio.forms.live_preview import PromiseText, text_of_promise
 from hubbub.studio.rendering import drawing, page, trouble
-from hubbub.studio.tree import Step, tree
 from hubbub.verification import Checked
 from hubbub.verification.counts import CountChecked
 

@@ -24,7 +24,7 @@ from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
 from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.drafts import FLEETING, query_of
-from hubbub.studio.example import FILLED, TABLE, put
+from hubbub.studio.example_data import FILLED, TABLE, put
 from hubbub.studio.folder import TABLES, free_name
 from hubbub.studio.forms import bins, guided, typed
 from hubbub.studio.forms.fields import NAMED, OPENING, READING, TABLE_MORE, Field, fields, label_of

@@ -32,11 +32,11 @@ from hubbub.voting.guarantees.strategyproofness import (
     strategyproofness,
 )
 from hubbub.voting.protocol import Lottery, Rule
+from hubbub.voting.recognition import check_voted
 from hubbub.voting.result import Draw, Result, Round
 from hubbub.voting.rules.punishing import Mix
 from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.star import Star
-from hubbub.voting.understood import check_voted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

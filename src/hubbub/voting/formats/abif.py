@@ -24,7 +24,7 @@ from hubbub.voting.ballots import checked_candidates
 from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.formats.labels import Meanings, meanings
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
-from hubbub.voting.understood import check_names
+from hubbub.voting.recognition import check_names
 
 _BALLOT: Final = re.compile(r"(\d[\d,.]*)\s*[:*]\s*(.*)")
 _MEANS: Final = re.compile(r"=\s*([^:\s]+)\s*:\s*\[(.*)\]\s*")

@@ -53,7 +53,7 @@ from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, 
 from hubbub.voting.formats.plain_rankings import plain_rankings
 from hubbub.voting.formats.rated_cells import rated_ballots
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
-from hubbub.voting.understood import (
+from hubbub.voting.recognition import (
     check_grid,
     check_names,
     check_rank_columns,

@@ -31,7 +31,7 @@ from hubbub.voting.formats.labels import abstaining, label_names, near_equal
 from hubbub.voting.formats.reading import Reading, overvoted, settled
 from hubbub.voting.formats.vendors import contest as vendors_contest
 from hubbub.voting.formats.vendors.sheet_rows import sheet_text
-from hubbub.voting.understood import check_rankings, check_voted
+from hubbub.voting.recognition import check_rankings, check_voted
 
 FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv", "xlsx", *vendors_contest.KINDS)
 _TABLES: Final = ("csv", "xlsx", *vendors_contest.KINDS)  # which may hold several contests

@@ -15,7 +15,7 @@ from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.formats.coded_rows import Coded
 from hubbub.voting.formats.csv_columns import Columns
 from hubbub.voting.formats.reading import Reading
-from hubbub.voting.understood import check_names
+from hubbub.voting.recognition import check_names
 
 _SCORE: Final = re.compile(r"(\d{1,4})(?:\.0+)?", re.ASCII)
 _YES: Final = ("1", "x", "yes", "y", "true", "approve", "approved", "\u2713", "\u2714")

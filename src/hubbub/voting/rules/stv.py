@@ -28,13 +28,13 @@ from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
+from hubbub.voting.recognition import check_voted
 from hubbub.voting.rules.stv_result import Moved, Seats
 from hubbub.voting.rules.transfers.ers97 import ERS97
 from hubbub.voting.rules.transfers.keep_values import MEEK, WARREN
 from hubbub.voting.rules.transfers.parcels import ACT, NORTHERN_IRELAND, SENATE, TASMANIA, integer_quota
 from hubbub.voting.rules.transfers.random_transfer import CAMBRIDGE, IRELAND, MALTA
 from hubbub.voting.rules.transfers.shared import Outcome, SeatCount
-from hubbub.voting.understood import check_voted
 
 
 class TransferRules(Protocol):

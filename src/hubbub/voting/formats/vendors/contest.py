@@ -21,7 +21,7 @@ from hubbub.voting.formats.vendors.cdf import cdf_directory, read_cdf
 from hubbub.voting.formats.vendors.dominion_json import dominion_directory, read_dominion
 from hubbub.voting.formats.vendors.hart import hart_directory, read_hart
 from hubbub.voting.formats.vendors.rctab_config import Source
-from hubbub.voting.understood import check_names
+from hubbub.voting.recognition import check_names
 
 KINDS: Final = ("dominion", "hart", "cdf")
 

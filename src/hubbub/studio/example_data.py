@@ -33,9 +33,9 @@ def put(folder: Path) -> None:
     """Write the town's table and its network of friends, unless they are there."""
     import pyarrow.parquet as parquet
 
-    from hubbub.demo import gossip, millbrook
+    from hubbub.demo import friend_attack, millbrook
 
     if not (folder / TABLE).exists():
         parquet.write_table(millbrook.people(), folder / TABLE)
     if not (folder / LINKS).exists():
-        gossip.write(folder)
+        friend_attack.write(folder)
