@@ -283,4 +283,34 @@ EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {
         "squares, terms = cells * way._squares(t, since), cells * (t + 1)",
         "1 becomes 2",
     ): "one term more in a bound that grows with them",
+    (
+        "guarantees/accountant/gaussian.py",
+        "return self.rate * Fraction(math.isqrt(math.ceil(10**12 * self.moved / self.s2)), 10**6)",
+        "6 becomes 7",
+    ): "a width by which a step of the law is chosen, and every step is right",
+    (
+        "channels/papers/staircase.py",
+        "return sorted(count for count in narrowest if room.has(self, count, count - 1))",
+        "- becomes +",
+    ): "about how much work the two laws are",
+    (
+        "channels/papers/staircase.py",
+        "step = 1 if isinstance(rate, Infinite) else max(math.ceil(1 / rate), 1)",
+        "1 becomes 2",
+    ): "how far the look goes at a time; the smallest is found between two of its steps",
+    (
+        "sampling/paper.py",
+        "low, high = high, 2 * high",
+        "2 becomes 3",
+    ): "the upper end of a bracket, which is then halved",
+    (
+        "noise/gaussian.py",
+        "few = parameter > _NARROW and size * size < 16 * parameter  # fewer than the cells that a table would have",
+        "> becomes >=",
+    ): "the table and the rejection both draw exactly this law",
+    (
+        "noise/rare.py",
+        "gaps = _gaps(tables, min(int(p * left + 6 * sqrt(p * left)) + _SPARE, _ROUND), source)",
+        "+ becomes -",
+    ): "how many gaps are drawn at a time; more follow until the trials end",
 }

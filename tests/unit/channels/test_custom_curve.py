@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from flint import arb
 
-from hubbub.channels.custom_curve import THEOREM, own_delta_at, own_epsilon_at
+from hubbub.channels.custom_curve import THEOREM, _Scan, own_delta_at, own_epsilon_at
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.numeric.exact import INFINITY, ball, exp, lower, upper
 from hubbub.sampling.amplification import delta_at, epsilon_at, noisy_below
 
@@ -103,3 +105,20 @@ def test_the_edges_are_the_theorems() -> None:
     large = own_delta_at(100_000, "0.5", "0.1", "0.2", tagged=False)  # too many classes to look at
     assert large.theorem != THEOREM
     assert large.delta == delta_at(noisy_below(100_000, "0.5", "0.1"), "0.2").delta
+
+
+def test_elsewhere_is_a_bound_for_every_class_size_but_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    right = _Scan.values
+
+    def values(self: _Scan, *given: Any) -> Any:
+        found = right(self, *given)
+        seen.extend(float(each) for way in found for each in way)
+        return found
+
+    monkeypatch.setattr(_Scan, "values", values)
+    found = _Scan(NoisyBelow(3, 1, False), Fraction(1, 10), Fraction(1, 10), Fraction(1, 20)).run(200, 1.0)
+    assert found is not None
+    worst, second, *_ = sorted(seen, reverse=True)
+    assert found.here == worst
+    assert second <= found.elsewhere < 1

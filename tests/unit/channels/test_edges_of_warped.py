@@ -53,3 +53,11 @@ def test_a_number_that_tells_nothing_leaves_every_count_open() -> None:
 def test_a_slope_is_parted_where_it_goes_past_the_cut(lo: int, cut: int, first: tuple[int, int]) -> None:
     channel = Warped(read("slope:0.01").curve)
     assert next(channel._segments(lo, 20, cut)) == first
+
+
+def test_what_is_certain_is_one_value() -> None:
+    nothing, steps = Warped(read("1:0").curve), Warped(read("1:0.5,5:inf").curve)
+    assert [(block.lo, block.hi) for block in nothing.law(3).blocks] == [(0, 0)]
+    assert [(block.lo, block.hi) for block in steps.law(7).blocks] == [(7, 7)]
+    curves = ("1:0", "1:0,5:inf", "1:0.5,5:inf", "slope:0.01")
+    assert [Warped(read(curve).curve).certain for curve in curves] == [True, True, False, False]

@@ -12,6 +12,7 @@ from hubbub.channels import custom_curve
 from hubbub.channels.custom_curve import _Scan
 from hubbub.channels.divergence import _largest_on
 from hubbub.channels.law import Block, Weight, _total_within
+from hubbub.channels.mechanisms.added_noise import Partial
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 
 
@@ -55,3 +56,9 @@ def test_the_bound_for_larger_classes_is_raised_by_what_rounding_may_take(monkey
     row[5] = 1.0
     without, with_ = (scan.beyond(row, lost, 10**4, 1.0) for lost in (0.0, 0.5))
     assert with_ - without == pytest.approx(1.04 * scan.own * 0.5)
+
+
+def test_the_mass_of_a_part_is_that_of_its_table_and_of_its_blocks() -> None:
+    block = Block(5, 5, Weight(("one",), arb(1) / 8), Fraction(0))
+    assert Partial((block,), masses=(arb(1) / 4, arb(1) / 2)).total() == arb(7) / 8
+    assert Partial(()).total() == 0

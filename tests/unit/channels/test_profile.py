@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ from hubbub.channels.protocol import Proof
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.numeric.exact import ball, exp
+from hubbub.runtime.frozen import dataclass
 
 REACH = 60
 

@@ -166,3 +166,14 @@ def test_distributional_refuses_what_it_cannot_start_from() -> None:
         distributional(stated(OutlierPrivacy(curve=flat(HALF))), sample, at_delta="1e-6")
     with pytest.raises(WrongUse, match="promises nothing"):
         distributional(stated(SimpleOutlier(k=5, epsilon=HALF)), sample, at_delta=1)
+
+
+def test_bins_that_blend_exactly_help_only_without_a_delta() -> None:
+    def reached(delta: Fraction, *, bins: bool) -> float:
+        premise = stated(CrowdBlending(k=20, epsilon=HALF, delta=delta))
+        step = distributional(premise, BernoulliSample(p=TENTH), at_delta="1e-6", bins=bins)
+        assert isinstance(step.conclusion, DistributionalPrivacy)
+        return float(step.conclusion.epsilon)  # type: ignore[arg-type]
+
+    assert reached(Fraction(0), bins=True) < 0.8 * reached(Fraction(0), bins=False)
+    assert reached(MILLIONTH / 1000, bins=True) == reached(MILLIONTH / 1000, bins=False)

@@ -87,3 +87,16 @@ def test_few_counts_are_looked_at(t: int, epsilon: str, factor: str, monkeypatch
     _smallest_factor.cache_clear()
     Lecture.with_delta(t, 20_000, epsilon, "1e-6")
     assert len(looked) <= 1000  # of 3 * 19,000 and more
+
+
+def test_a_factor_is_certified_at_every_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, asked = Lecture.checked(5, 12, "0.2", "1"), list[int]()
+
+    def no_bound(self: Lecture, count: int, factor: Fraction) -> arb:
+        asked.append(count)
+        return arb(2)
+
+    monkeypatch.setattr(Lecture, "delta_up_to", no_bound)
+    factor = _smallest_factor.__wrapped__(base, Fraction(1, 100))
+    assert asked == list(range(base.boundary - 1, 0, -1))
+    assert max(at_every_count(base, factor)) <= Fraction(1, 100)
