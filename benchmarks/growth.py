@@ -166,8 +166,8 @@ def section(found: dict[str, list[tuple[float, float]]], where: str) -> str:
 
 def write(found: dict[str, list[tuple[float, float]]], where: str) -> None:
     """Put chart and table into the page, between its marks."""
-    said = {"x": "size", "y": "seconds of CPU", "log": True, "log_across": True}
-    lines_chart({"": found}, **said, marks=True).save(CHART)
+    lines = lines_chart({"": found}, x="size", y="seconds of CPU", log=True, log_across=True, marks=True)
+    lines.save(CHART)
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(figures.replaced(page, NAME, section(found, where)), encoding="utf-8")
 

@@ -30,12 +30,14 @@ def floats(values: Sequence[float | None]) -> pa.Array:
 def texts(labels: Sequence[str | None]) -> pa.Array:
     """Texts, null where None."""
     known = np.array([label is not None for label in labels], dtype=bool)
-    parts = [(label or "").encode() for label in labels]
-    ends = np.cumsum([0, *map(len, parts)])
+    parts = [label or "" for label in labels]
+    data = "".join(parts).encode()
+    lengths = map(len, parts) if len(data) == sum(map(len, parts)) else (len(part.encode()) for part in parts)
+    ends = np.cumsum([0, *lengths])
     kind = pa.string() if ends[-1] < 2**31 else pa.large_string()
     offsets = ends.astype(np.int32 if kind == pa.string() else np.int64)
     bits = None if known.all() else _bits(known)
-    return pa.Array.from_buffers(kind, len(parts), [bits, pa.py_buffer(offsets), pa.py_buffer(b"".join(parts))])
+    return pa.Array.from_buffers(kind, len(parts), [bits, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def labelled(which: NDArray[Any], labels: Sequence[str | None]) -> pa.DictionaryArray:

@@ -42,7 +42,8 @@ def _text(value: Any, line: str) -> str:
         return _listed([f"{_quoted(key)}: {_text(each, inner)}" for key, each in sorted(value.items())], "{}", line)
     if isinstance(value, list | tuple):
         inner = line + " "
-        return _listed([_text(each, inner) for each in value], "[]", line)
+        texts = set(map(type, value)) == {str}  # a long list of labels, as a rule
+        return _listed([*map(_quoted, value)] if texts else [_text(each, inner) for each in value], "[]", line)
     raise TypeError(f"{type(value).__name__} has no exact JSON")
 
 

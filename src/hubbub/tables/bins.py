@@ -110,13 +110,14 @@ class Steps:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(f"[{a},{b})" for a, b in pairwise(self._texts()))
+        texts = list(self._texts())
+        return tuple(map("[{},{})".format, texts, texts[1:]))
 
     def _texts(self) -> Iterator[str]:
         """The edges as text. Whole numbers, as most are, need no fractions: a range may have 100,000 of them."""
         if self.low.denominator == self.width.denominator == 1:
             low, width = int(self.low), int(self.width)
-            return (str(low + i * width) for i in range(self.steps + 1))
+            return map(str, range(low, low + self.steps * width + 1, width))
         return map(to_text, self.edges)
 
     def __len__(self) -> int:
