@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from hubbub.engines.column import Column, column
+from hubbub.engines.duckdb.array_sql import BITS
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.scratch import Scratch
 from hubbub.engines.query import NAMES_ONLY, is_query
@@ -95,6 +96,7 @@ def private_connection() -> tuple[duckdb.DuckDBPyConnection, Scratch]:
     )
     weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(f"SET perfect_ht_threshold = {BITS}")
     return connection, scratch
 
 

@@ -8,11 +8,14 @@ them apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers as largest_remainders
+from hubbub.engines.duckdb.array_sql import MOST_NUMBERS, NUMBERED, small_parts, with_bins
 from hubbub.engines.duckdb.bin_sql import code_where
 from hubbub.engines.duckdb.cell_sql import identifier, number
 from hubbub.engines.duckdb.condition_sql import holds, unreadable_leaves
@@ -74,17 +77,23 @@ def measured_query(
     if isinstance(measure, Measure):
         column = columns[measure.column]
         people, (x,) = with_steps([measure], columns, people, kept=apart)
-        if apart or question.by_value or weight is not ROW or column.kind not in (ColumnType.FLOAT, ColumnType.TEXT):
+        if apart or question.by_value or weight is not ROW or column.kind is ColumnType.DECIMAL:
             tests.append(present(measure, column, x))
-        else:  # a condition on what was worked out is dearer
+        else:  # a condition is dearer
             many = f"count({twice(measure, column, x)})"
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
+    dense = _few_and_dense(question, axes) if question.by_value and not apart else None
+    small = None if measure is None or dense is not None else small_parts(axes, columns)
     if not apart:
         for i, axis in enumerate(axes):
-            if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
+            if small is None and _is_dense(axis):
                 parts[i], condition = code_where(axis, columns[axis.column])
                 conditions.append(f"({condition})")
         conditions += tests
+    if dense is not None and measure is not None:
+        codes = list(zip(dense, parts, strict=True))
+        return _numbered(measure, codes, columns, x, f"{people}{_where(conditions)}", many), []
+    parts = small or parts
     flagged = apart and bool(tests)
     groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
     groups += [named(parts)] if parts else []
@@ -99,8 +108,8 @@ def measured_query(
         bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
         numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
         carried.append("bad")
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"
+    inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{_where(conditions)} GROUP BY ALL"
+    inner = inner if small is None else with_bins(axes, columns, inner)
     bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if flagged else [])]))
     most = measure.steps if isinstance(measure, Measure) else 1
     number_ = "code" if measure is None or not question.by_value else f"code * {most + 1} + x"
@@ -115,6 +124,44 @@ def measured_query(
     if measure is not None and not question.by_value:
         sums.append("CAST(CAST(coalesce(sum(s), 0) AS HUGEINT) AS VARCHAR) AS total")
     return f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE {BINNED} GROUP BY {keys}{order(axes)}", parameters
+
+
+def _where(conditions: Sequence[str]) -> str:
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def _is_dense(axis: Countable) -> TypeGuard[Edges | Steps | Dates]:
+    """Whether everybody in a bin has a number by a formula, and whoever has none is left out."""
+    return isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other
+
+
+def _few_and_dense(question: CountQuery, axes: Sequence[Countable]) -> list[Edges | Steps | Dates] | None:
+    """The axes, where bins and values together are few enough for an array."""
+    most = question.measure.steps if isinstance(question.measure, Measure) else 1
+    dense = [axis for axis in axes if _is_dense(axis)]
+    few = len(dense) == len(axes) and prod(map(len, dense)) * (most + 1) <= MOST_NUMBERS
+    return dense if few else None
+
+
+def _numbered(
+    measure: Measure | Condition,
+    codes: Sequence[tuple[Edges | Steps | Dates, str]],
+    columns: Columns,
+    x: str,
+    people: str,
+    many: str,
+) -> str:
+    """How many people have each value in each bin, which are one number for both."""
+    number_ = "0"
+    for axis, part in codes:
+        number_ = f"({number_} * {len(axis)} + CAST({part} AS DOUBLE))"
+    if isinstance(measure, Measure):
+        most, counted = measure.steps, f"({twice(measure, columns[measure.column], x)} + {measure.steps}) / 2"
+    else:
+        most, counted = 1, value_of(measure, columns, x)
+    key = f"CAST({number_} * {most + 1} + {counted} AS {NUMBERED})"
+    groups = f"SELECT {key} AS g, CAST({many} AS BIGINT) AS n FROM {people} GROUP BY ALL"
+    return f"SELECT CAST(g AS BIGINT) AS code, n AS people FROM ({groups}) WHERE n > 0"
 
 
 def answer(table: pa.Table, question: CountQuery, *, reports_unreadable: bool) -> tuple[ExactCounts, int, int]:

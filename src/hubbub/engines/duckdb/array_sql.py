@@ -1,0 +1,65 @@
+"""Groups of few bits, which DuckDB counts in an array and not by hashing.
+
+It does so where the type alone says that there are few groups: one of 8 or 16 bits, or two of 8, of which nothing that a
+file says of its values is believed. So an integer column is grouped by itself, cast to the smallest type that holds its
+bins, which leaves out nearly nobody and needs no condition; the bin of each value is found among the groups. Values
+that are counted with their bins are one number with these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb.bin_sql import code, ends
+from hubbub.engines.duckdb.cell_sql import identifier, unknown
+from hubbub.tables.bins import Countable, Edges, Steps
+from hubbub.tables.schema import ColumnType
+
+BITS: Final = 17
+"""That DuckDB may number groups with: those of 16, and a group for NULL."""
+
+NUMBERED: Final = "USMALLINT"
+MOST_NUMBERS: Final = 1 << 16
+
+_TYPES: Final = {
+    "UTINYINT": (0, 1 << 8),
+    "TINYINT": (-1 << 7, 1 << 7),
+    "USMALLINT": (0, MOST_NUMBERS),
+    "SMALLINT": (-1 << 15, 1 << 15),
+}
+
+
+def small_parts(axes: Sequence[Countable], columns: Mapping[str, Column]) -> list[str] | None:
+    """One SQL expression for each axis, of few bits together: the value of which the bin is known, NULL for many that
+    have none. None where some axis has no such expression."""
+    found = [_small_type(axis, columns[axis.column]) for axis in axes]
+    types = [each for each in found if each is not None]
+    sizes = (_TYPES[each][1] - _TYPES[each][0] for each in types)
+    if not types or len(types) < len(found) or prod(sizes) > MOST_NUMBERS:
+        return None
+    cells = (unknown(identifier(axis.column)) for axis in axes)
+    return [f"TRY_CAST({cell} AS {small})" for cell, small in zip(cells, types, strict=True)]
+
+
+def with_bins(axes: Sequence[Countable], columns: Mapping[str, Column], groups: str) -> str:
+    """The groups (g0, g1, ...) of such values, with the number of its bin in the place of each, or -1."""
+    for i, axis in enumerate(axes):
+        column = columns[axis.column]
+        assert isinstance(axis, Edges | Steps) and column.number is not None
+        groups = f"SELECT * REPLACE (CAST(g{i} AS {column.number.type}) AS g{i}) FROM ({groups})"
+        groups = f"SELECT * REPLACE ({code(axis, replace(column, name=f'g{i}'))} AS g{i}) FROM ({groups})"
+    return groups
+
+
+def _small_type(axis: Countable, column: Column) -> str | None:
+    """The smallest type that holds every value with a bin, where missing and other values have none."""
+    if not isinstance(axis, Edges | Steps) or axis.null or axis.other or column.kind is not ColumnType.INTEGER:
+        return None
+    low, high = ends(axis)
+    if low is None or high is None:
+        return None
+    return next((name for name, (least, stop) in _TYPES.items() if least <= low and high <= stop), None)

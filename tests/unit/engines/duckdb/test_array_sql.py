@@ -1,0 +1,131 @@
+"""Groups that are counted in an array are those of plain Python, whatever the numbers are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from math import floor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hubbub.engines.duckdb.array_sql import MOST_NUMBERS, small_parts
+from hubbub.engines.duckdb.connection import private_connection
+from hubbub.engines.files.files import open_file
+from hubbub.noise.source import ScriptedSource
+from hubbub.tables.bins import parse
+from hubbub.tables.bounded_column import measured
+from hubbub.tables.condition import parse as condition
+from hubbub.tables.engine import CountQuery
+from hubbub.tables.schema import bind_axes
+
+EDGES = [-(1 << 31), -(1 << 15) - 1, -129, -128, -100, -1, 0, 1, 17, 18, 49, 50, 99, 127, 128, 199, 200, 255, 256, 999]
+NUMBERS = [*EDGES, 1000, 40_000, 65_535, 65_536, (1 << 31) - 1, None]
+PAY = [None, -5, 0, 3, 7, 10, 250]
+PEOPLE = list(product(NUMBERS, PAY))
+AXES = {
+    "a:0..50:1": range(0, 51, 1),
+    "a:0..200:5": range(0, 201, 5),
+    "a:-100..100:1": range(-100, 101),
+    "a:0..1000:1": range(1001),
+    "a:-1000..1000:10": range(-1000, 1001, 10),
+    "a:[0,18,50,200)": [0, 18, 50, 200],
+    "a:0..60000:1000": range(0, 60_001, 1000),
+    "a:0..70000:1000": range(0, 70_001, 1000),
+}
+
+
+@pytest.fixture(params=[pa.int32(), pa.int64()])
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    columns = [pa.array([row[0] for row in PEOPLE], request.param), pa.array([row[1] for row in PEOPLE], pa.int32())]
+    pq.write_table(pa.table(columns, names=["a", "pay"]), tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+def bin_of(edges: list[int], value: int | None) -> int | None:
+    inside = value is not None and edges[0] <= value < edges[-1]
+    return sum(edge <= value for edge in edges) - 1 if inside and value is not None else None
+
+
+def step_of(pay: int) -> int:
+    return floor((min(max(pay, 0), 10) + 1) / 2)
+
+
+@pytest.mark.parametrize("text", AXES)
+def test_sums_shares_and_values_by_bin_are_those_of_plain_python(place: Path, text: str) -> None:
+    edges, engine = list(AXES[text]), open_file(place)
+    axes = bind_axes((parse(text),), engine.columns())
+    measure, rule = measured("pay:0..10:2"), condition("pay >= 7")
+    people, sums, values, met = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
+    everybody: Counter[int] = Counter()
+    for a, pay in PEOPLE:
+        code = bin_of(edges, a)
+        everybody[-1 if code is None else code] += 1
+        if code is not None:
+            met[code] += pay is not None and pay >= 7
+        if code is not None and pay is not None:
+            people[code] += 1
+            sums[code] += step_of(pay)
+            values[code * 6 + step_of(pay)] += 1
+
+    def asked(**words: object) -> tuple[dict[int, int], dict[int, int]]:
+        found = engine.count(CountQuery(axes=axes, **words), ScriptedSource())  # type: ignore[arg-type]
+        codes = found.codes.tolist()
+        return dict(zip(codes, found.counts.tolist(), strict=True)), dict(zip(codes, found.sums or (), strict=False))
+
+    assert asked(measure=measure) == (people, sums)
+    assert asked(measure=measure, by_value=True)[0] == values
+    assert asked(measure=measure, where=condition("pay <= 3"))[0] == {code: many // 2 for code, many in people.items()}
+    everyone, shares = asked(measure=rule, everybody=True)
+    assert everyone == everybody
+    assert {code: many for code, many in shares.items() if code >= 0} == met
+    told = asked(measure=measure, by_value=True, everybody=True)[0]
+    assert told.pop(-1) == len(PEOPLE) - sum(values.values())
+    assert told == values
+
+
+def test_two_columns_in_an_array_are_those_of_plain_python(tmp_path: Path) -> None:
+    rows = list(product([*EDGES, None], [*EDGES, None]))
+    pq.write_table(
+        pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows], "pay": [1] * len(rows)}), tmp_path / "p.parquet"
+    )
+    engine = open_file(tmp_path / "p.parquet")
+    axes = bind_axes((parse("a:0..100:1"), parse("b:-20..20:10")), engine.columns())
+    right: Counter[int] = Counter()
+    for a, b in rows:
+        one, other = bin_of(list(range(101)), a), bin_of(list(range(-20, 21, 10)), b)
+        if one is not None and other is not None:
+            right[one * 4 + other] += 1
+    for by_value in (False, True):
+        found = engine.count(CountQuery(axes=axes, measure=measured("pay:0..1:1"), by_value=by_value), ScriptedSource())
+        codes = [code // 2 if by_value else code for code in found.codes.tolist()]
+        assert dict(zip(codes, found.counts.tolist(), strict=True)) == right
+
+
+def test_what_is_grouped_by_its_values_has_few_of_them(place: Path) -> None:
+    """However many values a column has: never more groups than an array has places."""
+    engine = open_file(place)
+    columns = engine._columns
+    for texts, few in (
+        (["a:0..50:1"], True),
+        (["a:0..60000:1"], True),
+        (["a:0..70000:1"], False),
+        (["a:0..50:1", "pay:0..10:1"], True),
+        (["a:0..1000:1", "pay:0..10:1"], False),
+        (["a:0..50:1,null"], False),
+    ):
+        axes = bind_axes(tuple(map(parse, texts)), engine.columns())
+        assert (small_parts(axes, columns) is not None) == few, texts
+    assert MOST_NUMBERS == 1 << 16
+
+
+def test_duckdb_counts_them_in_an_array() -> None:
+    """The names of DuckDB's plans: if they change, so may what is fast."""
+    connection, _ = private_connection()
+    connection.execute("CREATE TABLE t AS SELECT range AS a FROM range(1000)")
+    for small, in_array in (("USMALLINT", True), ("BIGINT", False)):
+        sql = f"EXPLAIN SELECT TRY_CAST(TRY(a) AS {small}) AS g, count(*) FROM t GROUP BY ALL"
+        plan = connection.execute(sql).fetchall()[0][1]
+        assert ("Perfect Hash" in plan) == in_array, plan
