@@ -147,20 +147,18 @@ class UnderCap:
     own_delta: Fraction | None = None
 
     def at(self, cap: Fraction, delta: Fraction) -> Total:
-        """The total under such a cap on epsilon and delta; none where the delta leaves no room for it.
+        """The total under such a cap on epsilon, at this delta of the filter.
 
-        Guarantee: a tenth of the delta is left to the deltas of the releases, and :data:`ADAPTIVE_DELTA` of it to fully
-        adaptive composition, which may admit releases too; the rest is that of the filter.
+        Guarantee: that of a privacy filter which fully adaptive composition, at :data:`ADAPTIVE_DELTA`, may overrule.
         """
-        own = delta * Fraction(9, 10) - ADAPTIVE_DELTA
-        if not self.steps or own <= 0:
+        if not self.steps or delta <= 0:
             return Total(why="there is no room for it at that delta")
         found = advanced_composition.differential_under_cap(
             *self.steps,
             grown=self.grown,
             basic=self.basic,
             cap=cap,
-            at_delta=own,
+            at_delta=delta,
             more_delta=ADAPTIVE_DELTA,
             own_delta=self.own_delta,
         )

@@ -27,7 +27,19 @@ from hubbub.ledger.admission import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CREATED, Entry, Page
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, KEY, PART_OF, PEOPLE, PERIOD, POLICY, RESERVED, fold
+from hubbub.ledger.records import (
+    ABANDONED,
+    COMMITTED,
+    DERIVED,
+    KEY,
+    PART_OF,
+    PEOPLE,
+    PERIOD,
+    POLICY,
+    RESERVED,
+    charge_of,
+    fold,
+)
 from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
 from hubbub.ledger.running import Running, check_totals
@@ -99,7 +111,7 @@ class Ledger:
             before = Running(page, name)
             new = Entered(number=before.total.reserved + 1, charge=charge)
             totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
-            policy = _policy(page, name, parent)
+            policy = _policy(page, name, parent, charge)
             policy.check(totals_after if policy.per is None else _in_window(page, name, new, policy), name)
             self._known_key(page)  # what cannot be signed is not drawn
             body = {"nonce": nonce, "charge": plain(charge), "source": sources.source_json(source), "secret": secret}
@@ -451,14 +463,17 @@ def _check_parts(page: Page, name: str, parent: str | None) -> None:
         )
 
 
-def _policy(page: Page, name: str, parent: str | None = None) -> Policy:
+def _policy(page: Page, name: str, parent: str | None = None, new: Charge | None = None) -> Policy:
+    """The policy of a dataset, or of what it is a period of; `new` is the first release if there was none before."""
     own = page.latest(name, POLICY)
     entry = own or (None if parent is None else page.latest(parent, POLICY))
     if entry is None:
         return Policy()
-    first = None if own is None else min((each.number for each in page.of(name, RESERVED)), default=None)
-    before_all = own is not None and (first is None or own.number < first)
-    return replace(restored(Policy, entry.body["policy"]), before_all=before_all)
+    policy: Policy = replace(restored(Policy, entry.body["policy"]), before_all=False)
+    first = page.earliest(name, RESERVED)
+    if own is None or (first is not None and first.number < own.number):
+        return policy
+    return replace(policy, before_all=True).begun_with(new if first is None else charge_of(first))
 
 
 def _in_window(page: Page, name: str, new: Entered, policy: Policy) -> Totals:

@@ -133,6 +133,10 @@ class Page:
         found = [self._one("WHERE dataset = ? AND kind = ? ORDER BY number DESC LIMIT 1", dataset, k) for k in kinds]
         return max((entry for entry in found if entry is not None), key=lambda entry: entry.number, default=None)
 
+    def earliest(self, dataset: str, kind: str) -> Entry | None:
+        """The first entry of a dataset of this kind."""
+        return self._one("WHERE dataset = ? AND kind = ? ORDER BY number LIMIT 1", dataset, kind)
+
     def marked(self, mark: str) -> list[tuple[str, str]]:
         """The datasets that have a mark, and with which detail."""
         return self._base.execute("SELECT dataset, detail FROM marks WHERE mark = ?", (mark,)).fetchall()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.aggregates import robust
@@ -17,13 +17,16 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.people import Whose
-from hubbub.ledger.admission import Total, Totals
+from hubbub.ledger.admission import ADAPTIVE_DELTA, Total, Totals
+from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, to_text
 from hubbub.numeric.format import short
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 WINDOWS: Final = ("month", "quarter", "year")
+FILTER_SHARE: Final = Fraction(1, 2)
+"""What a privacy filter has of the delta of a policy."""
 
 
 def _window(per: str, moment: str) -> tuple[int, int]:
@@ -51,9 +54,8 @@ class Policy:
     overlap: Fraction | None = None  # the largest share of its people who may be in a dataset of another name
     planned: bool = field(default=False, metadata=UNSAID)
     per: str | None = field(default=None, metadata=UNSAID)  # month, quarter or year: caps count afresh in each
-    before_all: bool = field(
-        default=False, compare=False, metadata=UNSAID
-    )  # set before the first release; by the ledger
+    # set before the first release, whose delta leaves room for a filter; the ledger says so
+    before_all: bool = field(default=False, compare=False, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta", "overlap"):
@@ -73,6 +75,29 @@ class Policy:
     def __bool__(self) -> bool:
         declared = [name for name in self.__slots__ if name not in ("planned", "before_all")]
         return self.planned or any(getattr(self, name) is not None for name in declared)
+
+    def begun_with(self, first: Charge | None) -> Self:
+        """The same after the first release: one whose delta leaves no room ends the filter, for good.
+
+        What is asked for first depends on nothing that was published, so neither does this.
+        """
+        promise, room = (None if first is None else first.differential), self.filter_room
+        fits = first is None or (room is not None and promise is not None and promise.delta <= room)
+        return replace(self, before_all=self.before_all and fits)
+
+    @property
+    def filter_room(self) -> Fraction | None:
+        """What the deltas of all releases may add up to where a privacy filter counts; None where none does.
+
+        Guarantee: whichever releases are chosen on the way, those admitted by the sum or by fully adaptive composition
+        with deltas up to this, and those admitted by the filter, are within the delta of the policy: the three add up
+        to it. (Were more allowed to whoever does without the filter, somebody could take the filter where it gains
+        and the deltas elsewhere, and have both.)
+        """
+        if not self.before_all or self.planned or self.delta is None or self.differential_epsilon is None:
+            return None
+        room = self.delta * (1 - FILTER_SHARE) - ADAPTIVE_DELTA
+        return room if room >= 0 else None
 
     def counts_at(self, moment: str, first: str, last: str) -> bool:
         """Whether what goes on from one moment to another counts at this one; always, where caps are not renewed."""
@@ -106,6 +131,7 @@ class Policy:
                 _within(rate, self.zero_knowledge_rate, "zero-knowledge privacy", "the rate of all samples", dataset)
         if self.delta is not None:
             self._check_delta(totals, self.delta, dataset)
+            self._check_filter_room(totals, dataset)
         if self.crowd is not None:
             crowds = _capped(totals.crowd_blending, "crowd-blending privacy", dataset)
             assert isinstance(crowds, CrowdBlending)
@@ -129,18 +155,36 @@ class Policy:
         before the first release and, of a plan, of the exact law, among those whose delta is within the cap; the sum
         where none is.
         """
-        found = [totals.differential.guarantee]
-        if self.delta is not None and self.differential_epsilon is not None and self.before_all:
-            found.append(totals.under_cap.at(self.differential_epsilon, self.delta).guarantee)
-        if self.delta is not None:
-            found += [totals.adaptive.guarantee, totals.planned.at(self.delta).guarantee if self.planned else None]
-        private = [each for each in found if isinstance(each, DifferentialPrivacy)]
-        within = [each for each in private if self.delta is None or each.delta <= self.delta]
-        return min(within, key=lambda each: each.epsilon, default=private[0] if private else None)
+        offered = self._offered(totals)
+        within = [each for each, most in offered if most is None or each.delta <= most]
+        return min(within, key=lambda each: each.epsilon, default=offered[0][0] if offered else None)
+
+    def _offered(self, totals: Totals) -> list[tuple[DifferentialPrivacy, Fraction | None]]:
+        """What the releases lose together, by each way to add up that the policy admits, and the most delta of each."""
+        found = [(totals.differential.guarantee, self.delta), (totals.adaptive.guarantee, self.delta)]
+        room = self.filter_room
+        if self.delta is None:
+            found = found[:1]
+        elif self.planned:
+            found.append((totals.planned.at(self.delta).guarantee, self.delta))
+        elif room is not None and self.differential_epsilon is not None:
+            filtered = totals.under_cap.at(self.differential_epsilon, self.delta * FILTER_SHARE)
+            found = [(found[0][0], room), (found[1][0], room + ADAPTIVE_DELTA), (filtered.guarantee, self.delta)]
+        return [(each, most) for each, most in found if isinstance(each, DifferentialPrivacy)]
 
     def _check_delta(self, totals: Totals, cap: Fraction, dataset: str) -> None:
         for notion, delta in self.deltas(totals):
             _within(delta, cap, notion, "delta", dataset)
+
+    def _check_filter_room(self, totals: Totals, dataset: str) -> None:
+        room = self.filter_room
+        if room is None or any(most is None or each.delta <= most for each, most in self._offered(totals)):
+            return
+        raise Refused(
+            f"with this release the deltas of {dataset} would add up to more than {_short(room)}: its policy was set before "
+            f"the first release, and keeps half of its delta for many small ones; ask for less, or set the policy again, "
+            "which ends that"
+        )
 
     def deltas(self, totals: Totals) -> Iterator[tuple[str, Fraction]]:
         """The delta of each notion that has one and still holds; of differential privacy as this policy adds it up."""

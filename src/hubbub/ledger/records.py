@@ -135,6 +135,8 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         elif entry.kind == RESERVED:
             release = Entered(number=len(account.records) + 1, charge=charge_of(entry))
             known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
+            if not account.records:
+                account.policy = account.policy.begun_with(release.charge)
             account.records.append(known[body["nonce"]])
             account.part_of = body.get(PART_OF)
         else:

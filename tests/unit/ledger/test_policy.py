@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.request import histogram
-from hubbub.ledger.admission import Entered, Totals, totals
+from hubbub.ledger.admission import ADAPTIVE_DELTA, Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.ledger import Ledger
@@ -198,10 +199,10 @@ def test_a_policy_before_the_first_release_is_a_privacy_filter() -> None:
     assert early is not None
     assert early.epsilon < late.epsilon
     assert early.delta <= MILLIONTH
-    for policy, most in ((first, 40), (CAPS, 30)):
+    for policy, most in ((first, 39), (CAPS, 30)):
         policy.check(together(*[SMALL] * most), "town")
         exceeds(policy, together(*[SMALL] * (most + 1)))
-    assert spent.under_cap.at(Fraction(3), Fraction(1, 10**9)).guarantee is None, "no room for two deltas"
+    assert replace(first, delta=Fraction(1, 10**9)).filter_room is None, "no room for two deltas"
     assert "fixed-cap" in {each.id for each in spent.under_cap.at(Fraction(3), MILLIONTH).derivation.assumptions}  # type: ignore[union-attr]
 
 
@@ -218,10 +219,10 @@ def test_the_ledger_knows_whether_a_policy_came_first(before: bool) -> None:
     ledger = Ledger()
     if not before:
         ledger.reserve("town", SMALL)
-    caps = replace(CAPS, differential_epsilon=Fraction(2), before_all=not before)  # nobody can say that but the ledger
+    caps = replace(CAPS, before_all=not before)  # nobody can say that but the ledger
     ledger.set_policy("town", caps)
-    made = sum(_reserved(ledger) for _ in range(23)) + (not before)
-    assert made == (21 if before else 20)
+    made = sum(_reserved(ledger) for _ in range(41)) + (not before)
+    assert made == (39 if before else 30)
     assert ledger.account("town").policy.before_all == before
     assert ledger.check() > 0
 
@@ -235,3 +236,38 @@ def test_a_policy_that_is_changed_on_the_way_is_none_that_came_first() -> None:
     assert not ledger.account("town").policy.before_all
     ledger.set_policy("town", CAPS)
     assert not ledger.account("town").policy.before_all
+
+
+def _with_delta(delta: str) -> Charge:
+    return replace(SMALL, promises=(DifferentialPrivacy(epsilon=Fraction(1, 10), delta=rational(delta)),))
+
+
+def test_whoever_may_use_a_filter_may_not_spend_its_delta_elsewhere() -> None:
+    """Else one strategy could use the filter where it gains most, the deltas where it does not, and have both."""
+    first = replace(CAPS, before_all=True)
+    assert first.filter_room == MILLIONTH / 2 - ADAPTIVE_DELTA
+    for delta, allowed in (("4e-7", True), ("4.9e-7", True), ("5e-7", False), ("9e-7", False)):
+        spent = together(SMALL, _with_delta(delta))
+        CAPS.check(spent, "town")
+        if allowed:
+            first.check(spent, "town")
+        else:
+            with pytest.raises(Refused, match="keeps half of its delta"):
+                first.check(spent, "town")
+    for many in (1, 20, 39):  # what is admitted is within the caps, by whatever way it was added up
+        promise = first.differential(together(*[SMALL] * many, _with_delta("4e-7")))
+        assert promise is not None
+        assert promise.delta <= MILLIONTH
+
+
+@pytest.mark.parametrize(("delta", "filters"), [("1e-9", True), ("4e-7", True), ("6e-7", False), ("1e-6", False)])
+def test_a_first_release_that_needs_the_delta_has_it_and_ends_the_filter(delta: str, filters: bool) -> None:
+    ledger = Ledger()
+    ledger.set_policy("town", CAPS)
+    ledger.reserve("town", _with_delta(delta))
+    assert ledger.account("town").policy.before_all == filters
+    ledger.reserve("town", SMALL)
+    assert ledger.account("town").policy.before_all == filters
+    if filters:
+        with pytest.raises(Refused, match="keeps half of its delta"):
+            ledger.reserve("town", _with_delta("5e-7"))

@@ -25,8 +25,10 @@ one exponent. What is left between this and the exact law of one order is the pr
 filter is known that is valid for every choice on the way (for Gaussian noise alone the exact law is one: Smith, Thakurta
 2022; Koskela, Tobaben, Honkela 2023).
 
-Releases with deltas of their own show everything with that probability beside their coin, which adds their sum, if a bound
-on it was fixed beforehand. Where an odometer at a delta of its own may admit releases as well, that delta is added too.
+Releases with deltas of their own show everything with that probability beside their coin. That adds their sum, at most a
+bound that was fixed beforehand **for every choice on the way**, also for choices that the filter is not needed for: else
+somebody could use the filter after outputs that speak for P, spend the deltas after all others, and gain nearly the sum of
+both. Where an odometer at a delta of its own may admit releases as well, that delta is added too.
 """
 
 from __future__ import annotations
