@@ -101,15 +101,15 @@ class NoWords:
 class CountedOnce:
     """A table whose exact answers are kept, so that the data is read once and not for each outcome."""
 
-    def __init__(self, engine: Any, source: Any = None) -> None:
-        self._engine, self._known, self._source = engine, list[tuple[str, Any, Any]](), source
+    def __init__(self, engine: Any) -> None:
+        self._engine, self._known = engine, list[tuple[str, Any, Any]]()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def answer(question: Any, source: Any) -> Any:
             for asked, same, found in self._known:
                 if (asked, same) == (name, question):
                     return found
-            found = getattr(self._engine, name)(question, self._source or source)
+            found = getattr(self._engine, name)(question, source)
             self._known.append((name, question, found))
             return found
 
@@ -139,8 +139,10 @@ Outcome = tuple[tuple[tuple[int, ...], ...], ...]
 
 def without_noise(spec: Spec, engine: Any) -> Outcome:
     """What a measurement of this table draws if every noise is the likeliest, which is none."""
+    table = CountedOnce(engine)
+    spec.measure(table, ScriptedSource.from_label("first"))  # counts before the samplers are replaced
     with _enumerated(Turn(REACH)):
-        return _outcome(spec.measure(CountedOnce(engine, ScriptedSource.from_label("first")), NoWords()))
+        return _outcome(spec.measure(table, NoWords()))
 
 
 def _outcome(drawn: Any) -> Outcome:
