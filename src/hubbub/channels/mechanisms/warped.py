@@ -18,9 +18,9 @@ line metric |E(c) - E(j)|.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
 import numpy as np
@@ -47,6 +47,7 @@ from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.source import Source
 from hubbub.numeric.bisection import first as first_where
+from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import INFINITY, Infinite, ball, exp, integer
 from hubbub.runtime.frozen import dataclass
 
@@ -300,20 +301,26 @@ class Warped(Channel):
         Guarantee: below `count` the two differ by one factor, and from it on by another, so that the values of a slope
         are one lump on either side: what compares the laws sees as many parts as the curve has pieces.
         """
-        lo, _ = self._window(count - 1)
-        _, hi = self._window(count)
+        lo, _ = self._windows(count - 1)
+        _, hi = self._windows(count)
         return self._law(count, lo, hi, count), self._law(count - 1, lo, hi, count)
+
+    @cached_property
+    def _windows(self) -> Callable[[int], tuple[int, int | None]]:
+        """The same as :meth:`_window`, of a few counts kept: neighbours are asked for one after the other."""
+        return lru_cache(maxsize=8)(self._window)
 
     def _window(self, count: int) -> tuple[int, int | None]:
         """The values outside which the law is lumped: E is more than _NEGLIGIBLE away."""
         if self.cap is not None and count > self.cap:
             return 0, None
         here = self.total_loss(count)
-        lo = first_where(lambda m: here - self.total_loss(m) <= _NEGLIGIBLE, 0, count)
+        least, most = here - _NEGLIGIBLE, here + _NEGLIGIBLE
+        lo = first_where(lambda m: self.total_loss(m) >= least, 0, count)
         top = _LAST if self.cap is None else self.cap
-        if self.total_loss(top) - here <= _NEGLIGIBLE:
+        if self.total_loss(top) <= most:
             return lo, None
-        return lo, first_where(lambda m: self.total_loss(m) - here > _NEGLIGIBLE, count, top)
+        return lo, first_from(lambda m: m >= top or self.total_loss(m) > most, count)
 
     def _law(self, count: int, lo: int, hi: int | None, cut: int | None = None) -> Law:
         """f_count with lumps outside lo..hi; with `cut`, the slopes are lumps too, and end before it or begin at it."""

@@ -1,9 +1,9 @@
 """Groups of few bits, which DuckDB counts in an array and not by hashing.
 
 It does so where the type alone says that there are few groups: one of 8 or 16 bits, or two of 8, of which nothing that a
-file says of its values is believed. So an integer column is grouped by itself, cast to the smallest type that holds its
-bins, which leaves out nearly nobody and needs no condition; the bin of each value is found among the groups. Values
-that are counted with their bins are one number with these.
+file says of its values is believed. So where people in no bin are counted too, an integer column is grouped by itself,
+cast to the smallest type that holds its bins, which needs no case for each row; the bin of each value is found among
+the groups. Values that are counted with their bins are one number with these.
 """
 
 from __future__ import annotations

@@ -83,10 +83,10 @@ def measured_query(
             many = f"count({twice(measure, column, x)})"
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     dense = _few_and_dense(question, axes) if question.by_value and not apart else None
-    small = None if measure is None or dense is not None else small_parts(axes, columns)
+    small = small_parts(axes, columns) if apart and measure is not None else None  # else a condition is cheaper
     if not apart:
         for i, axis in enumerate(axes):
-            if small is None and _is_dense(axis):
+            if _is_dense(axis):
                 parts[i], condition = code_where(axis, columns[axis.column])
                 conditions.append(f"({condition})")
         conditions += tests
