@@ -313,4 +313,9 @@ EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {
         "gaps = _gaps(tables, min(int(p * left + 6 * sqrt(p * left)) + _SPARE, _ROUND), source)",
         "+ becomes -",
     ): "how many gaps are drawn at a time; more follow until the trials end",
+    (
+        "noise/gaussian.py",
+        "minus = below(2, n, source) == 1",
+        "== becomes !=",
+    ): "the other side of a fair coin",
 }

@@ -251,6 +251,17 @@ def test_other_people_are_entered_and_not_asked_again(town: Ledger) -> None:
     assert town.check()
 
 
+def test_what_is_declared_later_of_the_same_people_is_entered_too(town: Ledger) -> None:
+    few = pa.table({"id": range(PEOPLE - 60, 2 * PEOPLE - 60), "town": TOWNS})  # 1 % of them are in town
+    release(few, "clinic")
+    town.set_policy("clinic", Policy(overlap=Fraction(0)))
+    with pytest.raises(Refused, match="more than 0 %"):
+        release(few, "clinic")
+    release(few, "clinic", other_people=True)
+    assert town.account("clinic").apart == ("town",)
+    release(few, "clinic")
+
+
 def test_strangers_and_small_overlaps_pass(town: Ledger) -> None:
     release(pa.table({"id": range(PEOPLE, 2 * PEOPLE), "town": TOWNS}), "others")
     few = pa.table({"id": range(2 * PEOPLE - 60, 3 * PEOPLE - 60), "town": TOWNS})  # 1 %
