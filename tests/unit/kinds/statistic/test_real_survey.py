@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pyarrow.parquet as parquet
@@ -43,12 +44,13 @@ def test_weights_that_are_text_are_added_up_by_answer_with_noise_for_the_largest
         "--yes",
     ]
     told = run("release", "count", str(SURVEY), *words, "--out", str(tmp_path / "out"), tmp_path=tmp_path)
-    rows = [line.split(",") for line in (tmp_path / "out" / "release.csv").read_text().splitlines()]
-    at = rows[0].index("estimate")
+    with (tmp_path / "out" / "release.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
     right = exactly()
     assert sum(right.values()) == pytest.approx(1615, abs=1)  # scaled to the number of respondents
-    for row in rows[1:]:
-        assert float(row[at]) == pytest.approx(right[row[0]], abs=5)
+    assert len(rows) == len(ANSWERS)
+    for row in rows:
+        assert float(row["estimate"]) == pytest.approx(right[row["q0001"]], abs=5)
     assert "raked" in " ".join(told.split())
     assert "Weights above 9 count as that" in " ".join(told.split())
 
