@@ -330,7 +330,7 @@ def written(tried: dict[Key, str]) -> str:
         "# Planted faults",
         "`make mutants` plants small faults, one at a time, in the folders that carry the promises: a comparison that "
         "takes in its end or not, a number one larger, a sum that is a difference, a rounding the other way, `min` for "
-        "`max`, `and` for `or`, a `not` left out. It shows each to the fast tests that run the function it stands in. "
+        "`max`, `and` for `or`, a `not` left out. It shows each to the fast tests that run the function it stands in, and some of the rest to slow ones. "
         "This page is written by it; the faults are spread evenly over the lines, the same ones in every run. "
         f"{total['a']} were tried so far; a run goes on where the last one was stopped.",
         "\n".join(("| folder | planted | noticed | no faults | not noticed |", "|---|---|---|---|---|", *rows)),
