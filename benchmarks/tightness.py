@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 from flint import arb
 
+from benchmarks import kind_tightness
 from hubbub.channels.custom_curve import own_delta_at
 from hubbub.channels.divergence import largest_ratio
 from hubbub.channels.law import Law
@@ -26,7 +27,7 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
-from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, sampling
+from hubbub.graphs.statistics import Bounds, Sampling, Size, Statistic, bounds, sampling
 from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, epsilon_with, growths
 from hubbub.guarantees.accountant.privacy_filter import epsilon_under_cap
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon
@@ -145,7 +146,12 @@ FILTER: Final = (
     "inequality. The exact law of one order is no filter (a witness is among the tests), and no sharper one is known but "
     "for Gaussian noise alone"
 )
+EXPONENTIAL: Final = (
+    "of one small table: the exponential mechanism is charged for the score of what is drawn and for all others moving "
+    "against it, and of two cells and three people few do"
+)
 WHY: Final = (
+    ("small database", EXPONENTIAL),
     ("(the paper's claim)", PAPER),
     ("lower bound", COMPARISON),
     ("lecture", LECTURE),
@@ -403,6 +409,21 @@ def five_vertices() -> Iterable[Row]:
             yield name, "epsilon 1", short(lost), ratio(Fraction(1), lost), "every graph"
 
 
+def not_offered() -> Iterable[tuple[str, ...]]:
+    """What zero-knowledge would ask of a degree histogram and of triangles (docs/theory.md, section 4)."""
+    for n, d, k in ((6_000, 40, 500), (4_039, 1_045, 254)):
+        f = min(1 - Fraction(k - 1, n), (1 - Fraction(k, n)) * (1 + Fraction(1, k)))
+        spread_each = math.sqrt(n * n / (4 * k) * f)  # of people with at least j friends, by k of them
+        moved, far = 2 * d, 2 * d + d * spread_each
+        moments = (moved + math.sqrt(moved**2 + 2 * (d * spread_each) ** 2 + d / 2)) / 2
+        degrees = Fraction(max(far, moments))
+        yield f"degree histogram, {k} of {n:,}, degree {d:,}", short(Fraction(moved)), short(degrees), f"{n:,}"
+        closed, reach = d * (d - 1) // 2, Fraction(n * d * (d - 1), 6)
+        limits = Bounds(sensitivity=closed, most=reach, bias=Fraction(0), reach=reach, from_without=(0, closed))
+        scale = noise_scale.scale_for(noise_scale.spread(limits, k, n, centred=True), Fraction(1))
+        yield f"triangles, {k} of {n:,}, degree {d:,}", short(Fraction(closed)), short(scale), f"{int(reach):,}"
+
+
 def unavoidable(n: int, k: int, scale: float) -> float:
     """A loss that no simulator avoids on all tables with a tenth to nine tenths of ones.
 
@@ -529,27 +550,39 @@ def _coins(epsilon: float, many: int, up: int) -> float:
 # --- which rows are about which kind of release -----------------------------------------------------------------
 
 KINDS: Final[dict[str, str]] = {
-    "histogram": "every channel, as it is and on a sample",
-    "cube": "geometric, group: a count for each level, whose losses add up; many releases",
+    "histogram": "its own (kinds of releases); every channel, as it is and on a sample",
+    "cube": "its own (kinds of releases); geometric, group: a count for each level, whose losses add up; many releases",
     "records": "exact or suppressed",
     "points": "exact or suppressed, and noise on each coordinate (geometric)",
-    "queries": "geometric (histogram, tree, queries one by one); the other methods by their own exact checks",
+    "queries": "its own (kinds of releases); geometric (histogram, tree, queries one by one); the other methods by their own exact checks",
     "synthetic": "geometric or Gaussian noise on the measured tables; rows are made of what was published",
-    "count": "geometric, exact or suppressed, noisy below; count or share for K of N people",
-    "fraction": "count or share for K of N people; geometric",
-    "mean": "geometric on two sums that one person moves by W in all; average",
-    "quantile": "its own exact check on every table of at most three people; ranks move by 1",
-    "sum": "geometric on a sum that one person moves by W",
+    "count": "its own (kinds of releases); geometric, exact or suppressed, noisy below; count or share for K of N people",
+    "fraction": "its own (kinds of releases); count or share for K of N people; geometric",
+    "mean": "its own (kinds of releases); geometric on two sums that one person moves by W in all; average",
+    "quantile": "its own (kinds of releases); its own exact check on every table of at most three people; ranks move by 1",
+    "sum": "its own (kinds of releases); geometric on a sum that one person moves by W",
     "ratio": "geometric on two sums",
-    "summary": "the rows of count, mean and quantile, whose losses add up",
-    "variance": "geometric on three sums",
-    "std": "geometric on three sums",
-    "questions": "count or share for K of N people, of one sample; many releases",
+    "summary": "its own (kinds of releases); the rows of count, mean and quantile, whose losses add up",
+    "variance": "its own (kinds of releases); geometric on three sums",
+    "std": "its own (kinds of releases); geometric on three sums",
+    "questions": "its own (kinds of releases); count or share for K of N people, of one sample; many releases",
     "graph": "graph; network",
     "ballots": "exact or suppressed, simple suppressed, on a sample",
     "series": "the rows of the kind of each period; many releases",
 }
 """The rows that are about each kind of release."""
+
+
+def kind_rows() -> Iterable[Row]:
+    """Every kind of release whose measurements can be enumerated."""
+    for name, promise, found in kind_tightness.rows():
+        assert isinstance(promise.epsilon, Fraction)
+        under = promise.neighbours.value
+        if promise.delta:
+            said = f"({short(promise.epsilon)}, {short(promise.delta)})"
+            yield name, said, short(found), ratio(promise.delta, found), under
+        else:
+            yield name, f"epsilon {short(promise.epsilon)}", short(found), ratio(promise.epsilon, found), under
 
 
 def written() -> str:
@@ -577,6 +610,20 @@ def written() -> str:
             "## Uneven samples, many releases",
             "",
             *table(HEADING, map(explained, (*exempt_rows(), *many_rows()))),
+            "",
+            "## Kinds of releases",
+            "",
+            "Of tables of one to three people, by running a release once for every outcome of its noise. Who is a neighbour",
+            "of whom is what the promise says: one person more or less, or another one.",
+            "",
+            *table(HEADING, map(explained, kind_rows())),
+            "",
+            "## Not offered: zero-knowledge for degree histograms and triangles",
+            "",
+            "The noise at epsilon 1 that is enough for somebody who knows so many random people and their friends, beside that",
+            "of differential privacy alone, which is what is published, and the most that a count can be.",
+            "",
+            *table(("what", "differential", "zero-knowledge", "a count is at most"), not_offered()),
             "",
             "## Theorem A, any mechanism",
             "",

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.kind_tightness import SMALL, reached
 from benchmarks.tightness import CHANNELS, ENOUGH, HEADING, KINDS, WHY, explained, own_rows, ratio
 from hubbub.channels.subsample import Subsampled
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.request import histogram
+from hubbub.numeric.exact import exp
 from hubbub.registry import names as kinds
 
 PAGE = Path(__file__).parents[3] / "docs" / "tightness.md"
@@ -62,6 +65,7 @@ def test_every_channel_and_every_kind_is_on_the_page() -> None:
         assert channel in names
         assert any(name.startswith(f"{channel}, ") for name in names), "and on a sample"
     assert set(KINDS) == {*kinds(), "series"}
+    assert set(SMALL) <= names, "kinds that are enumerated"
     assert all(f"| {kind} |" in PAGE.read_text(encoding="utf-8") for kind in KINDS)
 
 
@@ -80,3 +84,15 @@ def test_the_page_is_what_is_claimed_today(name: str) -> None:
 def test_a_ratio_is_bold_above_one_percent() -> None:
     assert ratio(Fraction(101), Fraction(100)) == "1.0100"
     assert ratio(Fraction(102), Fraction(100)) == "**1.0200**"
+
+
+def test_the_loss_that_laws_reach_is_that_of_the_noise_and_counts_what_is_left_out_against_it() -> None:
+    case, _, _ = SMALL["count"]
+    q = exp(Fraction(-1))
+    law = {here: {x: (1 - q) / (1 + q) * q ** abs(x - here) for x in range(-9, 10)} for here in (0, 1)}
+    laws = {(): law[0], case.people[-1:]: law[1]}
+    promise = DifferentialPrivacy(epsilon=Fraction(1))
+    assert reached(laws, case, promise, of_one_run=True) == pytest.approx(1)
+    assert 0.9 < reached(laws, case, promise, of_one_run=False) < 1
+    shown = reached(laws, case, DifferentialPrivacy(epsilon=Fraction(1, 2), delta=Fraction(1, 10)), of_one_run=False)
+    assert 0 < shown < Fraction(1, 2)
