@@ -52,7 +52,7 @@ def may_exceed(for_sum: Fraction, bins: int = 1) -> int:
     return isqrt(int(2 * per_bin**2))
 
 
-def weighed(above: Sequence[int], allowed: int, loss: Fraction) -> list[Run]:
+def grid_runs(above: Sequence[int], allowed: int, loss: Fraction) -> list[Run]:
     """The weights of the points, given how many lie above each, and how many may.
 
     Guarantee: where these numbers all rise by 0 to m, or all fall, the law of a point drawn by these weights changes by at
@@ -72,7 +72,7 @@ def runs(spec: Sum, above: Sequence[int]) -> list[Run]:
     Guarantee: between two tables that differ by one person the law of a point drawn by these weights changes by at most
     a factor e^loss', loss' being what :attr:`hubbub.kinds.sum.spec.Sum.shares` keeps for the choice.
     """
-    return weighed(above, allowed(spec), spec.shares[1])
+    return grid_runs(above, allowed(spec), spec.shares[1])
 
 
 def drawn(spec: Sum, above: Sequence[int], source: Source) -> int:

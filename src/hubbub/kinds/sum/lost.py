@@ -58,7 +58,7 @@ class Lost:
 
 def edges(spec: Sum) -> tuple[int, ...]:
     """A, 2 A, 4 A ... up to the outer maximum, in steps."""
-    top, found = spec.most_looked_at, [spec.most_in_all]
+    top, found = spec.outer_cap, [spec.most_in_all]
     while found[-1] < top:
         found.append(min(2 * found[-1], top))
     return tuple(found)

@@ -66,7 +66,7 @@ def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
     answers = release(Sums(spec), exact, source)
     if spec.lost is None:
         return Measurement(answers=answers)
-    return Measurement(answers=answers, lost=release(OctaveCounts(spec), _by_value_alone(spec, exact), source))
+    return Measurement(answers=answers, lost=release(OctaveCounts(spec), _people_by_value(spec, exact), source))
 
 
 def present(spec: Sum, measurement: Measurement) -> Totals:
@@ -292,7 +292,7 @@ def _every_value(spec: Sum) -> CountQuery:
     return replace(question(spec, by_value=True), bounds=spec.unit.bounds)
 
 
-def _by_value_alone(spec: Sum, exact: ExactCounts) -> ExactCounts:
+def _people_by_value(spec: Sum, exact: ExactCounts) -> ExactCounts:
     """People with one row each counted by what they have, beyond the cap too, in steps."""
     inside = exact.codes >= 0
     x = exact.codes[inside] % (spec.of.steps + 1) + int(spec.of.low / spec.of.step)

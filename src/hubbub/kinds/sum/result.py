@@ -238,7 +238,7 @@ class Totals(BinAnswers):
         if lost.most is None or lost.up_to is None:
             return f"{above}; nobody is surely above it, and what was lost is not bounded."
         end = self.number_text(lost.up_to)
-        beyond = lost.up_to == self.spec.cap_max and self.spec.most_looked_at < self.spec.most_without_cap
+        beyond = lost.up_to == self.spec.cap_max and self.spec.outer_cap < self.spec.most_without_cap
         those = f"all, whoever has more than {end} counting as having that," if beyond else f"those up to {end}"
         return (
             f"{above}; {those} lost {self.number_text(lost.least)} to {self.number_text(lost.most)} to it, and what lies beyond "

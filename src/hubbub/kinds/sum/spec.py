@@ -159,7 +159,7 @@ class Sum(Statistic):
         return replace(self.bounds, cap=None).sums(low, high, self.bins).l1
 
     @property
-    def most_looked_at(self) -> int:
+    def outer_cap(self) -> int:
         """Up to where it is told what the cap cut off, in steps: whoever has more counts as having that."""
         return self.most_without_cap if self.cap_max is None else int(self.cap_max / self.of.step)
 

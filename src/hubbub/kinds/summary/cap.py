@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hubbub.kinds.statistic.quantile import Run, draw
-from hubbub.kinds.sum.cap import may_exceed, weighed
+from hubbub.kinds.sum.cap import grid_runs, may_exceed
 from hubbub.noise.source import Source
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def runs(spec: Summary, number: Number, above: Sequence[int]) -> list[Run]:
     Guarantee: between two tables that differ by one person the law of a point drawn by these weights changes by at most
     a factor e^loss, loss being :meth:`hubbub.kinds.summary.spec.Summary.for_cap`.
     """
-    return weighed(above, allowed(spec, number), spec.for_cap(number) / spec.most_bins)
+    return grid_runs(above, allowed(spec, number), spec.for_cap(number) / spec.most_bins)
 
 
 def drawn(spec: Summary, number: Number, above: Sequence[int], source: Source) -> int:

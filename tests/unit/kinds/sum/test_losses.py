@@ -134,12 +134,12 @@ def test_numbers_that_only_rise_cost_the_loss_once() -> None:
     for above in counts:
         for reach in range(1, 4):
             more = [people + (i < reach) for i, people in enumerate(above)]
-            apart = largest_loss(*(caps.weighed(each, 1, loss) for each in (above, more)))
+            apart = largest_loss(*(caps.grid_runs(each, 1, loss) for each in (above, more)))
             assert lower(apart) <= loss
             assert upper(apart) <= loss + Fraction(1, 10**30)
             worst = max(worst, lower(apart))
     assert worst > Fraction(9, 10)
-    both_ways = largest_loss(caps.weighed((5, 5, 4), 0, loss), caps.weighed((6, 4, 4), 0, loss))
+    both_ways = largest_loss(caps.grid_runs((5, 5, 4), 0, loss), caps.grid_runs((6, 4, 4), 0, loss))
     assert lower(both_ways) > loss
 
 
