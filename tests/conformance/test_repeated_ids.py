@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb import repeated_ids, repeated_words
+from hubbub.engines.duckdb.ids import repeated_ids, repeated_words
 from hubbub.errors import Refused, in_python
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse

@@ -23,10 +23,10 @@ from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds, spelled
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
+from hubbub.engines.duckdb.ids.repeated_ids import IdReader, are_many
 from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
 from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
-from hubbub.engines.duckdb.repeated_ids import IdReader, are_many
 from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.join import KEYS

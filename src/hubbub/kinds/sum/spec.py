@@ -343,7 +343,7 @@ def _check_lost(spec: Sum) -> None:
     of, cap, outer = spec.of, spec.cap, spec.cap_max
     if spec.lost is None or cap is None:
         if outer is not None:
-            raise WrongUse("`cap_max` is for `lost`, up to where it is told what the cap cut off; leave it out")
+            raise WrongUse("`cap_max` goes with `lost` and a cap: people are counted up to there; leave it out")
         return
     if spec.cap_per_bin is not None:
         raise WrongUse("`lost` tells what one cap cut off, and here there are two; leave out `cap_per_bin` or `lost`")
@@ -354,7 +354,7 @@ def _check_lost(spec: Sum) -> None:
         )
     if outer is not None and not (cap < outer <= most and (outer / of.step).denominator == 1):
         raise WrongUse(
-            f"cap-max must be a multiple of the step {to_text(of.step)} above the cap, up to {to_text(most)}, not "
+            f"`cap_max` must be a multiple of the step {to_text(of.step)} above the cap, up to {to_text(most)}, not "
             f"{to_text(outer)}; choose one, or leave it out"
         )
 

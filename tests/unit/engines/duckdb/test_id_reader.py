@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hubbub.engines.duckdb import repeated_ids, repeated_words
-from hubbub.engines.duckdb.repeated_words import NO_ROOM, RepeatedWords
+from hubbub.engines.duckdb.ids import repeated_ids, repeated_words
+from hubbub.engines.duckdb.ids.repeated_words import NO_ROOM, RepeatedWords
 from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_frame
 from hubbub.errors import Refused, WrongUse

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hubbub.engines.files.csv_records import BOTH, FEEDS, Survey, is_regular, survey
 from hubbub.engines.files.csv_regular import regular_end
-from tests.unit.engines.files.test_csv_records import machine
+from tests.unit.engines.files.records import machine
 
 FAR = 1 << 40
 SIGNS = (b"a", b",", b'"', b"\n", b"\r", b"\r\n", b'""', b'"x"', b'"\n"', b'","', b" ", b"\0", b"b" * 70, b"\xff")

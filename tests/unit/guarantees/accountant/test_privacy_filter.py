@@ -14,7 +14,7 @@ from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, gro
 from hubbub.guarantees.accountant.privacy_filter import epsilon_under_cap, exponent_for
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import INFINITY
-from tests.unit.guarantees.accountant.test_odometer import by_tree, choices, excess
+from tests.unit.guarantees.accountant.strategies import by_tree, choices, excess
 
 DELTA = Fraction(1, 20)
 COINS = tuple(RandomizedResponsePair(epsilon=Fraction(text)) for text in ("0.4", "0.8"))

@@ -166,7 +166,7 @@ def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
         ({"cap": "2", "lost": "0.1", "cap_max": "2"}, "above the cap, up to 6"),
         ({"cap": "2", "lost": "0.1", "cap_max": "7"}, "above the cap, up to 6"),
         ({"cap": "2", "lost": "0.1", "cap_max": "2.5"}, "multiple of the step"),
-        ({"cap": "2", "cap_max": "4"}, "is for `?lost"),
+        ({"cap": "2", "cap_max": "4"}, "goes with `?lost"),
         ({"cap": "0"}, "above 0"),
         ({"cap_per_bin": "0"}, "above 0"),
         ({"cap_per_bin": "1.5"}, "multiple of the step"),

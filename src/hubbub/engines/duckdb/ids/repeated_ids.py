@@ -2,7 +2,7 @@
 
 Whole numbers of a range that fits are ticked off in an array with a byte for each number: there are as many ticks as
 rows exactly if none comes twice. Other ids leave the engine as 64-bit hashes of its own, of which those that come more
-than once are found exactly (:mod:`hubbub.engines.duckdb.repeated_words`). Equal ids have equal hashes, so nobody with several
+than once are found exactly (:mod:`hubbub.engines.duckdb.ids.repeated_words`). Equal ids have equal hashes, so nobody with several
 rows is among the others, and the ids of these few are compared themselves. The range of the numbers is a guess, since a
 file may say wrong things about its values: if a number lies outside, everything is done by hashes.
 
@@ -23,8 +23,8 @@ import pyarrow as pa
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.connection import TROUBLE, batches_of, rows_of
+from hubbub.engines.duckdb.ids.repeated_words import RepeatedWords, Words
 from hubbub.engines.duckdb.people_sql import Ask, are_several, guessed_rows, lowest_of, rank, threshold
-from hubbub.engines.duckdb.repeated_words import RepeatedWords, Words
 from hubbub.errors import WrongUse
 from hubbub.tables.schema import ColumnType
 from hubbub.tables.sketch import EVERYBODY, Chosen, IdObserver
