@@ -106,6 +106,10 @@ def records(chance: random.Random, count: int, longest: int) -> list[list[str]]:
 
 
 def written(path: Path, rows: list[list[str]], how: Form) -> Path:
+    if (
+        how.newline == "\n" and how.quoting == csv.QUOTE_MINIMAL
+    ):  # Python writes a bare \r as it is, and ends a line by it
+        rows = [[cell.replace("\r", "\n") for cell in row] for row in rows]
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write("\ufeff" if how.bom else "")
         writer = csv.writer(file, lineterminator=how.newline, quoting=how.quoting)  # type: ignore[arg-type]
