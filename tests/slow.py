@@ -152,6 +152,7 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_channel_command.py::test_a_law_lists_*",
         "test_channel_command.py::test_the_warped_channel_*",
         "test_promises.py::test_a_secret_sample_buys_*",
+        "test_derivations.py::test_bins_that_blend_*",
         "test_promises.py::test_a_sample_by_somebody_else_*",
         "test_voters_needed.py::test_theorem_b1_*",
         "test_map_command.py::test_every_cell_*",

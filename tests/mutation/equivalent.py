@@ -318,4 +318,9 @@ EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {
         "minus = below(2, n, source) == 1",
         "== becomes !=",
     ): "the other side of a fair coin",
+    (
+        "ledger/running_total.py",
+        "return replace(both, epsilon=_short(both.epsilon), delta=min(_shortened(both.delta), Fraction(1)))",
+        "1 becomes 2",
+    ): "the sum of deltas is at most 1 already, and rounding up to sixty digits leaves it there",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from hubbub.channels.divergence import _largest_on
 from hubbub.channels.law import Block, Weight, _total_within
 from hubbub.channels.mechanisms.added_noise import Partial
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.papers.estimators import counted
+from hubbub.guarantees.curve import Curve, Piece, slope, steps
 
 
 def test_the_largest_ratio_of_parts_with_other_weights() -> None:
@@ -62,3 +65,21 @@ def test_the_mass_of_a_part_is_that_of_its_table_and_of_its_blocks() -> None:
     block = Block(5, 5, Weight(("one",), arb(1) / 8), Fraction(0))
     assert Partial((block,), masses=(arb(1) / 4, arb(1) / 2)).total() == arb(7) / 8
     assert Partial(()).total() == 0
+
+
+RISING = Curve((Piece(1, Fraction(1, 10)), Piece(5, Fraction(1, 5), Fraction(1, 100)), Piece(50, Fraction(2))))
+
+
+@pytest.mark.parametrize("curve", [slope("0.02"), slope("0.1", cap=1), steps((1, "0.1"), (101, 1)), RISING], ids=str)
+@pytest.mark.parametrize(("lo", "hi"), [(-3, 7), (1, 10), (3, 5), (20, 30), (60, 70), (-20, -10), (5, 5), (5, 60)])
+def test_cells_of_an_estimate_cover_every_integer_once_and_none_is_empty(curve: Curve, lo: int, hi: int) -> None:
+    cells = counted(curve, Fraction(1, 10), 3).cells(lo, hi)
+    (begin, _, _), (_, end, _) = cells[0], cells[-1]
+    assert (begin, end) == (None, None)
+    for (_, before, _), (after, last, _) in pairwise(cells):
+        assert before is not None
+        assert after == before + 1
+        assert last is None or after <= last
+    for n in range(max(lo, 1), hi + 1):
+        (total,) = {value for first, last, value in cells if (first or 0) <= n and (last is None or n <= last)}
+        assert total == curve.at(n)
