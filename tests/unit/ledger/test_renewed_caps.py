@@ -67,6 +67,18 @@ def test_a_cap_counts_afresh_in_the_next_window_and_not_before(
         reserve()
 
 
+def test_a_dry_run_counts_in_the_latest_window_too_when_the_clock_goes_back(at: Callable[[str], None]) -> None:
+    at("2030-05-02")
+    Ledger().set_policy("town", Policy(differential_epsilon=Fraction(1), per="year"))
+    reserve(HALF)
+    at("2031-01-01")
+    reserve(MORE)
+    at("2030-06-01")
+    with pytest.raises(Refused, match="above the cap"):
+        reserve(HALF)
+    assert dry_run(Ledger(), "town", HALF).refusal is not None
+
+
 def test_a_clock_that_goes_back_does_not_open_a_window_again(at: Callable[[str], None]) -> None:
     at("2030-05-02")
     Ledger().set_policy("town", Policy(differential_epsilon=Fraction(1), per="year"))

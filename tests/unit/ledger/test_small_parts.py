@@ -10,18 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.errors import Refused
-from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.errors import CheckFailed, Refused
+from hubbub.guarantees.definitions import BernoulliSample, ConcentratedPrivacy, OutlierPrivacy, ZeroKnowledge
 from hubbub.ledger import durable
-from hubbub.ledger.admission import Entered
+from hubbub.ledger.admission import Entered, admit, totals
 from hubbub.ledger.files.series_state import SeriesState
 from hubbub.ledger.ledger import Ledger
-from hubbub.ledger.policy import Policy, _short
+from hubbub.ledger.overlap import check_overlap
+from hubbub.ledger.policy import Policy, _short, left
 from hubbub.ledger.running_total import running_total_of
-from hubbub.ledger.sketch import sketch
+from hubbub.ledger.sketch import Sketch, sketch
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.sketch import Chosen
-from tests.unit.ledger.charges import charge, releases
+from tests.unit.ledger.charges import charge, releases, together
 
 DAYS = [f"2030-{month:02}-15" for month in range(1, 13)]
 TABLE = Identity(parts=(Part(path="/data/town.csv", device=1, inode=2, digest="d", changed=0),))
@@ -70,6 +71,29 @@ def test_curves_on_one_partition_stay_curves_in_a_stand_in_and_on_two_only_their
     assert two.partition is None
 
 
+def test_one_release_with_gaussian_noise_has_its_own_rho_and_two_have_the_sum() -> None:
+    one, two = together("gaussian").concentrated.guarantee, together("gaussian", "gaussian").concentrated.guarantee
+    assert isinstance(one, ConcentratedPrivacy)
+    assert isinstance(two, ConcentratedPrivacy)
+    assert one == charge("gaussian").concentrated
+    assert two.rho == 2 * one.rho
+
+
+def test_beside_kept_rows_noise_is_no_way_out_and_three_others_are() -> None:
+    first, second = releases("one row", "one row")
+    with pytest.raises(Refused) as refused:
+        admit([first], second, "town")
+    assert "Three ways out" in str(refused.value)
+    assert "publish a function of release 1" in str(refused.value)
+    assert "make this release differentially private" not in str(refused.value)
+
+
+def test_where_everybody_may_be_known_the_cap_of_a_rate_is_left_as_it_is() -> None:
+    everybody = ZeroKnowledge(epsilon=Fraction(1), aggregate=BernoulliSample(p=Fraction(1)))
+    spent = totals([Entered(number=1, charge=replace(charge("sampled plain"), promises=(everybody,)))])
+    assert left(Policy(zero_knowledge_rate=Fraction(1)), spent) == {"zero_knowledge_rate": "1"}
+
+
 # --- who counted in a series ----------------------------------------------------------------------------------------
 
 
@@ -109,6 +133,43 @@ def test_a_period_of_a_series_may_be_of_a_table_that_was_given_up_undrawn_and_of
     ledger.abandon(other, drawn=False)
     ledger.draw_period(series, 0, before="", keep=lambda: "state", source=TABLE)
     assert [each.body["state"] for each in ledger.series("monthly")[1].periods] == ["state"]
+
+
+def test_a_period_may_be_released_again_and_not_under_its_own_name() -> None:
+    ledger = Ledger()
+    ledger.reserve("arrivals", charge("plain"), disjoint="2030-01")
+    ledger.reserve("arrivals", charge("plain"), disjoint="2030-01")
+    with pytest.raises(Refused, match="is a period of arrivals"):
+        ledger.reserve("arrivals.2030-01", charge("plain"))
+
+
+def test_the_same_people_under_another_name_are_refused_and_others_are_not() -> None:
+    ledger = Ledger()
+    ledger.reserve("town", charge("plain"))
+    town, others = (_people(first) for first in (0, 1000))
+    with ledger._store.adding(ledger._founding) as page:
+        check_overlap(page, "town", "0", town, share=Fraction(1, 20), other_people=False)
+        check_overlap(page, "village", "1", others, share=Fraction(1, 20), other_people=False)
+        with pytest.raises(Refused, match="'town'"):
+            check_overlap(page, "city", "2", town, share=Fraction(1, 20), other_people=False)
+
+
+def _people(first: int) -> Sketch:
+    names = tuple(f"P{i}" for i in range(first, first + 10))
+    return sketch(Chosen("w", names, tuple(i << 40 for i in range(first, first + 10))), b"key")
+
+
+@pytest.mark.parametrize("only_founded", [True, False])
+def test_a_ledger_that_was_here_and_is_gone_is_no_fresh_budget(tmp_path: Path, only_founded: bool) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = Ledger(path)
+    if only_founded:
+        ledger.public_key()
+    else:
+        ledger.reserve("town", charge("plain"))
+    path.unlink()
+    with pytest.raises(CheckFailed, match="is gone"):
+        Ledger(path).reserve("town", charge("plain"))
 
 
 def test_ids_are_running_numbers_or_not_and_nobody_has_none() -> None:

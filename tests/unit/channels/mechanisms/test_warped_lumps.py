@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import arb
 
 from hubbub.channels.mechanisms.warped import Warped
-from hubbub.guarantees.curve import read
+from hubbub.guarantees.curve import read, slope
 from hubbub.numeric.exact import exp
 
 
@@ -20,3 +20,15 @@ def test_a_lump_of_low_values_has_the_mass_of_its_values() -> None:
     )
     assert abs(lump.total() / exact - 1) < arb(10) ** -20
     assert exact > 0
+
+
+def test_a_slope_on_either_side_of_a_count_has_the_mass_of_its_values() -> None:
+    channel = Warped(slope("0.02", cap=1), None)
+    for law, count in zip(channel.neighbours(20), (20, 19), strict=True):
+        by_value = channel.law(count)
+        lumps = [block for block in law.blocks if block.hi is not None and block.hi > block.lo and block.hi < 50]
+        assert {block.hi < 20 for block in lumps} == {True, False}, "one below the cut and one from it on"
+        for lump in lumps:
+            assert lump.hi is not None
+            exact = sum((by_value.mass(value) for value in range(lump.lo, lump.hi + 1)), arb(0))
+            assert abs(lump.total() / exact - 1) < arb(10) ** -20
