@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.noise.rare import MOST_TRIALS, digits, rare
+from hubbub.noise.rare import MOST_TRIALS, _gaps, digits, rare
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.noise.table import CertifiedTable
 from hubbub.numeric.exact import ball
@@ -75,3 +75,19 @@ def test_what_cannot_happen_costs_no_randomness() -> None:
             rare(trials, lambda: ball("1/2"), source)
     with pytest.raises(WrongUse, match="below 1"):
         rare(5, lambda: arb(1), source)
+
+
+@pytest.mark.parametrize("trials", [1, 3, 1024, 1500])
+def test_the_last_trial_succeeds_where_the_gap_ends_just_before_it(trials: int) -> None:
+    """Words in the middle of the cells of its digits make the largest gap that is within the trials."""
+    chance = Fraction(1, trials + 1)
+    tables = digits(trials, lambda: ball(chance))
+    words = []
+    for position, table in reversed(list(enumerate(tables))):
+        cell = (trials - 1 >> 10 * position) & 1023
+        ends = [arb(0), *table._boundaries(), arb(1)]
+        words.append(int(float((ends[cell] + ends[cell + 1]) / 2) * 2**64))
+    drawn = _gaps(tables, 1, ScriptedSource(words))
+    assert drawn.tolist() == [trials - 1]
+    beyond = _gaps(tables, 1, ScriptedSource([2**64 - 1] * len(tables), then="ends"))
+    assert beyond.tolist() == [MOST_TRIALS]

@@ -33,3 +33,8 @@ def test_rates_that_the_theorems_are_not_about() -> None:
         paper_uneven.distributional(50, 0, "0.3", "0.1", 0, 0).delta_at(1)
     with pytest.raises(WrongUse, match="finite"):
         paper_uneven.robust(50, "inf", "0.1", "0.1", 1, 0).delta_at(1)
+
+
+@pytest.mark.parametrize("half", [0, 10, 5_000, 500_000])
+def test_half_of_a_fair_binomial_law_lies_above_its_middle(half: int) -> None:
+    assert paper_uneven._at_least(2 * half + 1, 0.5, half + 1) == pytest.approx(0.5, rel=1e-8)
