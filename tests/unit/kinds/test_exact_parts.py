@@ -20,6 +20,7 @@ from hubbub.kinds.moments.spec import Variance
 from hubbub.kinds.queries.replaced import _farthest
 from hubbub.kinds.ratio import mechanism as ratio_mechanism
 from hubbub.kinds.ratio.request import ratio
+from hubbub.kinds.ratio.result import answer_of
 from hubbub.kinds.series.mechanism import counted as counted_in_a_period
 from hubbub.kinds.series.request import series
 from hubbub.kinds.statistic.estimates import _of_crowd, _through_channel
@@ -72,7 +73,7 @@ def test_a_sum_of_nothing_is_drawn_as_nothing() -> None:
     schema = ratio_mechanism.TwoSums(spec).schema
     nothing = Measurement(answers=loaded(schema, pa.record_batch([[0], [0]], schema=schema)))
     (answer,) = ratio_mechanism.present(spec, nothing).answers
-    assert answer == ratio_mechanism.answer_of(spec, 0, 0)
+    assert answer == answer_of(spec, 0, 0)
 
 
 def test_a_period_has_its_own_increments() -> None:
