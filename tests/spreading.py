@@ -61,7 +61,7 @@ class Cluster:
     def observing_ids(self, notice: Any) -> Cluster:
         return Cluster(self.engine.observing_ids(notice), self.running)
 
-    def far(self, question: CountQuery, source: Source) -> _Far:
+    def remote_count(self, question: CountQuery, source: Source) -> _Far:
         return _Far(self, question, source)
 
 

@@ -68,7 +68,7 @@ def kept_english(text: str) -> str:
 def localized(text: str) -> str:
     """The numbers of a text of ours as the language writes them; labels of people's tables are never rewritten.
 
-    >>> with speaking("de"):
+    >>> with in_language("de"):
     ...     localized("1,234.5 to 2,000")
     '1.234,5 to 2.000'
     """

@@ -8,7 +8,6 @@ chance 2^-j >= e^-x, and each of these passes with e^-x 2^j.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable
 from hubbub.noise.uniform import below
 from hubbub.numeric.exact import exp
+from hubbub.runtime.frozen import dataclass
 
 Integers = NDArray[np.int64]
 

@@ -9,7 +9,8 @@ the library's own, and so is a class that is not frozen.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,21 @@ def _carried(names: list[str]) -> dict[str, Any]:
     return {"__getstate__": state, "__setstate__": restore}
 
 
+@contextmanager
+def _thawed(kind: type) -> Iterator[None]:
+    """Inside, the bases of a class are not marked as frozen. The library refuses one that is not frozen below one that
+    is, and so ours are marked, but not while the library is told to leave ``__setattr__`` to us."""
+    params = [vars(base)["__dataclass_params__"] for base in kind.__mro__[1:] if "__dataclass_params__" in vars(base)]
+    frozen = [each for each in params if each.frozen]
+    try:
+        for each in frozen:
+            each.frozen = False
+        yield
+    finally:
+        for each in frozen:
+            each.frozen = True
+
+
 def _dataclass(*, frozen: bool = False, repr: bool = True, eq: bool = True, order: bool = False, **words: bool) -> Any:
     """As ``dataclasses.dataclass``, with which it agrees in all that an object of the class does."""
     if not frozen or order:
@@ -121,7 +137,10 @@ def _dataclass(*, frozen: bool = False, repr: bool = True, eq: bool = True, orde
 
     def decorated(kind: Any) -> Any:
         kind.__doc__ = kind.__doc__ or kind.__name__  # else the library compiles __init__ to tell how it is called
-        return _made(dataclasses.dataclass(init=False, repr=False, eq=False, **words)(kind), repr=repr, eq=eq)
+        with _thawed(kind):
+            made = _made(dataclasses.dataclass(init=False, repr=False, eq=False, **words)(kind), repr=repr, eq=eq)
+        made.__dataclass_params__.frozen = True
+        return made
 
     return decorated
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hubbub.noise import bernoulli, gaussian, rare, uniform
-from hubbub.noise.bernoulli import heads
+from hubbub.noise.bernoulli import Multiples, heads
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import ScriptedSource
@@ -22,21 +22,26 @@ def at(share: float) -> int:
     return int(share * 2**64)
 
 
+def thrown(trials: int, exponent: Fraction, source: ScriptedSource) -> list[int]:
+    found: list[int] = heads(np.array([trials]), Multiples(np.array([1 if exponent else 0]), exponent), source).tolist()
+    return found
+
+
 def test_a_coin_of_half_a_nat_is_thrown() -> None:
     # e^-1/2 is 0.6065.
     for share, found in ((0.60, 1), (0.61, 0)):
-        assert heads([1], [Fraction(1, 2)], ScriptedSource([at(share)])).tolist() == [found]
-    assert heads([7], [Fraction(0)], ScriptedSource()).tolist() == [7]
+        assert thrown(1, Fraction(1, 2), ScriptedSource([at(share)])) == [found]
+    assert thrown(7, Fraction(0), ScriptedSource()) == [7]
 
 
 def test_a_coin_that_hardly_ever_falls_heads_is_decided_by_all_its_bits() -> None:
     # e^-44 2^64 is 1.435: of the words only 0 is surely below, and 1 needs more bits.
-    exponent = [Fraction(44)]
-    assert heads([1], exponent, ScriptedSource([0], then="more")).tolist() == [1]
-    assert heads([1], exponent, ScriptedSource([1, 0])).tolist() == [1]
-    assert heads([1], exponent, ScriptedSource([1, LAST])).tolist() == [0]
+    exponent = Fraction(44)
+    assert thrown(1, exponent, ScriptedSource([0], then="more")) == [1]
+    assert thrown(1, exponent, ScriptedSource([1, 0])) == [1]
+    assert thrown(1, exponent, ScriptedSource([1, LAST])) == [0]
     for word in (2, 3, 4):
-        assert heads([1], exponent, ScriptedSource([word], then="more")).tolist() == [0]
+        assert thrown(1, exponent, ScriptedSource([word], then="more")) == [0]
 
 
 def test_of_many_coins_those_left_after_halving_have_the_rest_of_the_chance() -> None:

@@ -171,3 +171,25 @@ def test_every_class_of_ours_is_defined_so() -> None:
         if place.name != "frozen.py" and "dataclasses import dataclass" in place.read_text(encoding="utf-8")
     ]
     assert not found, "from hubbub.runtime.frozen import dataclass costs a fifth to define"
+
+
+def test_the_library_and_ours_are_frozen_below_each_other() -> None:
+    @frozen.dataclass(frozen=True)
+    class Ours:
+        a: int
+
+    @dataclasses.dataclass(frozen=True)
+    class Theirs(Ours):
+        b: int
+
+    @frozen.dataclass(frozen=True)
+    class Again(Theirs):
+        c: int
+
+    one = Again(1, 2, 3)
+    assert one == Again(1, 2, 3) != Again(1, 2, 4)
+    for name in "abc":
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(one, name, 5)
+    with pytest.raises(TypeError, match="non-frozen"):
+        dataclasses.dataclass(type("Thawed", (Ours,), {"__annotations__": {"d": int}}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +19,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import WrongUse, in_shell
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.protocol.channel_options import OPTIONS
+from hubbub.runtime.frozen import dataclass
 
 STAIRS = "staircase --thresholds 1000,100,10 --epsilons 1,0.1,0.01,0"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import duckdb
@@ -26,6 +26,7 @@ from hubbub.engines.duckdb.connection import TROUBLE, batches_of, rows_of
 from hubbub.engines.duckdb.ids.repeated_words import RepeatedWords, Words
 from hubbub.engines.duckdb.people_sql import Ask, are_several, guessed_rows, lowest_of, rank, threshold
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType
 from hubbub.tables.sketch import EVERYBODY, Chosen, IdObserver
 
