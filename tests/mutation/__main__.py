@@ -307,7 +307,7 @@ def _name(module: Path) -> str:
 
 def known(key: Key) -> str:
     """Why what was planted is no fault, if that is known."""
-    return EQUIVALENT.get((key.module, key.line, key.what), "")
+    return EQUIVALENT.get(tuple(key), "")
 
 
 # --- the page -------------------------------------------------------------------------------------------------------

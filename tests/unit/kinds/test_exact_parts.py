@@ -13,6 +13,7 @@ from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.engines.opening import open_source
 from hubbub.guarantees.curve import flat
+from hubbub.kinds.cube.request import cube
 from hubbub.kinds.moments import promises as moments_promises
 from hubbub.kinds.moments.estimates import _best, _variance, _widened
 from hubbub.kinds.moments.request import spread
@@ -28,13 +29,16 @@ from hubbub.kinds.statistic.intervals import _line, drawn, of_sums, widened
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum import promises as sum_promises
 from hubbub.kinds.sum.estimates import Row, _surely, estimated_answers
+from hubbub.kinds.sum.mechanism import _weighted
 from hubbub.kinds.sum.octaves import tau
+from hubbub.kinds.sum.request import from_options as ask_sum
 from hubbub.kinds.sum.request import total
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball, precision
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd
+from tests.fresh import opened, played
 
 TWENTIETH = Fraction(1, 20)
 
@@ -154,3 +158,26 @@ def test_the_chance_to_tell_of_more_people_is_rounded_up() -> None:
             exact = Warped(half).mass_at_least(1, threshold + 2)
             assert ball(tau(half, threshold)) >= exact
             assert ball(tau(half, threshold)) <= exact * ball(1 + Fraction(1, 10**4))
+
+
+def test_a_weighted_sum_counts_people_by_bin_and_by_weight_times_value() -> None:
+    spec = ask_sum(by=["town=a,b"], of="x:0..3:1", weight="w:0..1.5:0.5", epsilon="1")
+    people = pa.table({"town": ["a", "b", "b", "b"], "x": [1, 3, 2, 2], "w": [0.5, 1.5, 1.0, 1.0]})
+    exact = _weighted(spec, open_source(people), ScriptedSource.from_label("w"))
+    cells = dict(zip(exact.codes.tolist(), exact.counts.tolist(), strict=True))
+    wide = spec.top + 1
+    assert cells == {1: 1, wide + 9: 1, wide + 4: 2}
+
+
+def test_margins_of_found_bins_count_the_people_of_theirs() -> None:
+    people = [("Bath", 10, "f"), ("Bath", 70, "m"), ("York", 10, "f"), ("York", 40, "m")]
+    rows = [each for each, many in zip(people, (7, 8, 9, 10), strict=True) for _ in range(many)]
+    table = pa.table(dict(zip(("town", "age", "sex"), zip(*rows, strict=True), strict=True)))
+    engine = opened(table).engine
+    spec = cube(["town", "age:0..90:30", "sex=f,m"], crowd=5, margins="town,age").bind(engine.columns())
+    release = played(spec, engine, ScriptedSource.from_label("margins"))
+    sheets = {each.name: pa.Table.from_batches(each.batches()).to_pylist() for each in release.result.sheets()}
+    found = {(row["town"], row["age"]): row["count"] for row in sheets["margin-town-age"]}
+    cells = {(row["town"], row["age"]): row["count"] for row in sheets["release"]}
+    assert found == cells
+    assert sorted(found.values()) == [7, 8, 9, 10]

@@ -48,7 +48,7 @@ from hubbub.protocol.release import Reservation
 from hubbub.protocol.result import Result, Sheet
 from hubbub.protocol.spec import Description, Kind, Spec
 from hubbub.runtime.frozen import dataclass
-from hubbub.sampling.ranks import LARGEST, ranks
+from hubbub.sampling.ranks import ranks
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import OTHER_NUMBER, Engine
@@ -266,7 +266,7 @@ def sample_and_sanitize(
     k, n = integer(rows, "rows", least=1), integer(people, "people", least=1)
     if k > n:
         raise WrongUse(f"`rows` is how many of all people may be known, at most {n}, not {k}; lower it")
-    if k > MOST_ROWS or (2 * k > n and n > LARGEST):
+    if k > MOST_ROWS:
         raise WrongUse(f"at most {MOST_ROWS:,} rows are handed to a mechanism; lower `rows`")
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):

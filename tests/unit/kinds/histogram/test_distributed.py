@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -26,12 +27,13 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.protocol.release import Release
+from hubbub.protocol.result import Sheet
 from hubbub.publication.files import write_parquet
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import PREFIX, prepare, publish
 from hubbub.release import execute, save, stage
 from hubbub.serialization import manifest
-from hubbub.serialization.canonical import LARGEST
+from hubbub.serialization.canonical import LARGEST, canonical
 from hubbub.tables import bins
 from hubbub.tables.engine import ExactCounts
 from hubbub.verification import Checked, load, verify
@@ -393,6 +395,19 @@ def test_a_machine_without_the_folder_says_so_and_one_of_another_version_too(tmp
     assert absent.state == "no folder"
     assert write_part(*words, str(tmp_path), 0, nothing, "0.0").state == "other version"
     assert os.listdir(tmp_path) == []
+
+
+def test_a_part_reports_how_many_rows_it_has_and_how_many_are_shown(tmp_path: Path) -> None:
+    spec, secret = spec_of(TWO, {"crowd": 20, "parts": 1}), BlockKeys(ScriptedSource.from_label("there"))
+    (tmp_path / "spec.json").write_bytes(canonical(spec.to_json()))
+    two = ExactCounts(np.array([3, 7, 8]), np.array([50, 5, 60]))
+    parts: list[int] = []
+
+    def write(sheet: Sheet, out: object) -> None:
+        parts.append(sum(len(batch) for batch in sheet.batches()))
+
+    report = write_part(cut(spec), secret, write, str(tmp_path), 0, two, hubbub.__version__)
+    assert (report.rows, report.visible, sum(parts)) == (150, 2, 150)
 
 
 # --- saving ---------------------------------------------------------------------------------------------------------
