@@ -194,15 +194,16 @@ def learn(items: Mapping[str, pytest.Item], processes: int) -> list[Ran]:
     path, seen = OUT / "calls.jsonl", OUT / "seen.jsonl"
     before = files_seen()
     files = dict.fromkeys(test.partition("::")[0] for test in items)
-    new = [file for file in files if file not in before]
+    new = {file: digest(file) for file in files if file not in before}
     caches = remembering()
 
     def part(number: int) -> None:
         _silent()
-        for file in new[number::processes]:
+        for file in list(new)[number::processes]:
             look([item for test, item in items.items() if test.startswith(f"{file}::")], path, lambda: forget(caches))
-            with seen.open("a", encoding="utf-8") as out:
-                out.write(json.dumps([file, digest(file)]) + "\n")
+            if digest(file) == new[file]:  # else it was changed meanwhile, and is looked at again
+                with seen.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps([file, new[file]]) + "\n")
 
     if new:
         print(f"looking what the tests of {len(new)} files run", file=sys.stderr, flush=True)
