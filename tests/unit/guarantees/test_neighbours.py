@@ -46,7 +46,7 @@ from hubbub.guarantees.neighbours import check_number, one_relation
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.guarantees.weakening import weaken
-from hubbub.ledger.admission import Entered, Planned, Total, Totals, totals
+from hubbub.ledger.admission import Entered, Planned, Total, Totals, UnderCap, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.running_total import running_total_of
 
@@ -99,6 +99,8 @@ VALUES: dict[str, Any] = {
     "basic": Fraction(2),
     "same_partition": True,
     "delta": SMALL,
+    "cap": Fraction(5),
+    "more_delta": SMALL,
     "survey": PoissonSurvey(weight="w", largest=Fraction(10), step=ONE),
 }
 """What the rules are asked beside their premises; the rest has defaults."""
@@ -252,6 +254,8 @@ def _every(found: Totals) -> Iterator[Derivation]:
         if isinstance(total, Planned):  # the exact law of them together, for one relation that it names
             assert (total.accountant is None) == bool(total.why)
             continue
+        if isinstance(total, UnderCap):  # what is promised depends on the cap, which was fixed beforehand
+            total = total.at(Fraction(5), SMALL)
         assert isinstance(total, Total)
         if total.derivation is not None:
             yield total.derivation
