@@ -64,6 +64,7 @@ ELSEWHERE = {
     "spark": "in a process of its own, below, in make fuzz",
     "far": "by tests/unit/engines/spark/test_spark_cluster.py, in make fuzz",
     "ballot_files": "as a part of voting",
+    "kind_tightness": "as a part of tightness; in test_tightness.py",
     "figures": "writes the page of the runs; in test_bench_figures.py",
     "audit": "by make audit, of which every part is in tests/unit/audit",
     "audit_peers": "in an environment of its own",
