@@ -66,7 +66,7 @@ def _what(default: str) -> Callable[[Command], Command]:
 @click.option("--explore", metavar="S", help="How many people it may see from each; without it 2 sqrt(K).")
 @click.option("--epsilon", metavar="EPS", required=True, help="The loss of each statistic.")
 @click.option("--average-at-most", metavar="L", help="A public bound on the average degree.")
-@click.option("--centred", is_flag=True, help="The noise that zero-knowledge alone needs, up to half.")
+@click.option("--centred", is_flag=True, help="Less noise, down to half: what zero-knowledge alone needs.")
 @_what(ALL)
 @json_option
 def plan(as_json: bool, of: str, **given: Any) -> None:

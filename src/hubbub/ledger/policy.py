@@ -182,8 +182,7 @@ class Policy:
             return
         raise Refused(
             f"with this release the deltas of {dataset} would add up to more than {_short(room)}: its policy was set before "
-            f"the first release, and keeps half of its delta for many small ones; ask for less, or set the policy again, "
-            "which ends that"
+            "the first release, and keeps half of its delta for many small ones; ask for a smaller delta"
         )
 
     def deltas(self, totals: Totals) -> Iterator[tuple[str, Fraction]]:

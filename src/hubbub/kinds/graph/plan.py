@@ -103,7 +103,7 @@ class GraphPlan:
 
 _CENTRED = (
     " The simulator is centred, so that the noise is what the zero-knowledge promise alone needs; differentially a person "
-    "loses more than epsilon, at most twice that."
+    "may lose more than epsilon, up to twice that."
 )
 HEADINGS = ("ours", "Prop. 12", "DP alone", "ours, told as", "w.r.t.")
 

@@ -103,7 +103,7 @@ OPTIONS: Final = (
     Option(
         "centred",
         None,
-        "Up to half of the noise: the zero-knowledge promise stays, the differential one beside it gets weaker.",
+        "Less noise, down to half: the zero-knowledge promise stays, the differential one beside it gets weaker.",
         group=HOW,
         advanced=True,
     ),

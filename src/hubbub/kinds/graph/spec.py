@@ -30,7 +30,7 @@ class GraphSpec(FolderSpec):
 
     `epsilon` is what each published count loses; the average degree and the number of edges are one count. With
     `samples` the promise is zero-knowledge with respect to so many random people and the surroundings of each, and with
-    `centred` by a simulator that needs about half of the noise, which loses more than epsilon differentially;
+    `centred` by a simulator that needs about half of the noise, which may lose more than epsilon differentially;
     the degree histogram and the triangles know no such promise, are differentially private, and are published by
     themselves. `per_edge` protects single edges only, and says so. `explores` and `scales` (of the noise of each
     count) are worked out where they are not given, and are part of what is written down: a sharper theorem leaves the

@@ -173,9 +173,9 @@ def _read(value: Any) -> SeriesState:
     )
 
 
-def _words(to_bytes: str) -> frozenset[str]:
+def _words(text: str) -> frozenset[str]:
     two = 2 * _WORD
-    return frozenset(to_bytes[i : i + two] for i in range(0, len(to_bytes), two))
+    return frozenset(text[i : i + two] for i in range(0, len(text), two))
 
 
 def keep(ledger: Path, state: SeriesState) -> str:
