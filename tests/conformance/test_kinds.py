@@ -839,7 +839,9 @@ def _numbers_changed(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _without_numbers(sentences: tuple[str, ...]) -> list[str]:
-    return [re.sub(r"\d[\d,]*", "#", sentence) for sentence in sentences]
+    """What is said whatever was drawn: how many bins came out with too little to say is one of the drawn numbers."""
+    every = ["# of # numbers are shown." if sentence == "Nothing is hidden." else sentence for sentence in sentences]
+    return [re.sub(r"\d[\d,]*", "#", sentence) for sentence in every]
 
 
 @every_case
