@@ -6,7 +6,9 @@ what holds instead. `compose` picks the theorem for two releases and refuses wha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import NoReturn
 
 from hubbub.errors import Refused, WrongUse
@@ -104,18 +106,27 @@ def zero_knowledge(*derivations: Derivation) -> Derivation:
     theorem = Theorem("together.zero-knowledge", "Proposition 2 (zero-knowledge)", f"{GLP}; {HERE}")
     _several(derivations, theorem)
     given = [premise.concluding(ZeroKnowledge, theorem) for premise in derivations]
-    aggregate = given[0].aggregate
-    for each in given[1:]:
-        aggregate = both(aggregate, each.aggregate)
-    epsilon, delta = total(each.epsilon for each in given), total_delta(each.delta for each in given)
+    found = zero_knowledge_sum(given)
+    numbers = texts(releases=len(given), epsilon_out=found.epsilon, delta_out=found.delta)
     return Derivation(
-        conclusion=ZeroKnowledge(
-            epsilon=epsilon, delta=delta, aggregate=aggregate, group=min(each.group for each in given)
-        ),
+        conclusion=found,
         theorem=theorem,
         premises=derivations,
-        numbers=(*texts(releases=len(given), epsilon_out=epsilon, delta_out=delta), ("aggregate_out", str(aggregate))),
+        numbers=(*numbers, ("aggregate_out", str(found.aggregate))),
         assumptions=(FRESH_SAMPLES,),
+    )
+
+
+def zero_knowledge_sum(given: Sequence[ZeroKnowledge]) -> ZeroKnowledge:
+    """The conclusion of :func:`zero_knowledge` for promises about the same people.
+
+    Guarantee: as there; the caller sees to it that they are about the same people.
+    """
+    return ZeroKnowledge(
+        epsilon=total(each.epsilon for each in given),
+        delta=total_delta(each.delta for each in given),
+        aggregate=reduce(both, (each.aggregate for each in given)),
+        group=min(each.group for each in given),
     )
 
 
@@ -300,15 +311,25 @@ def crowd_blending_same_partition(*derivations: Derivation) -> Derivation:
         "together.crowd-blending-same-partition", "Composition on one partition (crowd-blending)", f"{GHLP}; {HERE}"
     )
     _several(derivations, theorem)
-    given = [premise.concluding(CrowdBlending, theorem) for premise in derivations]
-    epsilon, delta = total(each.epsilon for each in given), total_delta(each.delta for each in given)
-    k = min(each.k for each in given)
+    found = crowd_blending_sum([premise.concluding(CrowdBlending, theorem) for premise in derivations])
     return Derivation(
-        conclusion=CrowdBlending(k=k, epsilon=epsilon, delta=delta),
+        conclusion=found,
         theorem=theorem,
         premises=derivations,
-        numbers=texts(releases=len(given), k_out=k, epsilon_out=epsilon, delta_out=delta),
+        numbers=texts(releases=len(derivations), k_out=found.k, epsilon_out=found.epsilon, delta_out=found.delta),
         assumptions=(ONE_PARTITION, EXACT_CROWDS, INDEPENDENT),
+    )
+
+
+def crowd_blending_sum(given: Sequence[CrowdBlending]) -> CrowdBlending:
+    """The conclusion of :func:`crowd_blending_same_partition` for promises about the same people.
+
+    Guarantee: as there; the caller sees to it that they are about the same people and on one partition.
+    """
+    return CrowdBlending(
+        k=min(each.k for each in given),
+        epsilon=total(each.epsilon for each in given),
+        delta=total_delta(each.delta for each in given),
     )
 
 

@@ -41,7 +41,8 @@ def total(epsilons: Iterable[Loss]) -> Loss:
 
 def total_delta(deltas: Iterable[Fraction]) -> Fraction:
     """The sum, at most 1."""
-    return min(sum(deltas, ZERO), ONE)
+    found = sum((delta for delta in deltas if delta), ZERO)
+    return found if found.numerator <= found.denominator else ONE
 
 
 def chained(epsilon: Loss, delta: Fraction, steps: int) -> tuple[Loss, Fraction]:

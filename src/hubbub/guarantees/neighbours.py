@@ -41,12 +41,12 @@ class HasNeighbours(Protocol):
 
 def one_relation(promises: Sequence[HasNeighbours], theorem: object) -> Neighbours:
     """The relation that all of these promises are under; unlike ones are refused."""
-    found = {each.neighbours for each in promises}
-    if len(found) > 1:
+    found = promises[0].neighbours
+    if any(each.neighbours is not found for each in promises):
         raise Refused(
             f"{theorem} needs one neighbouring relation; bring add/remove to replace with add_remove_to_replace"
         )
-    return found.pop()
+    return found
 
 
 def check_number(promises: Iterable[HasNeighbours], enforced: int | None) -> None:

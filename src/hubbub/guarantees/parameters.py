@@ -48,6 +48,8 @@ def chance(value: object, what: str = "delta") -> Fraction:
 
 def size(value: object, what: str, *, least: int = 1) -> int:
     """A number of people."""
+    if type(value) is int and value >= least:  # nearly always
+        return value
     exact = number(value, what)
     if exact.denominator != 1 or exact < least:
         raise WrongUse(f"{what} must be a whole number of at least {least}, not {exact}; count people")

@@ -18,14 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 
 from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.accountant import advanced_composition
 from hubbub.guarantees.accountant.accountant import Accountant, differential_exactly
-from hubbub.guarantees.accountant.concentrated import concentrated, differential_to_concentrated
+from hubbub.guarantees.accountant.concentrated import concentrated
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
@@ -39,7 +39,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.guarantees.implications import add_remove_to_replace
-from hubbub.guarantees.indistinguishability import ZERO, chained, times, total, total_delta
+from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey, surveyed
 from hubbub.ledger.charge import Charge
@@ -66,34 +66,33 @@ class Entered:
     swap: DifferentialPrivacy | None = None  # of a stand-in: the sums of what replacing one person loses
     rhos: Fraction | None = None  # of a stand-in: the sum of their zCDP
 
-    @cached_property
+    @property
     def accountant(self) -> Accountant | None:
         """The accountant of its dominating pairs; None if no loss is bounded."""
         return self.pairs or self.charge.accountant
 
-    @cached_property
+    @property
     def replaced_accountant(self) -> Accountant | None:
         """The same for one person replaced."""
         return self.replaced_pairs or self.charge.replaced_accountant
 
-    @cached_property
+    @property
     def swapped(self) -> DifferentialPrivacy | None:
-        """What replacing one person loses, for crowds beside it: two steps, or what is known of Gaussian noise."""
-        if self.swap is not None or self.charge.beside_crowds is None:
-            return self.swap
-        if self.charge.pure is not None:
-            return DifferentialPrivacy(epsilon=times(self.charge.pure.epsilon, 2), neighbours=Neighbours.REPLACE)
-        return self.charge.replaced
+        """What replacing one person loses, for crowds beside it."""
+        return self.charge.swapped if self.swap is None else self.swap
 
-    @cached_property
+    @property
     def concentrated(self) -> ConcentratedPrivacy | None:
-        """Its zCDP: as promised, or that of differential privacy without a delta."""
-        if self.rhos is not None:
-            return ConcentratedPrivacy(rho=self.rhos, neighbours=self.charge.people.neighbours)
-        if self.charge.concentrated is not None or self.charge.pure is None:
-            return self.charge.concentrated
-        step = differential_to_concentrated(stated(self.charge.pure))
-        return step.concluding(ConcentratedPrivacy, step.theorem)
+        """Its zCDP."""
+        if self.rhos is None:
+            return self.charge.as_concentrated
+        return ConcentratedPrivacy(rho=self.rhos, neighbours=self.charge.people.neighbours)
+
+    @property
+    def rho(self) -> Fraction | None:
+        """The number in it."""
+        own = self.charge.as_concentrated if self.rhos is None else None
+        return self.rhos if own is None else own.rho
 
     def growths(self) -> tuple[Fraction, ...]:
         """The log moments that fully adaptive composition adds up."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from hubbub.guarantees.accountant.accountant import Accountant, of_noises, of_pair
+from hubbub.guarantees.accountant.concentrated import differential_to_concentrated
 from hubbub.guarantees.accountant.gaussian import (
     WIDEST_TABULATED,
     GaussianNoise,
@@ -29,7 +30,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import HERE, TO_REPLACE, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import add_remove_to_replace, zero_knowledge_to_differential
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import mixed, times
 from hubbub.guarantees.neighbours import check_number
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
@@ -71,6 +72,11 @@ class Charge:
         return replace(self.people, whose=Whose.KEPT_ROWS) if self.kept_rows and crowds else self.people
 
     @cached_property
+    def on_no_partition(self) -> Charge:
+        """The same, where it does not matter on which partition."""
+        return replace(self, partition=None)
+
+    @cached_property
     def differential(self) -> DifferentialPrivacy | None:
         """The smallest loss under the relation that its people have (add/remove in a table), if it is finite."""
         return min(self._bounded(), key=lambda each: (each.epsilon, each.delta), default=None)
@@ -99,6 +105,11 @@ class Charge:
         found = self.replaced_by(stated)
         return None if found is None else found.concluding(DifferentialPrivacy, found.theorem)
 
+    @cached_property
+    def loses_if_replaced(self) -> bool:
+        """Whether that is known, without working it out."""
+        return self._comes_or_goes and (self._is_swappable or bool(self._replaceable()))
+
     def replaced_by(self, leaf: Callable[[Guarantee], Derivation]) -> Derivation | None:
         """How that follows, `leaf` being a promise as a derivation.
 
@@ -108,17 +119,22 @@ class Charge:
         if not self._comes_or_goes:
             return None
         steps = [] if (swap := self._swapped(leaf)) is None else [swap]
-        steps += [
-            _to_replace(leaf(each))
-            for each in self.promises
-            if isinstance(each, DifferentialPrivacy | ZeroKnowledge) and not isinstance(each.epsilon, Infinite)
-        ]
+        steps += [_to_replace(leaf(each)) for each in self._replaceable()]
         return min(steps, key=_loss, default=None)
+
+    def _replaceable(self) -> list[DifferentialPrivacy | ZeroKnowledge]:
+        kinds = DifferentialPrivacy | ZeroKnowledge
+        return [each for each in self.promises if isinstance(each, kinds) and not isinstance(each.epsilon, Infinite)]
+
+    @property
+    def _is_swappable(self) -> bool:
+        own = self.differential
+        return bool(self.noises) and own is not None and self.zero_knowledge is None and 0 < own.delta < 1
 
     def _swapped(self, leaf: Callable[[Guarantee], Derivation]) -> Derivation | None:
         """One person replaced, under Gaussian noise on the table itself, with the delta that is promised already."""
         own = self.differential
-        if not self.noises or own is None or self.zero_knowledge is not None or not 0 < own.delta < 1:
+        if own is None or not self._is_swappable:
             return None
         total = gaussian_total(noise.swapped() for noise in self.noises)
         epsilon = total.epsilon_at(own.delta)
@@ -173,6 +189,23 @@ class Charge:
             ),
             None,
         )
+
+    @cached_property
+    def as_concentrated(self) -> ConcentratedPrivacy | None:
+        """Its zCDP: as promised, or that of differential privacy without a delta."""
+        if self.concentrated is not None or self.pure is None:
+            return self.concentrated
+        step = differential_to_concentrated(stated(self.pure))
+        return step.concluding(ConcentratedPrivacy, step.theorem)
+
+    @cached_property
+    def swapped(self) -> DifferentialPrivacy | None:
+        """What replacing one person loses, for crowds beside it: two steps, or what is known of Gaussian noise."""
+        if self.beside_crowds is None:
+            return None
+        if self.pure is not None:
+            return DifferentialPrivacy(epsilon=times(self.pure.epsilon, 2), neighbours=Neighbours.REPLACE)
+        return self.replaced
 
     @cached_property
     def _comes_or_goes(self) -> bool:

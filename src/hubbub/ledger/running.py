@@ -19,7 +19,7 @@ from hubbub.serialization.canonical import digest
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
 _RECENT: Final = 64  # totals that are remembered while all are worked out; a release is given up soon, or seldom
-_RULES: Final = 1  # raise it when releases are added up in another way
+_RULES: Final = 2  # raise it when releases are added up in another way
 
 
 def _form() -> str:
@@ -115,7 +115,8 @@ class _Sum:
             self.add(known, release)
 
     def seal(self) -> str:
-        return _seal(total_bytes(replace(self.after[-1], reserved=self.reserved)))
+        last = self.after[-1]
+        return _seal(total_bytes(last if last.reserved == self.reserved else replace(last, reserved=self.reserved)))
 
 
 def check_totals(entries: Sequence[Entry]) -> None:

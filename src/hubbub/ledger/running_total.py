@@ -7,14 +7,15 @@ did. The total is sealed in each entry, and `hubbub ledger check` works it out a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
-from hubbub.guarantees.accountant.accountant import Accountant
+from hubbub.guarantees.accountant.accountant import MOST_KINDS, Accountant
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
@@ -25,15 +26,15 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.indistinguishability import total, total_delta
+from hubbub.guarantees.indistinguishability import ONE, total, total_delta
 from hubbub.guarantees.neighbours import one_relation
 from hubbub.ledger.admission import Entered, on_one_partition
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.canonical import canonical, read
-from hubbub.serialization.exact_json import plain, restored
+from hubbub.serialization.exact_json import line, restored
 
+Summed = TypeVar("Summed", ZeroKnowledge, CrowdBlending)
 _LONG: Final = 1 << 11  # bits of a denominator; longer ones are rounded against us
 _DIGITS: Final = 60
 _ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two of them nothing is left
@@ -72,13 +73,16 @@ def running_total_of(releases: Iterable[Entered], reserved: int) -> RunningTotal
 
 
 def total_bytes(value: RunningTotal) -> bytes:
-    """The canonical bytes of a total, which are stored and hashed into the chain."""
-    return canonical(plain(value))
+    """The bytes of a total, which are stored and hashed into the chain: one value, one text, on one line.
+
+    Nobody reads them but this program, and a check of the ledger writes one for each release.
+    """
+    return line(value).encode("ascii")
 
 
 def recalled(data: bytes) -> RunningTotal:
-    """The total that these bytes stand for."""
-    return restored(RunningTotal, read(data, "the running total"))  # type: ignore[no-any-return]
+    """The total that these bytes stand for, whose digest the chain has sealed."""
+    return restored(RunningTotal, json.loads(data))  # type: ignore[no-any-return]
 
 
 # --- which are alike ------------------------------------------------------------------------------------------------
@@ -87,13 +91,19 @@ def recalled(data: bytes) -> RunningTotal:
 def _merged(releases: list[Entered]) -> tuple[Entered, ...]:
     releases = _partitions(releases)
     while True:  # adding up may make two stand-ins alike
-        alike: dict[object, Entered] = {}
+        keys: list[object] = []  # a handful, and sooner compared than hashed
+        alike: list[Entered] = []
         for each in releases:
             key = _key(each)
-            alike[key] = _sum(alike[key], each) if key in alike else each
-        if len(alike) == len(releases):
-            return tuple(alike.values())
-        releases = list(alike.values())
+            if key in keys:
+                at = keys.index(key)
+                alike[at] = _sum(alike[at], each)
+            else:
+                keys.append(key)
+                alike.append(each)
+        if len(alike) in (1, len(releases)):
+            return tuple(alike)
+        releases = alike
 
 
 def _partitions(releases: list[Entered]) -> list[Entered]:
@@ -109,14 +119,14 @@ def _partitions(releases: list[Entered]) -> list[Entered]:
         charge = each.charge
         known = endless if _is_endless(charge) else leading if _leads(charge) else None
         if known is None:
-            found.append(replace(each, charge=replace(charge, partition=None)))
+            found.append(each if charge.partition is None else replace(each, charge=charge.on_no_partition))
             continue
         name = charge.partition or f"release {each.number}"
         if name not in known and len(known) == _ENDLESS:  # no longer known to be a partition of its own
             name, charge = known[-1], replace(charge, exact_crowds=False)
         if name not in known:
             known.append(name)
-        found.append(replace(each, charge=replace(charge, partition=name)))
+        found.append(replace(each, charge=charge if name == charge.partition else replace(charge, partition=name)))
     return found
 
 
@@ -140,10 +150,10 @@ def _key(release: Entered) -> object:
         charge.differential is None,
         charge.pure is None,
         charge.concentrated is None,
-        release.concentrated is None,
+        release.rho is None,
         release.accountant is None,
         release.replaced_accountant is None,
-        charge.replaced is None,
+        charge.loses_if_replaced,
         charge.promises_replacement,
         charge.zero_knowledge is None,
         charge.crowd_blending is None,
@@ -157,32 +167,51 @@ def _key(release: Entered) -> object:
 def _sum(first: Entered, second: Entered) -> Entered:
     one, two = first.charge, second.charge
     rho, relation = _rho(first, second), one.people.neighbours
+    differential, is_pure = _losses(one.differential, two.differential), one.differential is one.pure
+    one_partition = _crowds_add_up(first, second)
     promises = (
-        _losses(one.differential, two.differential),
-        _losses(one.pure, two.pure),
+        differential,
+        differential if is_pure and two.differential is two.pure else _losses(one.pure, two.pure),
         None if rho is None or one.concentrated is None else ConcentratedPrivacy(rho=rho, neighbours=relation),
         _losses(one.replaced, two.replaced) if one.promises_replacement else None,  # the same of both
         _knowledge(first, second),
-        _crowds(first, second),
+        _crowds(first, second, one_partition),
         _curves(one, two),
     )
     return Entered(
         number=first.number,
         charge=replace(
             one,
-            promises=tuple(dict.fromkeys(promise for promise in promises if promise is not None)),
+            promises=_each_once(promises),
             at_delta=min(one.at_delta, two.at_delta),
             noises=(),  # they are in the pairs
-            exact_crowds=_crowds_add_up(first, second),  # else what an exchange loses is in the one number as well
+            exact_crowds=one_partition,  # else what an exchange loses is in the one number as well
         ),
-        grown=tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
-        if one.differential is not None
-        else (),
+        grown=_grown(first, second),
         pairs=_pairs(first.accountant, second.accountant),
         replaced_pairs=_pairs(first.replaced_accountant, second.replaced_accountant),
         swap=_losses(first.swapped, second.swapped),
         rhos=rho,
     )
+
+
+def _each_once(promises: Iterable[Guarantee | None]) -> tuple[Guarantee, ...]:
+    """Those that are there, each once; they are few, and long numbers are sooner compared than hashed."""
+    found: list[Guarantee] = []
+    for each in promises:
+        if each is not None and each not in found:
+            found.append(each)
+    return tuple(found)
+
+
+def _grown(first: Entered, second: Entered) -> tuple[Fraction, ...]:
+    """The sums of growths, where they are not those of the pairs: once these are so many that some are rounded up."""
+    one, two = first.accountant, second.accountant
+    if one is None or two is None or first.charge.differential is None:
+        return ()
+    if not first.grown and not second.grown and len(one.pairs) + len(two.pairs) <= MOST_KINDS:
+        return ()
+    return tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
 
 
 def _pairs(one: Accountant | None, two: Accountant | None) -> Accountant | None:
@@ -194,7 +223,7 @@ def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) ->
         return None
     return DifferentialPrivacy(
         epsilon=_short(one.epsilon + two.epsilon),
-        delta=min(_shortened(total_delta((one.delta, two.delta))), Fraction(1)),
+        delta=_short_chance(total_delta((one.delta, two.delta))),
         neighbours=one_relation((one, two), "a running total"),
         group=min(one.group, two.group),
     )
@@ -205,26 +234,24 @@ def _knowledge(first: Entered, second: Entered) -> Guarantee | None:
     if one is None or two is None:
         return None
     try:
-        both = composition.zero_knowledge(first.step(one), second.step(two)).conclusion
+        both = composition.zero_knowledge_sum((one, two))  # about the same people: they have one key
     except Refused:
         return None
-    assert isinstance(both, ZeroKnowledge)
-    return replace(both, epsilon=_short(both.epsilon), delta=min(_shortened(both.delta), Fraction(1)))
+    return _with_short_numbers(both)
 
 
 def _rho(first: Entered, second: Entered) -> Fraction | None:
-    one, two = first.concentrated, second.concentrated
-    return None if one is None or two is None else _shortened(one.rho + two.rho)
+    one, two = first.rho, second.rho
+    return None if one is None or two is None else _shortened(one + two)
 
 
-def _crowds(first: Entered, second: Entered) -> Guarantee | None:
+def _crowds(first: Entered, second: Entered, one_partition: bool) -> Guarantee | None:
     """The first leads, and what is beside it is differentially private, or on the same partition; of other two nothing
     is left."""
     one, two, swap = first.charge.crowd_blending, second.charge.crowd_blending, second.swapped
-    if one is not None and two is not None and _crowds_add_up(first, second):
-        both = composition.crowd_blending_same_partition(first.step(one), second.step(two)).conclusion
-        assert isinstance(both, CrowdBlending)
-        return replace(both, epsilon=_short(both.epsilon), delta=min(_shortened(both.delta), Fraction(1)))
+    if one is not None and two is not None and one_partition:
+        both = composition.crowd_blending_sum((one, two))
+        return _with_short_numbers(both)
     if one is None or first.charge.kept_rows or swap is None:  # of kept rows nothing is promised beside others
         return None
     own = second.charge.beside_crowds
@@ -237,8 +264,10 @@ def _crowds(first: Entered, second: Entered) -> Guarantee | None:
 
 def _crowds_add_up(first: Entered, second: Entered) -> bool:
     """Whether two crowd-blending releases, neither of them differentially private, are on one partition."""
-    neither = all(each.charge.beside_crowds is None and not each.charge.kept_rows for each in (first, second))
-    return neither and on_one_partition(first, second)
+    one, two = first.charge, second.charge
+    if one.kept_rows or two.kept_rows or one.beside_crowds is not None or two.beside_crowds is not None:
+        return False
+    return on_one_partition(first, second)
 
 
 def _curves(one: Charge, two: Charge) -> Guarantee | None:
@@ -248,7 +277,7 @@ def _curves(one: Charge, two: Charge) -> Guarantee | None:
     same = one.partition is not None
     curve = first + second if same else flat(_short(total((first.limit, second.limit))))
     delta = total_delta((_delta(one.curve), _delta(two.curve)))
-    return OutlierPrivacy(curve=curve, delta=min(_shortened(delta), Fraction(1)))
+    return OutlierPrivacy(curve=curve, delta=_short_chance(delta))
 
 
 def _curve(promise: OutlierKind) -> Curve:
@@ -259,8 +288,19 @@ def _delta(promise: OutlierKind) -> Fraction:
     return getattr(promise, "delta", Fraction(0))
 
 
+def _with_short_numbers(promise: Summed) -> Summed:
+    epsilon, delta = _short(promise.epsilon), _short_chance(promise.delta)
+    same = epsilon is promise.epsilon and delta is promise.delta
+    return promise if same else replace(promise, epsilon=epsilon, delta=delta)
+
+
 def _short(loss: Loss) -> Loss:
     return loss if isinstance(loss, Infinite) else _shortened(loss)
+
+
+def _short_chance(delta: Fraction) -> Fraction:
+    short = _shortened(delta)
+    return delta if short is delta else min(short, ONE)
 
 
 def _shortened(number: Fraction) -> Fraction:

@@ -242,9 +242,9 @@ def to_text(x: Loss) -> str:
     """
     if isinstance(x, Infinite):
         return "inf"
-    if x.denominator == 1:
-        return str(x.numerator)
-    above, below = x.numerator, x.denominator
+    above, below = x.as_integer_ratio()
+    if below == 1:
+        return str(above)
     twos = (below & -below).bit_length() - 1
     fives = _FIVES.get(below >> twos)
     if fives is None or twos > _DECIMALS:

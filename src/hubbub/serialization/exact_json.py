@@ -10,8 +10,9 @@ sentence that says so.
 from __future__ import annotations
 
 import datetime
+import json
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -34,37 +35,121 @@ class Newer(CheckFailed):
 
 def plain(value: object) -> Plain:
     """The value as JSON."""
-    if value is None or type(value) in (str, int, bool):
-        return cast(Plain, value)
-    if isinstance(value, (Fraction, Infinite)):
-        return to_text(value)
-    if isinstance(value, Enum):
-        return plain(value.value)
-    if isinstance(value, (int, str)):
-        return value
-    if hasattr(type(value), "from_text"):
-        return str(value)
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    if isinstance(value, (tuple, list)):
-        return [part if type(part) is str else plain(part) for part in value]
-    if is_dataclass(value):
-        said: dict[str, Plain] = {"is": type(value).__name__}
-        for name, default in _names(cast(Any, type(value))):
+    kind: Any = type(value)
+    return _writer(kind)(value)
+
+
+@lru_cache(maxsize=512)
+def _writer(kind: type[Any]) -> Callable[[Any], Plain]:
+    """How values of a class are written."""
+    if kind in (type(None), str, int, bool):
+        return _as_it_is
+    if issubclass(kind, Fraction | Infinite):
+        return to_text
+    if issubclass(kind, Enum):
+        return lambda value: plain(value.value)
+    if issubclass(kind, int | str):
+        return _as_it_is
+    if hasattr(kind, "from_text"):
+        return str
+    if issubclass(kind, datetime.date):
+        return lambda value: value.isoformat()
+    if issubclass(kind, tuple | list):
+        return lambda value: [part if type(part) is str else plain(part) for part in value]
+    if is_dataclass(kind):
+        return _fields_writer(kind)
+    raise TypeError(f"{kind.__name__} has no exact JSON")
+
+
+def _as_it_is(value: Any) -> Plain:
+    return cast(Plain, value)
+
+
+def _fields_writer(kind: Any) -> Callable[[Any], Plain]:
+    said = tuple((each.name, each.default if each.metadata.get("unsaid") else _SAID) for each in fields(kind))
+
+    def write(value: Any) -> Plain:
+        found: dict[str, Plain] = {"is": kind.__name__}
+        for name, default in said:  # with the value at which a field is left out
             each = getattr(value, name)
             if default is _SAID or each != default:
-                said[name] = plain(each)
-        return said
-    raise TypeError(f"{type(value).__name__} has no exact JSON")
+                found[name] = plain(each)
+        return found
+
+    return write
 
 
 _SAID: Final = object()
 
 
-@lru_cache(maxsize=512)
-def _names(kind: Any) -> tuple[tuple[str, object], ...]:
-    """The fields of a class, each with the value at which it is left out."""
-    return tuple((field.name, field.default if field.metadata.get("unsaid") else _SAID) for field in fields(kind))
+def line(value: object) -> str:
+    """The value as JSON on one line: the text of ``json.dumps(plain(value), sort_keys=True, separators=(",", ":"))``.
+
+    It is written without the dicts and lists between, for a ledger with many entries, each of which is written again
+    when it is checked.
+    """
+    return _LINES[type(value)](value)
+
+
+class _Lines(dict[type[Any], Callable[[Any], str]]):
+    """How values of each class are written on one line, found when the first of them is."""
+
+    def __missing__(self, kind: type[Any]) -> Callable[[Any], str]:
+        return self.setdefault(kind, _line_writer(kind))
+
+
+def _line_writer(kind: type[Any]) -> Callable[[Any], str]:
+    if issubclass(kind, Enum):
+        return lambda value: line(value.value)
+    if issubclass(kind, Fraction | Infinite | int | str | datetime.date) or hasattr(kind, "from_text"):
+        return lambda value: _ONE_LINE.encode(plain(value))
+    if issubclass(kind, tuple | list):
+        return _listed
+    if is_dataclass(kind):
+        return _fields_line(kind)
+    raise TypeError(f"{kind.__name__} has no exact JSON")
+
+
+def _listed(values: Any) -> str:
+    return f"[{','.join([_LINES[type(each)](each) for each in values])}]"
+
+
+def _fields_line(kind: Any) -> Callable[[Any], str]:
+    unsaid = {each.name: each.default for each in fields(kind) if each.metadata.get("unsaid")}
+    before, after = _halves(sorted(each.name for each in fields(kind)))
+    named = f'"is":"{kind.__name__}"'
+
+    def part(value: Any, names: list[str]) -> list[str]:
+        found = [(name, getattr(value, name)) for name in names]
+        return [f'"{name}":{_LINES[type(each)](each)}' for name, each in found if each != unsaid.get(name, _SAID)]
+
+    if unsaid:
+        return lambda value: f"{{{','.join([*part(value, before), named, *part(value, after)])}}}"
+    keyed = [*(f'"{name}":%s' for name in before), named, *(f'"{name}":%s' for name in after)]
+    form, names = f"{{{','.join(keyed)}}}", [*before, *after]
+
+    def write(value: Any) -> str:
+        every = [getattr(value, name) for name in names]
+        return form % tuple([_LINES[type(each)](each) for each in every])
+
+    return write
+
+
+def _halves(names: list[str]) -> tuple[list[str], list[str]]:
+    """Those that stand before the name of the class, and those after it."""
+    return [name for name in names if name < "is"], [name for name in names if name > "is"]
+
+
+_ONE_LINE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_LINES: Final = _Lines(
+    {
+        str: json.encoder.encode_basestring_ascii,
+        int: int.__repr__,
+        Fraction: lambda value: f'"{to_text(value)}"',
+        bool: lambda value: "true" if value else "false",
+        type(None): lambda _: "null",
+    }
+)
 
 
 def agrees(given: Any, expected: Plain) -> bool:

@@ -14,6 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed, Refused
+from hubbub.guarantees.accountant.accountant import MOST_KINDS
+from hubbub.guarantees.accountant.odometer import EXPONENTS
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.weakening import is_weaker
 from hubbub.kinds.histogram.request import histogram
@@ -101,6 +103,31 @@ def test_a_running_total_is_read_back_as_it_was_written(earlier: list[str]) -> N
 @given(st.lists(st.sampled_from(sorted(KINDS)), min_size=60, max_size=60))
 def test_however_many_releases_a_handful_of_stand_ins_is_left(earlier: list[str]) -> None:
     assert len(running_total_of(releases(*earlier), reserved=60).stand_ins) <= len(KINDS) + 2
+
+
+def test_growths_are_those_of_all_releases_also_once_pairs_are_rounded() -> None:
+    """Up to a number of kinds they follow from the pairs, beyond it they are carried along; either way exactly."""
+    found, wanted = RunningTotal(), [Fraction(0)] * len(EXPONENTS)
+    carried = set()
+    for i in range(1, MOST_KINDS + 9):
+        spec = histogram(["a=x,y"], epsilon=f"1/{i % (MOST_KINDS + 5) + 1}")
+        new = Entered(number=i, charge=charge_of(spec))
+        found = found.followed_by(new)
+        wanted = [before + more for before, more in zip(wanted, new.growths(), strict=True)]
+        (one,) = found.stand_ins
+        assert list(one.growths()) == wanted
+        assert one.accountant is not None
+        carried.add((bool(one.grown), len(one.accountant.pairs) == min(i, MOST_KINDS)))
+    assert {(False, True), (True, False)} <= carried
+    assert recalled(total_bytes(found)) == found
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_whether_a_loss_for_one_person_replaced_is_known_is_told_without_it(name: str) -> None:
+    one = charge(name)
+    assert one.loses_if_replaced == (one.replaced is not None)
+    silent = replace(one, promises=())
+    assert silent.loses_if_replaced is (silent.replaced is not None) is False
 
 
 def test_long_numbers_are_rounded_against_us() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import json
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed
@@ -27,7 +28,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import INFINITY, Loss
 from hubbub.serialization.canonical import canonical, read
-from hubbub.serialization.exact_json import plain, restored
+from hubbub.serialization.exact_json import line, plain, restored
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.privacy_unit import Unit
 
@@ -162,3 +163,11 @@ def test_half_a_sign_is_no_text() -> None:
 def test_what_has_no_exact_text_is_not_written(value: object) -> None:
     with pytest.raises(TypeError):
         plain(value)
+
+
+@given(CHARGES | POLICIES | GUARANTEES | TEXTS | FRACTIONS | LOSSES | st.integers() | st.booleans() | st.none())
+@example(Steps(column="a%s", low=Fraction(-1), width=Fraction(1, 3), steps=9))
+@example((datetime.date(2024, 2, 29), Neighbours.REPLACE, INFINITY, [], (), "\ud800"))
+def test_a_value_on_one_line_is_its_json(value: Any) -> None:
+    """Values of fields that are left out at their default are left out of the line as well."""
+    assert line(value) == json.dumps(plain(value), sort_keys=True, separators=(",", ":"))

@@ -70,14 +70,12 @@ class Accountant:
     def __add__(self, other: Accountant) -> Accountant:
         """Guarantee: dominates both together; promises under unlike neighbours are refused."""
         relation = one_relation((self, other), "an accountant")
-        found: Counter[Pair] = Counter()
-        for each in (*self.pairs, *other.pairs):
-            found[each.pair] += each.times
         if self.gaussian is not None and other.gaussian is not None:
             gaussian: GaussianTotal | None = self.gaussian + other.gaussian
         else:
             gaussian = self.gaussian or other.gaussian
-        return Accountant(pairs=_few(found), gaussian=gaussian, neighbours=relation)
+        pairs = _once_more(self.pairs, other.pairs) or _few(_counted((*self.pairs, *other.pairs)))
+        return Accountant(pairs=pairs, gaussian=gaussian, neighbours=relation)
 
     def group(self, people: int) -> Accountant:
         """The accountant for groups of so many people.
@@ -146,6 +144,24 @@ def _chain(pair: Pair, links: int) -> Pair:
     epsilon, delta = chained(pair.epsilon, pair.delta, links)
     assert isinstance(epsilon, Fraction)
     return RandomizedResponsePair(epsilon=epsilon, delta=delta)
+
+
+def _once_more(pairs: tuple[Repeated, ...], more: tuple[Repeated, ...]) -> tuple[Repeated, ...]:
+    """The same as :func:`_few` of both if `more` is the very pair of one of them, as of a release like the one before;
+    else nothing. Nothing is hashed, put in order or rounded for it."""
+    if len(more) != 1 or len(pairs) > MOST_KINDS:
+        return ()
+    for i, each in enumerate(pairs):
+        if each.pair is more[0].pair:
+            return (*pairs[:i], Repeated(pair=each.pair, times=each.times + more[0].times), *pairs[i + 1 :])
+    return ()
+
+
+def _counted(pairs: Iterable[Repeated]) -> Counter[Pair]:
+    found: Counter[Pair] = Counter()
+    for each in pairs:
+        found[each.pair] += each.times
+    return found
 
 
 def _few(pairs: Counter[Pair]) -> tuple[Repeated, ...]:
