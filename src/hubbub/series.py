@@ -67,14 +67,14 @@ def start(
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
     accept_weak: bool = False,
-    **words: Any,
+    **options: Any,
 ) -> tuple[Series, Reservation]:
     """Declare a series, and charge what all its periods together promise, once. No table is read.
 
     Guarantee: the declaration and the whole charge are in the ledger, on the disk, when this returns. Nothing of it is
     given back, whether its periods are published or not; adding to it is a new series.
     """
-    series = asked(dataset_name(name), **words)
+    series = asked(dataset_name(name), **options)
     spec = Period(series=series, period=series.calendar.first)
     check_accepted(spec, accept_weak)
     declared = plain(series)

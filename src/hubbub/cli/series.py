@@ -113,7 +113,7 @@ series.add_command(
 )
 
 
-def _start(name: str, as_json: bool, yes: bool, **words: Any) -> None:
+def _start(name: str, as_json: bool, yes: bool, **options: Any) -> None:
     """Declare a series, and charge all of it in the ledger, once.
 
     What is counted, the calendar and the noise are fixed from here on. Each period is then published with
@@ -125,14 +125,14 @@ def _start(name: str, as_json: bool, yes: bool, **words: Any) -> None:
     from hubbub.ledger.ledger import Ledger, dataset_name
     from hubbub.protocol.weakness import weaknesses
 
-    rows, named = words.pop("rows_are_people"), {each: words.pop(each) for each in ("dataset", "ledger")}
-    if (words["person"] is None) is not rows:
+    rows, named = options.pop("rows_are_people"), {each: options.pop(each) for each in ("dataset", "ledger")}
+    if (options["person"] is None) is not rows:
         raise WrongUse(
             "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` if "
             "each row is another person"
         )
-    confirm_weak(weaknesses(from_options(name=dataset_name(name), **words)), yes)
-    started, reservation = planned.start(name, accept_weak=True, **named, **words)
+    confirm_weak(weaknesses(from_options(name=dataset_name(name), **options)), yes)
+    started, reservation = planned.start(name, accept_weak=True, **named, **options)
     _, record = Ledger(named["ledger"]).series(name)
     if as_json:
         print_json(_as_json(started, record) | {"dataset": reservation.dataset})

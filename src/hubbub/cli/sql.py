@@ -49,7 +49,7 @@ def _sql(query: str, data: tuple[str, ...], as_json: bool, **given: Any) -> None
     given |= {option.name: False if option.metavar is None else None for option in TABLE if option.name in _SAID}
     given |= asked.opening | ({} if sources.second is None else {"join": sources.second})
     given["table"] = given["table"] or sources.table
-    publish(registry.kind(asked.kind), sources.first, as_json, False, given | asked.words)
+    publish(registry.kind(asked.kind), sources.first, as_json, False, given | asked.options)
 
 
 sql = click.command(

@@ -76,4 +76,4 @@ def sql(
     if sources.table is not None:
         words.setdefault("table", sources.table)
     people = open_table(sources.first, dictionary=dictionary, dataset=dataset, ledger=ledger, **words)
-    return people.publish(people.ask(registry.kind(asked.kind), **asked.words), accept_weak=accept_weak)
+    return people.publish(people.ask(registry.kind(asked.kind), **asked.options), accept_weak=accept_weak)

@@ -34,7 +34,7 @@ class SqlRequest:
     """A release, as a command would ask for it; `tables` are those that it reads, the people first."""
 
     kind: str
-    words: dict[str, Any]
+    options: dict[str, Any]
     tables: tuple[str, ...]
     opening: dict[str, Any] = field(default_factory=dict)
 
@@ -59,14 +59,14 @@ def translate(text: object, declared: Dictionary) -> SqlRequest:
         declared=declared,
     )
     _check_options(query)
-    kind, words = _words(query)
+    kind, options = _options(query)
     opening: dict[str, Any] = {"person": person, "rows_are_people": query.flag("rows_are_people")}
     if on is not None:
         opening |= {"person": None, "on": on}
-    return SqlRequest(kind=kind, words=words, tables=tables, opening=opening)
+    return SqlRequest(kind=kind, options=options, tables=tables, opening=opening)
 
 
-def _words(query: Query) -> tuple[str, dict[str, Any]]:
+def _options(query: Query) -> tuple[str, dict[str, Any]]:
     """The kind of the release, and the words that ask for it."""
     if is_summary(query):
         return "summary", summary_words(query) | _shared(query, "summary") | _of_rows(query)
@@ -287,10 +287,10 @@ def _one(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
         raise WrongUse(
             "people and rows are for several aggregates of one sample; take them out, or ask for ZERO_KNOWLEDGE"
         )
-    kind, words = _kind(query, what)
+    kind, options = _kind(query, what)
     if query.where is not None and kind == "histogram":
         raise WrongUse("OUTLIER_PRIVACY is for all people by groups; take WHERE out, or ask for another promise")
-    return kind, words | _shared(query, kind) | _of_rows(query)
+    return kind, options | _shared(query, kind) | _of_rows(query)
 
 
 def _shared(query: Query, kind: str) -> dict[str, Any]:
@@ -363,12 +363,12 @@ def _count(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
         raise WrongUse(
             "rows are counted WITH DIFFERENTIAL_PRIVACY; ask for COUNT(DISTINCT unit), or say one_row_per_person = TRUE"
         )
-    words = _rows(query, what)
+    options = _rows(query, what)
     called = what.alias.lower().replace("_", " ")
     plain = (
         re.fullmatch("[a-z][a-z]*( [a-z]+)*", called) and len(called) <= 40 and called.replace(" ", "_") not in TAKEN
     )
-    return "count", words | ({"rows_called": called} if plain else {})
+    return "count", options | ({"rows_called": called} if plain else {})
 
 
 def _people(query: Query) -> tuple[str, dict[str, Any]]:
@@ -433,10 +433,13 @@ def _sum(query: Query, what: Aggregate) -> dict[str, Any]:
         raise WrongUse(
             "of people with several rows sums from 0 are cut; write (0, HIGH), or bound rows with max_rows_contributed"
         )
-    words = {"of": range_of(query, what, GROUP), "rows_per_person": ALL_ROWS}
+    options = {"of": range_of(query, what, GROUP), "rows_per_person": ALL_ROWS}
     if not query.by:
-        return words | {"cap": most}
-    return words | {"cap_per_bin": most, "distinct": query.option("max_groups_contributed", "groups_per_person") or "1"}
+        return options | {"cap": most}
+    return options | {
+        "cap_per_bin": most,
+        "distinct": query.option("max_groups_contributed", "groups_per_person") or "1",
+    }
 
 
 def _quantile(what: Aggregate) -> str:
@@ -487,19 +490,19 @@ def _several(query: Query) -> tuple[str, dict[str, Any]]:
         )
     listed, units = [], []
     for number, each in enumerate(query.aggregates, 1):
-        _, words = _kind(query, each)
-        called = words.pop("rows_called", None)
+        _, single = _kind(query, each)
+        called = single.pop("rows_called", None)
         bounds: tuple[str, ...] = ("rows_per_person", "rows_per_bin")
-        unit = {name: words.pop(name) for name in bounds if name in words}
-        if unit and "distinct" in words:
-            unit["distinct"] = words["distinct"]
+        unit = {name: single.pop(name) for name in bounds if name in single}
+        if unit and "distinct" in single:
+            unit["distinct"] = single["distinct"]
         for name in ("distinct", "any_row", "one_row_per_person"):
-            words.pop(name, None)
+            single.pop(name, None)
         units.append(unit)
         question: dict[str, Any] = {
             "name": _name(each.alias or called or "", number),
             "kind": _SEVERAL[each.name],
-            **words,
+            **single,
         }
         if query.by:
             question["by"] = query.by
@@ -512,8 +515,8 @@ def _several(query: Query) -> tuple[str, dict[str, Any]]:
         )
     loss = {"zero_knowledge" if promise == "ZERO_KNOWLEDGE" else "epsilon": options.get("epsilon")}
     spec = {**loss, "rows": options.get("rows", options["people"]), "people": options["people"], "question": listed}
-    words = {"spec": spec | _some(options, "coverage"), **units[0]}
-    return "questions", words | ({"one_row_per_person": True} if query.flag("one_row_per_person") else {})
+    found = {"spec": spec | _some(options, "coverage"), **units[0]}
+    return "questions", found | ({"one_row_per_person": True} if query.flag("one_row_per_person") else {})
 
 
 def _name(alias: str, number: int) -> str:

@@ -38,7 +38,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import plain
 from hubbub.tables.bins import OTHER, Declared, Discovered, Values, declared_size, size
 
-_WORDS: Final = frozenset({"by", "epsilon", "delta"})
+_JOINT_OPTIONS: Final = frozenset({"by", "epsilon", "delta"})
 """What a release may ask for and still come together with others: all else is a wish of its own."""
 _MOST_COLUMNS: Final = 6  # of a table: as many tables are below it as it has sets of columns
 _MOST_CELLS: Final = 10**6
@@ -89,12 +89,17 @@ def member(entry: PlanEntry, table: Table, spec: Spec) -> Member | None:
         return None
     axes = tuple(axis for axis in spec.axes if not isinstance(axis, Discovered))
     plain = spec.sample is None and spec.collected is None and spec.parts is None and not spec.unit.chooses
-    if not set(entry.words) <= _WORDS or not plain or len(axes) != len(spec.axes) or len(axes) > _MOST_COLUMNS:
+    if (
+        not set(entry.options) <= _JOINT_OPTIONS
+        or not plain
+        or len(axes) != len(spec.axes)
+        or len(axes) > _MOST_COLUMNS
+    ):
         return None
     variance = _variance(spec)
     if variance is None or (declared_size(axes) or 0) > _MOST_CELLS:
         return None
-    epsilon, delta = (rational(entry.words.get(name, 0), name) for name in ("epsilon", "delta"))
+    epsilon, delta = (rational(entry.options.get(name, 0), name) for name in ("epsilon", "delta"))
     return Member(entry=entry, table=table, spec=spec, axes=axes, epsilon=epsilon, delta=delta, variance=variance)
 
 

@@ -112,7 +112,7 @@ def _as_planned(folder: Path, best: Joint) -> Planned:
         first.entry,
         name=folder.name,
         kind=best.spec.kind.name,
-        words={},
+        options={},
         report=_joint_report([each.entry for each in best.members]),
         accept_weak=all(each.entry.accept_weak for each in best.members),
     )
@@ -125,7 +125,7 @@ def _joint_report(entries: list[PlanEntry]) -> dict[str, Any]:
     """What the report of a joint release says of itself: words that all tables share, and what each table is called."""
     reports = [each.report for each in entries]
     shared = ("subtitle", "date", "link", "language")
-    words = {
+    named = {
         name: reports[0][name]
         for name in shared
         if all(each.get(name) == reports[0].get(name) for each in reports) and name in reports[0]
@@ -135,7 +135,7 @@ def _joint_report(entries: list[PlanEntry]) -> dict[str, Any]:
         labels |= each["labels"] if isinstance(each.get("labels"), dict) else {}
     titles = [f"{each.name}: {each.report['title']}" for each in entries if each.report.get("title")]
     own = [note for each in reports for note in each.get("notes", ())]
-    return words | {"labels": labels, "notes": [*own, *_lines_of("; ".join(titles))][:10]}
+    return named | {"labels": labels, "notes": [*own, *_lines_of("; ".join(titles))][:10]}
 
 
 def _lines_of(text: str) -> list[str]:

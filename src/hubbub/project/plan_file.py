@@ -95,7 +95,7 @@ class PlanEntry:
     name: str
     dataset: str
     kind: str | None
-    words: dict[str, Any]
+    options: dict[str, Any]
     sql: str | None = None
     report: dict[str, Any] = field(default_factory=dict)
     form: str = "csv"
@@ -238,18 +238,18 @@ def _switch(given: Any, what: str) -> bool:
 
 def _dataset(name: str, given: dict[str, Any], path: Path) -> Dataset:
     _known(given, ("file", "policy", *_SHARED, *_OPENING), f"the dataset {name[:40]}")
-    words = dict(given)
-    file, caps = _text(words.pop("file", None), f"the file of {name[:40]}"), words.pop("policy", {})
+    options = dict(given)
+    file, caps = _text(options.pop("file", None), f"the file of {name[:40]}"), options.pop("policy", {})
     if not isinstance(caps, dict):
         raise WrongUse(f"the policy of {name[:40]} is a table of caps, like differential_epsilon = 4; write it so")
     _known(caps, Policy.__slots__, f"the policy of {name[:40]}")
     for each in ("join", "dictionary"):
-        if isinstance(words.get(each), str) and words[each] != "none":
-            words[each] = str(path.parent / words[each])
+        if isinstance(options.get(each), str) and options[each] != "none":
+            options[each] = str(path.parent / options[each])
     return Dataset(
         name=dataset_name(name),
         file=file if "://" in file else str(path.parent / file),
-        opening=words,
+        opening=options,
         policy=Policy(**{cap: _cap(cap, value) for cap, value in caps.items()}),
     )
 
@@ -274,15 +274,15 @@ def _entry(given: Any, path: Path, datasets: list[str]) -> PlanEntry:
         raise WrongUse(f"the release {name} has a kind with its options, or sql with a query; say one of the two")
     if kind is not None and registry.kind(_text(kind, "kind")).data != TABLE:
         raise WrongUse(f"the release {name} is of a table; publish networks and ballots by their commands")
-    words = {each: value for each, value in given.items() if each not in _OWN}
-    _check_spelling(name, kind, words)
-    if sql is not None and words:
-        raise WrongUse(f"the query of {name} says everything; leave out {', '.join(words)[:100]}")
+    options = {each: value for each, value in given.items() if each not in _OWN}
+    _check_spelling(name, kind, options)
+    if sql is not None and options:
+        raise WrongUse(f"the query of {name} says everything; leave out {', '.join(options)[:100]}")
     return PlanEntry(
         name=name,
         dataset=dataset,
         kind=kind,
-        words=_options(kind, words, path),
+        options=_options(kind, options, path),
         sql=None if sql is None else _text(sql, "sql"),
         report=_report(name, given),
         form=_text(given.get("format", "csv"), "format"),
@@ -313,8 +313,8 @@ def _series(name: str, kind: str | None, given: dict[str, Any]) -> dict[str, Any
             f"say up to which period the series {name} is published, like period = {str(calendar['first'])!r}"
         )
     skip = _switch(given.get("skip", False), f"skip of {name}")
-    words = calendar | {"first": str(calendar["first"])}  # a day is a date in TOML
-    return {"series": words, "period": str(given["period"]), "skip": skip}
+    named = calendar | {"first": str(calendar["first"])}  # a day is a date in TOML
+    return {"series": named, "period": str(given["period"]), "skip": skip}
 
 
 def _correction(name: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -331,20 +331,20 @@ def _correction(name: str, given: dict[str, Any]) -> dict[str, Any]:
     return {"corrects": corrects, "reason": _text(given["reason"], f"the reason of {name}")}
 
 
-def _check_spelling(name: str, kind: str | None, words: dict[str, Any]) -> None:
+def _check_spelling(name: str, kind: str | None, options: dict[str, Any]) -> None:
     """Refuse a word that is neither an option of the kind nor ours, if one of ours is meant; the kind knows its own."""
     known = set() if kind is None else {option.name for option in registry.kind(kind).options}
-    for word in words:
+    for word in options:
         near = [] if word in known else get_close_matches(word, _OWN, 1, 0.8)
         if near:
             raise WrongUse(f"the release {name} has no {word[:40]!r}; did you mean {near[0]}?")
 
 
-def _options(kind: str | None, words: dict[str, Any], path: Path) -> dict[str, Any]:
+def _options(kind: str | None, options: dict[str, Any], path: Path) -> dict[str, Any]:
     """The options as a command has them: one of several as a list, and files beside this one."""
     known = {} if kind is None else {option.name: option for option in registry.kind(kind).options}
-    found = dict(words)
-    for name, value in words.items():
+    found = dict(options)
+    for name, value in options.items():
         option = known.get(name)
         if option is not None and option.many and isinstance(value, str):
             found[name] = [value]
@@ -366,14 +366,14 @@ def _shared(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fr
 
     Guarantee: the parts are rounded down, so that together they are at most what was said.
     """
-    if one.sql is not None or any(name in one.words for name in _PROMISES):
+    if one.sql is not None or any(name in one.options for name in _PROMISES):
         return one
     if "epsilon" not in budget:
         raise WrongUse(f"the release {one.name} says no promise; add epsilon to it, or to its dataset for all of them")
     open_ones = [
         each
         for each in entries
-        if each.dataset == one.dataset and each.sql is None and not any(name in each.words for name in _PROMISES)
+        if each.dataset == one.dataset and each.sql is None and not any(name in each.options for name in _PROMISES)
     ]
     part = cube_root(one.importance) / sum(cube_root(each.importance) for each in open_ones)
     takes = {option.name for option in registry.kind(one.kind or "").options}
@@ -382,7 +382,7 @@ def _shared(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fr
         for name in _SHARED
         if name in budget and name in takes
     }
-    return replace(one, words=one.words | shares)
+    return replace(one, options=one.options | shares)
 
 
 def cube_root(number: Fraction) -> Fraction:

@@ -80,13 +80,13 @@ def _order_in_file(order: dict[str, int]) -> Callable[[Planned], int]:
 
 
 def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Spec]:
-    words, kind, options = dict(dataset.opening), entry.kind, entry.words
+    opening, kind, options = dict(dataset.opening), entry.kind, entry.options
     if entry.sql is not None:
-        asked, sources = prepare(entry.sql, dataset.file, words.get("dictionary"))
-        words |= {name: value for name, value in asked.opening.items() if value}
-        words |= {} if sources.table is None else {"table": sources.table}
-        kind, options = asked.kind, asked.words
-    people = _open(publication, dataset, words)
+        asked, sources = prepare(entry.sql, dataset.file, opening.get("dictionary"))
+        opening |= {name: value for name, value in asked.opening.items() if value}
+        opening |= {} if sources.table is None else {"table": sources.table}
+        kind, options = asked.kind, asked.options
+    people = _open(publication, dataset, opening)
     assert kind is not None
     try:
         return people, people.ask(registry.kind(kind), **options).bind(people.engine.columns())
@@ -94,7 +94,7 @@ def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tup
         raise type(error)(f"{entry.name}: {error.marked}") from None
 
 
-def _open(publication: Publication, dataset: Dataset, words: dict[str, Any]) -> Table:
+def _open(publication: Publication, dataset: Dataset, opening: dict[str, Any]) -> Table:
     if (
         not any(sign in dataset.file for sign in "*?[")
         and "://" not in dataset.file
@@ -104,7 +104,7 @@ def _open(publication: Publication, dataset: Dataset, words: dict[str, Any]) -> 
             f"the dataset {dataset.name} is in {dataset.file[:200]!r}, and nothing is there; correct its file"
         )
     try:
-        return open_table(dataset.file, dataset=dataset.name, ledger=publication.ledger, **words)
+        return open_table(dataset.file, dataset=dataset.name, ledger=publication.ledger, **opening)
     except TypeError:
         raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
 

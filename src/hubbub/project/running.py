@@ -109,7 +109,9 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
     """
     table, where = planned.table, publication.folder(planned.entry)
     if not run.started:
-        series.start(run.name, dataset=planned.entry.dataset, ledger=publication.ledger, accept_weak=True, **run.words)
+        series.start(
+            run.name, dataset=planned.entry.dataset, ledger=publication.ledger, accept_weak=True, **run.options
+        )
     return series.release(
         table.engine,
         run.name,

@@ -44,7 +44,7 @@ class SeriesRun:
     """What starts a series, if it is not started yet, and which period is to be published."""
 
     name: str
-    words: dict[str, Any]
+    options: dict[str, Any]
     series: Series
     period: str
     started: bool
@@ -71,17 +71,17 @@ def series_releases(
 def _requested(entry: PlanEntry, people: Table) -> SeriesRun:
     assert entry.series is not None and entry.period is not None and entry.kind is not None
     options = registry.kind(entry.kind).options
-    words = people.dictionary.fill_options(options, entry.words, people.engine.columns())
-    words |= entry.series | {"kind": entry.kind, "person": people.person}
+    named = people.dictionary.fill_options(options, entry.options, people.engine.columns())
+    named |= entry.series | {"kind": entry.kind, "person": people.person}
     try:
-        found = asked_series(dataset_name(entry.name), **words)
+        found = asked_series(dataset_name(entry.name), **named)
     except TypeError:
         raise WrongUse(
             f"the series {entry.name} has words that no series has; it is of by, where, of, margins, epsilon, delta, sample, "
             "crowd and coverage"
         ) from None
     found.calendar.index(entry.period)  # refuses here
-    return SeriesRun(name=entry.name, words=words, series=found, period=entry.period, started=False)
+    return SeriesRun(name=entry.name, options=named, series=found, period=entry.period, started=False)
 
 
 def _record(ledger: Ledger, name: str) -> Record | None:

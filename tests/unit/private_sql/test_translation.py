@@ -193,7 +193,7 @@ def test_a_query_has_the_spec_of_the_words_that_a_command_takes(
 ) -> None:
     asked = translate(query, declared)
     assert asked.kind == kind
-    spelled = declared.fill_options(registry.kind(kind).options, asked.words, SCHEMA)
+    spelled = declared.fill_options(registry.kind(kind).options, asked.options, SCHEMA)
     found = registry.kind(kind).ask(person="patient", **spelled)
     assert found.to_json() == registry.kind(kind).ask(person="patient", **words).to_json()
     assert (asked.tables, asked.opening["person"]) == (("visits",), "patient")
@@ -246,7 +246,7 @@ def test_nonsense_gets_one_sentence_and_never_a_traceback(declared: Dictionary) 
         try:
             asked = translate(query, declared)
             kind = registry.kind(asked.kind)
-            kind.ask(person="patient", **declared.fill_options(kind.options, asked.words, SCHEMA))
+            kind.ask(person="patient", **declared.fill_options(kind.options, asked.options, SCHEMA))
         except HubbubError as error:
             told = str(error)
         understood += not told

@@ -56,7 +56,7 @@ ENGINE = open_source(TABLE)
 def counted(where: str) -> int:
     """How many rows are counted, in the way that a release counts them."""
     head = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, rows_are_people = TRUE) COUNT(*) FROM t WHERE "
-    words = translate(head + where, NONE).words
+    words = translate(head + where, NONE).options
     about = CountQuery(axes=(), where=parse(words["where"]), person=None, repeats=MultiRowPolicy.REFUSE)
     return int(ENGINE.count(about, SystemSource()).counts.sum())
 

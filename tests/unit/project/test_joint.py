@@ -81,7 +81,7 @@ def test_ten_tables_together_have_at_most_the_error_of_ten_by_themselves(tmp_pat
     assert max(both.ratios) <= 1
     assert both.ratio < 0.6
     assert isinstance(both.spec, Queries)
-    assert both.spec.request.epsilon == sum(Fraction(str(each.entry.words["epsilon"])) for each in both.members)
+    assert both.spec.request.epsilon == sum(Fraction(str(each.entry.options["epsilon"])) for each in both.members)
     assert 2 - Fraction(1, 10**9) <= both.spec.request.epsilon <= 2
     text = markdown(sheet(found))
     assert f"The mean squared error is {100 * (1 - both.ratio):.0f} % less than that of 10 releases" in text

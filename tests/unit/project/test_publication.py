@@ -94,10 +94,10 @@ def test_what_a_file_wants_is_published_once(tmp_path: Path) -> None:
 
 
 def test_the_budget_is_shared_by_importance(tmp_path: Path) -> None:
-    epsilons = {each.name: each.words["epsilon"] for each in read_plan(put(tmp_path)).entries}
+    epsilons = {each.name: each.options["epsilon"] for each in read_plan(put(tmp_path)).entries}
     assert epsilons == {"units": "1", "pay": "2"}
     text = TOML.replace("epsilon = 3", 'epsilon = "0.1"').replace("importance = 8", "importance = 216")
-    shares = [each.words["epsilon"] for each in read_plan(put(tmp_path, text)).entries]
+    shares = [each.options["epsilon"] for each in read_plan(put(tmp_path, text)).entries]
     assert shares == ["0.0142857142857", "0.0857142857142"]  # rounded down
 
 

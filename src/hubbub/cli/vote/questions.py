@@ -58,22 +58,22 @@ def _print_worst(found: WorstGain, *, as_json: bool) -> None:
         print_text(sentence)
 
 
-def _watched_beliefs(words: dict[str, Any]) -> None:
-    words["watch"] = lambda tasks: watched(tasks, "Beliefs")
+def _watched_beliefs(options: dict[str, Any]) -> None:
+    options["watch"] = lambda tasks: watched(tasks, "Beliefs")
 
 
-def _millbrook(words: dict[str, Any]) -> None:
+def _millbrook(options: dict[str, Any]) -> None:
     """The invented election in the place of a file."""
-    if words["ballots"] == council.NAME:
-        words["ballots"] = council.ballots()
+    if options["ballots"] == council.NAME:
+        options["ballots"] = council.ballots()
 
 
-def _watched(words: dict[str, Any]) -> None:
-    if words["chart"] is not None:
+def _watched(options: dict[str, Any]) -> None:
+    if options["chart"] is not None:
         from hubbub import charts
 
-        charts.ready(words["chart"])
-    words["watch"] = lambda tasks: watched(tasks, "Cells")
+        charts.ready(options["chart"])
+    options["watch"] = lambda tasks: watched(tasks, "Cells")
 
 
 def _print_map(found: GainMap, *, chart: str | None, as_json: bool) -> None:
