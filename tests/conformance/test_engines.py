@@ -30,6 +30,7 @@ from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import NO_ID, SEVERAL_ROWS, CountQuery, Engine, ExactCounts, MultiRowPolicy
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import ColumnType, bind_axes
+from hubbub.tables.sketch import Chosen, IdObserver
 from tests.conformance.openers import Opener, cases_for, every_engine, every_engine_but_connect, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
@@ -461,6 +462,30 @@ def test_several_rows_are_refused_with_one_sentence(opened: Opener, ids: list[in
     with pytest.raises(Refused) as refusal:
         asked(opened(table, tmp_path), ["bin=a"], person="id")
     assert str(refusal.value) == in_python(NO_ID if None in ids else SEVERAL_ROWS)
+
+
+@every_engine_but_connect
+def test_where_one_row_each_is_declared_every_row_is_a_person_and_none_is_checked(
+    opened: Opener, tmp_path: Path
+) -> None:
+    """As without a column of people, with an id or without one; the ledger is told of the same people all the same."""
+    ids = [1, 1, None, None, 2, 3, 4, 4, 4, 5]
+    table = pa.table({"id": pa.array(ids, pa.int64()), "bin": [*"aabbabaabc"], "x": list(range(10))})
+    engine, told = opened(table, tmp_path), list[Chosen]()
+    questions = (
+        CountQuery(axes=(parse("bin=a,b"),), person="id"),
+        CountQuery(axes=(), where=condition("x >= 3"), everybody=True, person="id"),
+        CountQuery(axes=(parse("bin=a,b"),), measure=measured("x:0..9:1"), person="id"),
+    )
+    declared = tuple(replace(each, repeats=MultiRowPolicy.DECLARED) for each in questions)
+    watched = engine.observing_ids(IdObserver(turn=5, most=20, on_chosen=told.append))
+    rows = spread(*(replace(each, person=None) for each in questions), engine=engine)
+    assert spread(*declared, engine=watched) == rows
+    assert [set(each.ids) for each in told] == [{"1", "2", "3", "4", "5"}] * len(questions)
+    joint = watched.joint_count((declared[0], declared[1]), SystemSource())
+    assert int(joint.counts.sum()) == len(ids)
+    with pytest.raises(Refused):
+        watched.count(questions[0], SystemSource())
 
 
 @every_engine

@@ -148,6 +148,7 @@ def test_the_unit_decides_what_the_engine_is_asked() -> None:
         (Unit(person="id"), MultiRowPolicy.REFUSE, 1),
         (Unit(person="id", one_row_per_person=True), MultiRowPolicy.ONE_ROW, 1),
         (Unit(person="id", distinct=3), MultiRowPolicy.DISTINCT, 3),
+        (Unit(person="id", unique_person=True), MultiRowPolicy.DECLARED, 1),
     ):
         engine = Given([0], [5])
         spec = histogram(["a=x,y,z"], epsilon=1, unit=unit)

@@ -32,6 +32,10 @@ ONCE: Final = (
 )
 _CSV: Final = ("delimiter", "encoding", "no_header")
 _COLUMNS: Final = 40  # that are listed
+_UNIQUE: Final = {
+    True: "That each person has one row (--unique-person) is true of this table.",
+    False: "That each person has one row (--unique-person) is false of this table: leave it out, or the promise does not hold.",
+}
 _PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
 _WEIGHTS: Final = {"weight", "weights", "wt", "wgt", "pweight"}
 _NUMBERED: Final = {"id", "no", "nr", "number", "code", "zip", "postcode", "year"}  # numbers that nobody adds up
@@ -119,6 +123,7 @@ def check(
     from hubbub.engines.opening import open_inspection
 
     how = {name: words.pop(name) for name in (*_CSV, "table", "missing")}
+    unique = bool(words.pop("unique_person", None))
     if person is not None and rows_are_people:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
     declared = find(file, how["table"], dictionary)
@@ -154,11 +159,18 @@ def check(
         raise
     guessed = found.persons is not None and on is None and person is None
     person = on or person or (found.persons.column if found.persons is not None else None)
-    command = _command(found, file, person, by, how | {"join": join, "on": on}, promise_words)
+    if unique and found.persons is None:
+        raise WrongUse(
+            "`unique_person` declares that no id comes twice; say which column has the ids (`person=COLUMN`)"
+        )
+    command = _command(found, file, person, by, how | {"join": join, "on": on}, promise_words, unique=unique)
     of_records = columns is not None and crowd is not None and "box" not in words
     crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
-        print_json(found.as_json() | {"command": command} | ({} if crowds is None else {"records": crowds.as_json()}))
+        told = {"unique_person": found.persons.once} if unique and found.persons is not None else {}
+        print_json(
+            found.as_json() | {"command": command} | told | ({} if crowds is None else {"records": crowds.as_json()})
+        )
         return
     echo(PRIVATE)
     if separated is not None:
@@ -176,6 +188,8 @@ def check(
         )
     for sentence in _sentences(found):
         echo(sentence)
+    if unique and found.persons is not None:
+        echo(_UNIQUE[found.persons.once])
     _tall_cells(file, how)
     for sentence in () if crowds is None else _of_crowds(crowds):
         echo(sentence)
@@ -478,6 +492,8 @@ def _command(
     by: tuple[str, ...],
     how: dict[str, Any],
     promise_words: dict[str, str],
+    *,
+    unique: bool,
 ) -> str | None:
     """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
     from hubbub.tables.bins import Discovered, declared_size, parse
@@ -508,6 +524,8 @@ def _command(
     if found.persons is not None and not found.persons.once:
         bins = declared_size([parse(spec) for spec in specs]) or _BOUND
         parts += ["--distinct", str(min(bins, _BOUND))] if measured is None else ["--rows-per-person", str(_BOUND)]
+    elif unique:
+        parts.append("--unique-person")
     parts += [] if measured is None else ["--of", _with_reading(measured.spec or "", measured)]
     for spec in specs:
         parts += ["--by", spec]

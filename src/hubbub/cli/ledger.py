@@ -324,6 +324,7 @@ def _record(record: Record) -> dict[str, Any]:
         "state": record.state,
         "counts_as_spent": record.spent,
         "promises": [str(each) for each in record.release.charge.promises],
+        "declared_unique": record.release.charge.declared_unique,
         "files_sha256": list(record.files),
         "computed_from_it": [{"sha256": each["derived"], "how": each["how"]} for each in record.derived],
     }
@@ -500,6 +501,8 @@ def _print_account(account: Account) -> None:
         for promise in each.release.charge.promises:
             whom = f", for {each.release.charge.people}" if each.release.charge.people.whose is Whose.KEYS else ""
             console.print(f"  {in_brief(promise)}{whom}", soft_wrap=True)
+        if each.release.charge.declared_unique:
+            console.print("  if no person has two rows, as was declared and not checked", soft_wrap=True)
         for file in each.derived:
             console.print(
                 f"  computed from it, at no cost: {display(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True

@@ -134,6 +134,8 @@ def _ballots(paths: tuple[str, ...], record: Mapping[str, Any]) -> BallotFile | 
 
 def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: bool) -> None:
     """The answer first: what holds and who signed it; with --explain every check, and what nobody can check."""
+    from hubbub.verification import Checked
+
     console = page()
     console.print(verdict(done.verdict, passed=enough or (None if done.passed else False)), soft_wrap=True)
     if explained:
@@ -149,6 +151,8 @@ def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: boo
         several = "statement is" if len(others) == 1 else "statements are"
         word = f" As always, {len(others)} more {several} the publisher's word." if others else ""
         console.print(f"{len(done.checks)} checks passed.{unseen}{word} --explain lists all of it.")
+        for text in done.declared if isinstance(done, Checked) else ():
+            console.print(f"Note: {display(text)}.")
         return
     for title, texts in (
         ("The publisher's word, which nobody can check from here:", done.not_checked),

@@ -140,6 +140,10 @@ class Derivation:
                 waiting.append((step, True))
                 waiting.extend((premise, False) for premise in reversed(step.premises))
 
+    def assumption_ids(self) -> frozenset[str]:
+        """The identifiers of all that it rests on."""
+        return frozenset(each.id for step in self.steps() for each in step.assumptions)
+
     def all_assumptions(self) -> tuple[str, ...]:
         """What has to hold for the conclusion to hold, each once, in the order it came in."""
         return tuple(dict.fromkeys(str(each) for step in self.steps() for each in step.assumptions))

@@ -20,6 +20,7 @@ class NumberOptions(Confirmed, total=False):
 
     where: str | None
     one_row_per_person: bool
+    unique_person: bool
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -74,6 +75,7 @@ class HistogramOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, KeptO
     epsilon: Exact | None
     outlier: str | None
     one_row_per_person: bool
+    unique_person: bool
     scale_up: bool
     collected: Exact | None
     collected_between: tuple[Exact, Exact] | None
@@ -109,6 +111,7 @@ class RecordsOptions(Confirmed, SampleOptions, total=False):
     crowd: Required[Exact]
     keep: str | Sequence[str] | None
     one_row_per_person: bool
+    unique_person: bool
     collected: Exact | None
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
@@ -123,6 +126,7 @@ class CubeOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, total=Fals
     people: Exact | None
     consistent: bool
     one_row_per_person: bool
+    unique_person: bool
     collected: Exact | None
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
@@ -141,6 +145,7 @@ class PointsOptions(Confirmed, total=False):
     crowd: Required[Exact]
     epsilon: Required[Exact]
     one_row_per_person: bool
+    unique_person: bool
     within: Exact | None
     leave_outside: bool
 
@@ -156,6 +161,7 @@ class QueriesOptions(Confirmed, RowOptions, total=False):
     method: str | None
     least: str | None
     consistent: bool
+    unique_person: bool
     coverage: Exact
 
 
@@ -166,6 +172,7 @@ class SyntheticOptions(Confirmed, RowOptions, total=False):
     delta: Exact | None
     ways: Exact
     size: Exact | None
+    unique_person: bool
     coverage: Exact
 
 
@@ -218,6 +225,7 @@ class RatioOptions(Confirmed, RowOptions, total=False):
 
     where: str | None
     one_row_per_person: bool
+    unique_person: bool
     epsilon: Exact | None
     coverage: Exact
     unlisted: Exact | None
@@ -228,6 +236,7 @@ class SummaryOptions(Confirmed, NoiseOptions, total=False):
 
     where: str | None
     one_row_per_person: bool
+    unique_person: bool
     distinct: Exact | None
     rows_per_person: Exact | None
     rows_per_bin: Exact | None

@@ -263,6 +263,7 @@ class Table:
         distinct: Exact | None = None,
         rows_per_bin: Exact | None = None,
         rows_called: str | None = None,
+        unique_person: bool = False,
         accept_weak: bool = False,
     ) -> SampledPeople:
         """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
@@ -272,7 +273,8 @@ class Table:
         ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
         each question says its `epsilon` inside the sample. `one_row_per_person` keeps one row of a person with several,
         the same one for all questions; `rows_per_person` (with `distinct` and `rows_per_bin`) several, so that counts,
-        shares and means are of rows. With `delta`, `noise` is geometric or Gaussian, whichever errs less.
+        shares and means are of rows; `unique_person` declares, unchecked, that nobody has several. With `delta`, `noise`
+        is geometric or Gaussian, whichever errs less.
 
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
         private with respect to `rows` random people; else as :meth:`histogram`.
@@ -288,6 +290,7 @@ class Table:
             rows_per_person=rows_per_person,
             rows_per_bin=rows_per_bin,
             rows_called=rows_called,
+            unique_person=unique_person,
         )
         return SampledPeople(
             partial(self.publish, accept_weak=accept_weak),

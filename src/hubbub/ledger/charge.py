@@ -38,6 +38,7 @@ from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
+from hubbub.tables.privacy_unit import UNIQUE
 
 SWAPPED: Final = Theorem(
     "implied.gaussian-replaced", "Gaussian noise, one person replaced: root two and not two", HERE, TO_REPLACE
@@ -53,7 +54,8 @@ class Charge:
     release alone, and covered together with others by no theorem. `collected` says how the table itself was sampled
     from a population, as declared; what that buys is worked out for all releases of the table together. `people` are
     those of the table, with the column that says who is who: promises about unlike people do not add up. `noises` is
-    Gaussian noise that all of it is computed from, inside a sample where one is drawn.
+    Gaussian noise that all of it is computed from, inside a sample where one is drawn. With `declared_unique` all of it
+    holds only if nobody has two rows, as was declared and not checked: the people are the same all the same.
     """
 
     what: str
@@ -65,6 +67,7 @@ class Charge:
     people: People = field(default_factory=People)
     exact_crowds: bool = False
     noises: tuple[GaussianNoise, ...] = field(default=(), metadata=UNSAID)
+    declared_unique: bool = field(default=False, metadata=UNSAID)
 
     def about(self, promise: Guarantee) -> People:
         """Whom one of its promises is about."""
@@ -277,4 +280,5 @@ def charge(spec: Spec) -> Charge:
         people=spec.people,
         exact_crowds=composition.exact_crowds,
         noises=composition.noises,
+        declared_unique=any(UNIQUE in step.assumption_ids() for step in promises),
     )

@@ -14,7 +14,7 @@ from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 
 LONGEST: Final = 20_000  # signs of a query
-_UNIT: Final = ("privacy_unit_column", "rows_are_people", "one_row_per_person", "coverage")
+_UNIT: Final = ("privacy_unit_column", "rows_are_people", "one_row_per_person", "unique_person", "coverage")
 PROMISES: Final[dict[str, tuple[str, ...]]] = {
     "DIFFERENTIAL_PRIVACY": (
         *("epsilon", "delta", *_UNIT, "max_groups_contributed", "max_rows_contributed"),

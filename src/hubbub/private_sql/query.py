@@ -54,7 +54,8 @@ class Query:
     @property
     def people_once(self) -> bool:
         """Whether a person counts by one row, as it is said."""
-        return self.flag("rows_are_people") or self.flag("one_row_per_person") or self.declared.rows_are_people
+        said = any(map(self.flag, ("rows_are_people", "one_row_per_person", "unique_person")))
+        return said or self.declared.rows_are_people
 
 
 def of_people(query: Query, what: Aggregate) -> bool:

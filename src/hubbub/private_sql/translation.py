@@ -299,8 +299,7 @@ def _shared(query: Query, kind: str) -> dict[str, Any]:
     options, promise = query.private.options, query.private.promise
     if "coverage" in options:
         found["coverage"] = options["coverage"]
-    if query.flag("one_row_per_person"):
-        found["one_row_per_person"] = True
+    found |= _by_one_row(query)
     if promise == "ZERO_KNOWLEDGE":
         named = {"zero_knowledge": options.get("epsilon"), "rows": options.get("rows"), "people": options.get("people")}
         return found | {name: given for name, given in named.items() if given is not None}
@@ -516,7 +515,12 @@ def _several(query: Query) -> tuple[str, dict[str, Any]]:
     loss = {"zero_knowledge" if promise == "ZERO_KNOWLEDGE" else "epsilon": options.get("epsilon")}
     spec = {**loss, "rows": options.get("rows", options["people"]), "people": options["people"], "question": listed}
     found = {"spec": spec | _some(options, "coverage"), **units[0]}
-    return "questions", found | ({"one_row_per_person": True} if query.flag("one_row_per_person") else {})
+    return "questions", found | _by_one_row(query)
+
+
+def _by_one_row(query: Query) -> dict[str, Any]:
+    """That a person counts by one row: chosen, or the only one, as is declared."""
+    return {name: True for name in ("one_row_per_person", "unique_person") if query.flag(name)}
 
 
 def _name(alias: str, number: int) -> str:

@@ -38,7 +38,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import plain
 from hubbub.tables.bins import OTHER, Declared, Discovered, Values, declared_size, size
 
-_JOINT_OPTIONS: Final = frozenset({"by", "epsilon", "delta"})
+_JOINT_OPTIONS: Final = frozenset({"by", "epsilon", "delta", "unique_person"})
 """What a release may ask for and still come together with others: all else is a wish of its own."""
 _MOST_COLUMNS: Final = 6  # of a table: as many tables are below it as it has sets of columns
 _MOST_CELLS: Final = 10**6

@@ -29,6 +29,7 @@ class MultiRowPolicy(Enum):
     """What to do with a person who has several rows."""
 
     REFUSE = "refuse"
+    DECLARED = "there is nobody with several rows, as somebody declared: each row is a person, and none is checked"
     ONE_ROW = "keep one row, chosen secretly and uniformly"
     DISTINCT = "count once in each of at most so many bins, chosen secretly"
     ANY_ROW = "count once, and meet the condition if any row does"
@@ -47,7 +48,8 @@ class CountQuery:
     rows: a row is chosen among all rows of a person, and then looked at. With ANY_ROW there are no bins and one
     condition, as `where` or as the measure, which a person meets if any row does. With DISTINCT there are bins, and
     perhaps one condition: as `where` it says which rows count at all, and as the measure a person meets it in a bin if
-    any of their rows there does. With BOUNDED rows count, or people with what their rows sum up to, as
+    any of their rows there does. With DECLARED each row is a person, with an id or without one, and whether an id
+    comes twice is not looked at. With BOUNDED rows count, or people with what their rows sum up to, as
     :mod:`hubbub.tables.contribution` says, within the `bounds`; `bands` are of these sums.
     """
 
@@ -87,6 +89,11 @@ class CountQuery:
         if len(rules) != 1 or self.axes or self.by_value or isinstance(self.measure, Measure):
             raise WrongUse("any row of a person goes with one condition and no bins; leave out the rest")
         return rules[0]
+
+    @property
+    def is_one_row_each(self) -> bool:
+        """Whether each row is a person: nobody has several, or they are refused, or somebody declared it."""
+        return self.person is None or self.repeats in (MultiRowPolicy.REFUSE, MultiRowPolicy.DECLARED)
 
     @property
     def sums(self) -> bool:

@@ -17,6 +17,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.contribution import ContributionBounds
+from hubbub.tables.engine import MultiRowPolicy
 
 TAKEN: Final = (
     "count", "estimate", "low", "high", "status", "part", "whole", "sum", "people", "sampled", "kept", "having", "value",
@@ -24,6 +25,12 @@ TAKEN: Final = (
 """Columns of published tables that are ours."""
 
 _LONGEST: Final = 40
+
+UNIQUE: Final = "person.declared-unique"
+_UNIQUE: Final = (
+    "{person} identifies people, and each has one row: this was declared and not checked, and the promise holds only if "
+    "no person has two rows"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +44,13 @@ class Unit:
     rows_per_person: int | None = field(default=None, metadata=UNSAID)  # with it, or with the next, rows count
     rows_per_bin: int | None = field(default=None, metadata=UNSAID)
     rows_called: str | None = field(default=None, metadata=UNSAID)  # what a row is, in the plural: visits
+    unique_person: bool = field(default=False, metadata=UNSAID)  # somebody declared that each has one row: not checked
 
     def __post_init__(self) -> None:
         if self.chooses and self.person is None:
             raise WrongUse("choosing among a person's rows needs the person column; add `person=COLUMN`")
+        if self.unique_person:
+            _check_unique(self)
         if self.one_row_per_person and self.distinct is not None:
             raise WrongUse("`one_row_per_person` and `distinct` exclude each other; choose one of them")
         if self.bounds is not None:
@@ -64,6 +74,18 @@ class Unit:
     def counts_rows(self) -> bool:
         """Whether several rows of a person count."""
         return self.rows_per_person is not None or self.rows_per_bin is not None
+
+    @property
+    def one_row(self) -> MultiRowPolicy:
+        """What is done with somebody who has several rows, where a person counts by one."""
+        if self.unique_person:
+            return MultiRowPolicy.DECLARED
+        return MultiRowPolicy.ONE_ROW if self.one_row_per_person else MultiRowPolicy.REFUSE
+
+    @property
+    def grouping_column(self) -> str | None:
+        """The column by which rows are gathered into people; None where each row is one, declared or not."""
+        return None if self.unique_person else self.person
 
     @property
     def bounds(self) -> ContributionBounds | None:
@@ -114,6 +136,8 @@ class Unit:
         if self.person is None:
             return Assumption("person.row", "each row is taken to be one person")
         given = (("person", self.person),)
+        if self.unique_person:
+            return Assumption(UNIQUE, _UNIQUE, given)
         if self.one_row_per_person:
             sentence = (
                 "one row for each value of {person}, chosen secretly and uniformly; rows with no {person} are left out"
@@ -162,6 +186,28 @@ def _check_rows(unit: Unit, bounds: ContributionBounds) -> None:
         )
 
 
+def _check_unique(unit: Unit) -> None:
+    """Refuse the declaration where nobody has an id, or beside a word about people with several rows."""
+    if unit.person is None:
+        raise WrongUse(
+            "`unique_person` declares that no id comes twice; say which column has the ids (`person=COLUMN`), or leave "
+            "it out"
+        )
+    several = {
+        "one_row_per_person": unit.one_row_per_person,
+        "rows_per_person": unit.rows_per_person is not None,
+        "rows_per_bin": unit.rows_per_bin is not None,
+        "distinct": unit.distinct is not None,
+    }
+    other = next((name for name, is_said in several.items() if is_said), None)
+    if other is not None:
+        raise WrongUse(_both(other))
+
+
+def _both(other: str) -> str:
+    return f"`unique_person` declares that nobody has several rows, and `{other}` is for people who have; drop one of the two"
+
+
 def _check_called(unit: Unit, called: str) -> None:
     if not unit.counts_rows:
         raise WrongUse("what rows are called is said where rows count; add `rows_per_person=M`, or leave it out")
@@ -184,13 +230,18 @@ def of_numbers(
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
+    unique_person: bool = False,
     by_bins: bool = False,
     of_condition: bool = False,
 ) -> Unit:
     """The unit of a count, share, mean or quantile: of several rows one is kept, several are, or any is enough (where
     people are counted by a condition, `of_condition`)."""
-    if not all(isinstance(each, bool) for each in (one_row_per_person, any_row, expected_rows)):
-        raise WrongUse("`one_row_per_person`, `any_row` and `expected_rows` are True or False; write them so")
+    if not all(isinstance(each, bool) for each in (one_row_per_person, any_row, expected_rows, unique_person)):
+        raise WrongUse(
+            "`one_row_per_person`, `any_row`, `expected_rows` and `unique_person` are True or False; write them so"
+        )
+    if any_row and unique_person:
+        raise WrongUse(_both("any_row"))
     several = rows_per_person is not None or rows_per_bin is not None
     if any_row and (one_row_per_person or several):
         other = "one_row_per_person" if one_row_per_person else "rows_per_person"
@@ -218,6 +269,7 @@ def of_numbers(
         rows_per_person=rows_per_person,  # type: ignore[arg-type]
         rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
         rows_called=rows_called,
+        unique_person=unique_person,
     )
 
 
@@ -231,6 +283,7 @@ _OPTIONS: Final = frozenset(
         "rows_per_person",
         "rows_per_bin",
         "rows_called",
+        "unique_person",
     ]
 )
 

@@ -39,6 +39,7 @@ from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
 from hubbub.serialization.published_files import FileMissing, Files, read_batches
 from hubbub.tables.cell_format import Missing
+from hubbub.tables.privacy_unit import UNIQUE
 from hubbub.verification.comparison import difference
 from hubbub.verification.promises import check_promises
 from hubbub.verification.verdict import Failed, Notes, Verdict, printable
@@ -113,6 +114,12 @@ class Checked(Verdict):
     def assumptions(self) -> tuple[str, ...]:
         """What cannot be seen from here and is taken for granted."""
         return tuple(dict.fromkeys(text for step in self.promises for text in step.all_assumptions()))
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """What was declared in the place of a check that the publisher could have made."""
+        found = (each for step in self.promises for one in step.steps() for each in one.assumptions)
+        return tuple(dict.fromkeys(str(each) for each in found if each.id == UNIQUE))
 
     @property
     def not_checked(self) -> tuple[str, ...]:

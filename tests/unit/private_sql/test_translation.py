@@ -88,6 +88,7 @@ MAPPED: list[tuple[str, str, dict[str, Any]]] = [
     (dp("SUM(cost, contribution_bounds_per_group => (0, 50000)) FROM visits"), "summary", ONE | {"number": ["sum cost:0..50000:1"], "rows_per_person": 1000000}),
     (dp("ward, SUM(cost, contribution_bounds_per_group => (0, 50000), step => 10) FROM visits GROUP BY ward", ", max_groups_contributed = 2"), "summary", ONE | {"by": [WARD], "number": ["sum cost:0..50000:10"], "distinct": 2, "rows_per_person": 1000000}),
     (dp("SUM(cost, contribution_bounds_per_row => (-100, 500)) FROM visits", ", max_rows_contributed = 3"), "sum", ONE | {"of": "cost:-100..500:1", "cap": 1500, "rows_per_person": 3}),
+    (dp("ward, COUNT(*) FROM visits GROUP BY ward", ", unique_person = TRUE"), "histogram", ONE | {"by": [WARD], "unique_person": True}),
     (dp("SUM(age) FROM visits", ", one_row_per_person = TRUE"), "sum", ONE | {"of": "age:0..120:1", "one_row_per_person": True}),
     (dp("SUM(cost, contribution_bounds_per_group => (-100, 50), step => 1) FROM visits", ", one_row_per_person = TRUE"), "sum", ONE | {"of": "cost:-100..50:1", "cap": 100, "one_row_per_person": True}),
     (dp("SUM(cost, contribution_bounds_per_group => (-100, 500)) FROM visits"), "summary", ONE | {"number": ["sum cost:-100..500:1"], "rows_per_person": 1000000}),

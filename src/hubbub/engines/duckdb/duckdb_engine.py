@@ -26,7 +26,7 @@ from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.ids.repeated_ids import IdReader, are_many
 from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
 from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
-from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people
+from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people, lowest_rows
 from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.join import KEYS
@@ -211,9 +211,9 @@ class DuckDB:
             found = self._of_kept(query, questions[0], source, people, used, wrong)
             return joint_answer(found, len(questions))[0]
         if person is not None:
-            self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
+            self._observe_each(people.columns[person], people, ONE_ROW_OF_SEVERAL, questions[0].repeats)
         reports_unreadable = self._unreadable.is_counted(unreadable(questions, people.columns))
-        who = None if person is None else self._to_read_again(identifier(person))
+        who = None if person is None else self._to_read_again(person, questions[0].repeats)
         query = joint_query(
             questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
         )
@@ -285,9 +285,10 @@ class DuckDB:
         if question.person is None:
             return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
-        if question.repeats is MultiRowPolicy.REFUSE:
-            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
-            return self._rows(question, axes, people, self._to_read_again(person))
+        if question.is_one_row_each:
+            several = SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL
+            self._observe_each(who, people, several, question.repeats)
+            return self._rows(question, axes, people, self._to_read_again(question.person, question.repeats))
         bad = bad_cells(question, axes, people.columns)
         if question.repeats is MultiRowPolicy.ANY_ROW:
             self._count_rows(bad, who, used, people)
@@ -365,10 +366,11 @@ class DuckDB:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
 
-    def _to_read_again(self, person: str) -> str | None:
+    def _to_read_again(self, person: str, repeats: MultiRowPolicy) -> str | None:
         """The person column, where another reading may leave out other rows than the one in which everybody had an id:
         a record of a CSV goes for a cell that is read."""
-        return None if self._unreadable.taken_out is None else person
+        is_checked = repeats is MultiRowPolicy.REFUSE and self._unreadable.taken_out is not None
+        return identifier(person) if is_checked else None
 
     def _rows(
         self, question: CountQuery, axes: tuple[Countable, ...], people: Relation, person: str | None
@@ -485,6 +487,13 @@ class DuckDB:
         except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
+
+    def _observe_each(self, who: Column, people: Relation, several: str, repeats: MultiRowPolicy) -> None:
+        """Tell who is in the table, of which each row is a person; a refusal if that is not so and nobody declared it."""
+        if repeats is MultiRowPolicy.REFUSE:
+            self._one_row_each(who, people, several)
+        elif self._observer is not None:
+            self._observer.on_chosen(lowest_rows(self._query, who, people.sql, self._observer))
 
     def _one_row_each(self, who: Column, people: Relation, several: str = ONE_ROW_EACH) -> None:
         found, chosen = self._repeated(who, people, self._observer)

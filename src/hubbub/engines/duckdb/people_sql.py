@@ -78,6 +78,12 @@ def distinct_people(query: Ask, column: Column, people: str, observer: IdObserve
     return int(found), _chosen(query, ids, ranks, below, observer.most)
 
 
+def lowest_rows(query: Ask, column: Column, people: str, observer: IdObserver) -> Chosen:
+    """The people with the lowest ranks, where each row is taken to be another person."""
+    rows, below = f"(SELECT {identifier(column.name)} AS who FROM {people})", threshold(query, column, people, observer)
+    return lowest_of(query, column, rows, below, observer)
+
+
 def lowest_of(query: Ask, column: Column, gathered: str, below: int, observer: IdObserver) -> Chosen:
     """The people with the lowest ranks, of a relation with everybody, as `who`, whose rank is below that."""
     ranked = f"SELECT who, {rank('who', column)} AS rank FROM {gathered}"

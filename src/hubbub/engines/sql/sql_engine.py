@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.bounded_sql import counts_rows_only
-from hubbub.engines.duckdb.people_sql import distinct_people
+from hubbub.engines.duckdb.people_sql import lowest_rows
 from hubbub.engines.sql import groups, leaves, queries, ranks
 from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
@@ -145,7 +145,7 @@ class SqlEngine:
                 if chooses:
                     self._report_chosen(who)
                 else:
-                    self._one_row_each(who, ONE_ROW_OF_SEVERAL)
+                    self._observe_each(who, ONE_ROW_OF_SEVERAL, questions[0].repeats)
             allowed = Fraction(1) if chooses else self._allowed
             found = self._groups(questions[0], parts, source)
             return groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
@@ -235,8 +235,8 @@ class SqlEngine:
         if question.person is None:
             return self._every_row(question, source)
         who = queries.part(self._dialect, self._fields[question.person])
-        if question.repeats is MultiRowPolicy.REFUSE:
-            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
+        if question.is_one_row_each:
+            self._observe_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL, question.repeats)
             return self._every_row(question, source)
         self._readable(question, source)
         self._report_chosen(who)
@@ -269,8 +269,8 @@ class SqlEngine:
             sql = queries.groups(parts, self._people)
         else:
             who = queries.part(self._dialect, self._fields[question.person])
-            if question.repeats is MultiRowPolicy.REFUSE:
-                self._one_row_each(who, SEVERAL_ROWS)
+            if question.is_one_row_each:
+                self._observe_each(who, SEVERAL_ROWS, question.repeats)
                 sql = queries.groups(parts, self._people)
             else:
                 if question.bounds is not None or not question.plain:
@@ -329,7 +329,7 @@ class SqlEngine:
         forms = {name: part.form for name, part in parts.items()}
         forms |= {"n": Form.INTEGER} if total is None else {_HAS: Form.INTEGER, "n": Form.INTEGER, "s": Form.INTEGER}
         every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
-        if question.repeats is MultiRowPolicy.REFUSE or question.person is None:
+        if question.is_one_row_each or question.person is None:
             return self._once(queries.groups(every, self._people, name), forms)
         who = queries.part(self._dialect, self._fields[question.person])
         if question.bounds is not None:
@@ -353,7 +353,7 @@ class SqlEngine:
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
         # Of kept rows it was looked at before they were chosen how many cannot be read.
-        chosen = question.repeats is not MultiRowPolicy.REFUSE
+        chosen = not question.is_one_row_each
         options: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
             about, options["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
@@ -452,7 +452,7 @@ class SqlEngine:
         rules = [rule for rule in (question.where, question.measure, *rules) if rule is not None]
         if self._allowed >= 1:
             return
-        if question.person is not None and question.repeats is not MultiRowPolicy.REFUSE:
+        if question.person is not None and not question.is_one_row_each:
             check_people(self._database, self._fields, question.person, question.axes, rules, self._allowed)
         elif is_doubtful(self._fields, question):
             doubted = tuple(axis for axis in question.axes if is_doubted(self._fields, axis))
@@ -464,6 +464,14 @@ class SqlEngine:
     def _report_chosen(self, who: Part) -> None:
         if self._observer is not None:
             report_chosen(self._ids(who), who, self._observer)
+
+    def _observe_each(self, who: Part, several: str, repeats: MultiRowPolicy) -> None:
+        """Tell who is in the table, of which each row is a person; a refusal if that is not so and nobody declared it."""
+        if repeats is MultiRowPolicy.REFUSE:
+            self._one_row_each(who, several)
+        elif self._observer is not None:
+            ids = self._database.fetch(queries.ids(who, self._people), {"who": who.form})
+            report_chosen(ids, who, self._observer)
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._observer is None:
@@ -503,7 +511,7 @@ def _drawn(source: Source) -> str:
 
 
 def report_chosen(ids: pa.Table, who: Part, observer: IdObserver) -> None:
-    """Tell who is in a table with the columns `who` and `n`.
+    """Tell who is in a table with the column `who`, in which nobody comes twice.
 
     The hash that ranks them is the same as for files, so that the same people are known again wherever they are.
     """
@@ -512,8 +520,7 @@ def report_chosen(ids: pa.Table, who: Part, observer: IdObserver) -> None:
     def query(sql: str, *values: object) -> list[tuple[Any, ...]]:
         return people.query(sql, values)
 
-    _, chosen = distinct_people(query, people.column_types()["g0"], people.sql, observer)
-    observer.on_chosen(chosen)
+    observer.on_chosen(lowest_rows(query, people.column_types()["g0"], people.sql, observer))
 
 
 # Bins that a database cannot make by itself: worked out here, value by value, and handed to it as a relation.

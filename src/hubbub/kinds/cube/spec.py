@@ -230,7 +230,7 @@ class Cube(FolderSpec):
         return self.cells.size_hint() + _BYTES_PER_BIN * sum(self.sizes[1:])
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        unlisted.check(data, self.axes, self.cells.unit.person, self.cells.unlisted)
+        unlisted.check(data, self.axes, self.cells.unit.grouping_column, self.cells.unlisted)
         return FolderSpec.measure(self, data, source)
 
 

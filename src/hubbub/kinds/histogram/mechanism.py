@@ -152,7 +152,7 @@ def question(spec: Histogram) -> CountQuery:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
     if unit.distinct is not None:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
-    return CountQuery(axes=spec.axes, person=unit.person)
+    return CountQuery(axes=spec.axes, person=unit.person, repeats=unit.one_row)
 
 
 def every_bin(counted: ExactCounts, total: int) -> NDArray[np.int64]:

@@ -240,6 +240,14 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
 
 
 _ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE)
+UNIQUE: Final = Option(
+    "unique_person",
+    None,
+    "Declare that each person has one row: it is not checked, and the certificate says so.",
+    group=WHOSE,
+    advanced=True,
+)
+"""Asked of whatever takes a column of people."""
 DISTINCT: Final = Option(
     "distinct", "B", "Count each person in at most B bins, chosen secretly.", group=WHOSE, advanced=True
 )
@@ -292,7 +300,7 @@ _COLLECTED: Final = (
     ),
     Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9", group=HOW, advanced=True),
 )
-SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
+SAMPLING: Final = (_ONE_ROW, UNIQUE, _SAMPLE, *_COLLECTED)
 """Whom a release counts: asked of everything that is counted once, by bins."""
 
 _OWN: Final = (
@@ -318,6 +326,7 @@ _OWN: Final = (
         advanced=True,
     ),
     _ONE_ROW,
+    UNIQUE,
     DISTINCT,
     EXPECTED,
     KEPT,
@@ -355,6 +364,7 @@ def from_options(
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
+    unique_person: bool = False,
     weight: str | None = None,
     **options: Any,
 ) -> Histogram:
@@ -376,6 +386,7 @@ def from_options(
         rows_per_person=rows_per_person,  # type: ignore[arg-type]
         rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
         rows_called=rows_called,
+        unique_person=unique_person,
     )
     own = {option.name for option in _OWN} | {"show_above", "channel"}
     rest = {name: options.pop(name) for name in list(options) if name not in own}

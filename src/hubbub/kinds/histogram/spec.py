@@ -156,7 +156,7 @@ class Histogram(FolderSpec):
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        unlisted.check(data, self.axes, self.unit.grouping_column, self.unlisted)
         return FolderSpec.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Result:
@@ -173,7 +173,7 @@ class Histogram(FolderSpec):
     def prepare(self, data: Engine, source: Source) -> Deferred:
         from hubbub.kinds.histogram import distributed as spread
 
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        unlisted.check(data, self.axes, self.unit.grouping_column, self.unlisted)
         return spread.prepared(self, data, source)
 
     def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:

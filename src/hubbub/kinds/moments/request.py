@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final, Unpack
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.request import UNIQUE
 from hubbub.kinds.moments.spec import Deviation, Moments, Variance
 from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, WHERE, WITHOUT_DELTA, Protecting, common_fields, protected
 from hubbub.kinds.statistic.spec import read
@@ -59,7 +60,7 @@ Say how people are protected, in one way, as for a mean: `epsilon=E`; `crowd=K` 
 `zero_knowledge=EPS` `rows=K` `people=N`. SPEC declares bins, as for a histogram. A person with several rows counts by one
 of them (`one_row_per_person=True`).""",
         examples=(f"hubbub release {name} {_TOWN} --of salary:0..300000:1000 --epsilon 1 --out {name}/",),
-        options=(OF, BY, WHERE, ONE_ROW, *WITHOUT_DELTA),
+        options=(OF, BY, WHERE, ONE_ROW, UNIQUE, *WITHOUT_DELTA),
         from_options=partial(from_options, made),
         from_json=partial(read, made),
     )

@@ -16,7 +16,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
-from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints
@@ -50,8 +50,7 @@ def in_columns(mechanism: Moves, positions: Sequence[Positions]) -> pa.RecordBat
 
 def measure(spec: NoisyPoints, engine: Engine, source: Source) -> Measurement:
     """The engine hands over how many people are at each position, so that nothing tells in which order rows were."""
-    repeats = MultiRowPolicy.ONE_ROW if spec.unit.one_row_per_person else MultiRowPolicy.REFUSE
-    counted = engine.count(CountQuery(axes=spec.space.axes, person=spec.unit.person, repeats=repeats), source)
+    counted = engine.count(CountQuery(axes=spec.space.axes, person=spec.unit.person, repeats=spec.unit.one_row), source)
     return Measurement(points=release(Moves(spec), counted, source))
 
 

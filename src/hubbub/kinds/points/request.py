@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.request import UNIQUE
 from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.regions import Region, Regions, Ring
 from hubbub.kinds.points.space import Space, space, space_of_areas
@@ -104,9 +105,12 @@ def _box(given: str | Sequence[tuple[Exact, Exact]]) -> list[tuple[Fraction, Fra
     return found
 
 
-def from_options(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> NoisyPoints:
+def from_options(
+    *, person: str | None = None, one_row_per_person: bool = False, unique_person: bool = False, **words: Any
+) -> NoisyPoints:
     """Build the spec from the options of a command."""
-    return points(unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+    unit = Unit(person=person, one_row_per_person=one_row_per_person, unique_person=unique_person)
+    return points(unit=unit, **words)
 
 
 _SIDES: Final = "str | Sequence[Exact]"
@@ -162,6 +166,7 @@ OPTIONS: Final = (
         group=HOW,
     ),
     Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE),
+    UNIQUE,
     Option("within", "M", "Say how often no point is further than M from its own, in L1.", advanced=True),
     Option("leave_outside", None, "Leave points outside that noise moved out of the box.", advanced=True),
 )

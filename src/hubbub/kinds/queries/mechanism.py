@@ -87,7 +87,9 @@ def measure(spec: Queries, engine: Engine, source: Source) -> Measurement:
         bounded = MultiRowPolicy.BOUNDED
         question = CountQuery(axes=spec.request.axes, person=unit.person, repeats=bounded, bounds=unit.bounds)
     else:
-        question = CountQuery(axes=spec.request.axes, person=unit.person, everybody=people is not None)
+        question = CountQuery(
+            axes=spec.request.axes, person=unit.person, repeats=unit.one_row, everybody=people is not None
+        )
     counted = engine.count(question, source)
     if people is not None and int(counted.counts.sum()) != people:
         raise Refused(OTHER_NUMBER)

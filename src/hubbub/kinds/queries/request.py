@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import DISTINCT, ROWS
+from hubbub.kinds.histogram.request import DISTINCT, ROWS, UNIQUE
 from hubbub.kinds.queries.query_text import ANY
 from hubbub.kinds.queries.result import OURS
 from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
@@ -228,6 +228,7 @@ OPTIONS: Final = (
         advanced=True,
     ),
     Option("consistent", None, "Also a file of tables of at least 0 that agree, for use as counts.", advanced=True),
+    UNIQUE,
     DISTINCT,
     *ROWS,
     Option("coverage", "C", "How often all answers are within the bound.", default="0.95", advanced=True),

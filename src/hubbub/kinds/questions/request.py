@@ -39,7 +39,7 @@ from typing import Any, Final
 
 from hubbub.channels.noise_choice import AUTO, NOISES, check_words
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS
+from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS, UNIQUE
 from hubbub.kinds.questions.gaussian import log_of_errors, variances
 from hubbub.kinds.questions.spec import Asked, Questions, read
 from hubbub.kinds.statistic.request import DISTINCT, MOST_PEOPLE, ONE_ROW, declared
@@ -323,6 +323,7 @@ ones for all questions, and every promise is to people.""",
             advanced=True,
         ),
         ONE_ROW,
+        UNIQUE,
         EXPECTED,
         KEPT,
         DISTINCT,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.histogram.request import ROWS, UNIQUE
 from hubbub.kinds.ratio.spec import Ratio
 from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE, common_fields
 from hubbub.kinds.statistic.spec import read
@@ -73,6 +73,7 @@ A person with several rows counts by at most M of them (`rows_per_person=M`, per
         BY,
         WHERE,
         ONE_ROW,
+        UNIQUE,
         DISTINCT,
         *ROWS,
         *(each for each in PROTECTED if each.name in ("epsilon", "coverage", "unlisted")),

@@ -64,9 +64,12 @@ def _column(name: object) -> str:
     return known.column
 
 
-def from_options(*, person: str | None = None, one_row_per_person: bool = False, **options: Any) -> Records:
+def from_options(
+    *, person: str | None = None, one_row_per_person: bool = False, unique_person: bool = False, **options: Any
+) -> Records:
     """The release that the options of a command from_options for."""
-    return records(unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
+    unit = Unit(person=person, one_row_per_person=one_row_per_person, unique_person=unique_person)
+    return records(unit=unit, **options)
 
 
 KIND: Final = Kind(

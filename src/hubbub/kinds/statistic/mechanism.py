@@ -114,7 +114,7 @@ def _repeats(spec: Statistic) -> MultiRowPolicy:
         return MultiRowPolicy.BOUNDED
     if spec.any_row:
         return MultiRowPolicy.DISTINCT if spec.axes else MultiRowPolicy.ANY_ROW
-    return MultiRowPolicy.ONE_ROW if spec.unit.one_row_per_person else MultiRowPolicy.REFUSE
+    return spec.unit.one_row
 
 
 # --- the mechanism ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack
 from hubbub.channels.noise_choice import NOISES, chosen_variance
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import in_bins
-from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS
+from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS, UNIQUE
 from hubbub.kinds.statistic.calibration import CALIBRATE, totals_of
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
@@ -318,6 +318,7 @@ COUNT: Final = _kind(
         TOTALS,
         WHERE,
         ONE_ROW,
+        UNIQUE,
         EXPECTED,
         KEPT,
         _ANY_ROW,
@@ -340,6 +341,7 @@ FRACTION: Final = _kind(
         TOTALS,
         WHERE,
         ONE_ROW,
+        UNIQUE,
         EXPECTED,
         KEPT,
         _ANY_ROW,
@@ -360,7 +362,22 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, TOTALS, WHERE, ONE_ROW, EXPECTED, KEPT, DISTINCT, *ROWS, WEIGHT, SURVEY, CALIBRATED_OPTION, CALIBRATE),
+    (
+        OF,
+        BY,
+        TOTALS,
+        WHERE,
+        ONE_ROW,
+        UNIQUE,
+        EXPECTED,
+        KEPT,
+        DISTINCT,
+        *ROWS,
+        WEIGHT,
+        SURVEY,
+        CALIBRATED_OPTION,
+        CALIBRATE,
+    ),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
@@ -372,6 +389,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (OF, _Q, _INTERVAL, BY, WHERE, ONE_ROW, DISTINCT, *ROWS),
+    (OF, _Q, _INTERVAL, BY, WHERE, ONE_ROW, UNIQUE, DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )

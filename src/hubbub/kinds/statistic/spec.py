@@ -308,7 +308,7 @@ class Statistic(FolderSpec):
         return (1 << 20) + _BYTES_PER_BIN * self.bins
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        unlisted.check(data, self.axes, self.unit.grouping_column, self.unlisted)
         return FolderSpec.measure(self, data, source)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Unpack
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import read as curve_of
-from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.histogram.request import ROWS, UNIQUE
 from hubbub.kinds.statistic.request import (
     BY,
     DISTINCT,
@@ -158,6 +158,7 @@ alone.""",
         WEIGHT,
         CALIBRATED_OPTION,
         ONE_ROW,
+        UNIQUE,
         DISTINCT,
         *ROWS,
         Option("tailored", "CURVE", "A loss by how many have about as much: 1:0.2,101:1.", takes="str"),

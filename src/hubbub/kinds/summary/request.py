@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import ROWS
+from hubbub.kinds.histogram.request import ROWS, UNIQUE
 from hubbub.kinds.statistic.request import BY, DISTINCT, ONE_ROW, PROTECTED, WHERE, common_fields, with_noise
 from hubbub.kinds.statistic.spec import read
 from hubbub.kinds.summary.numbers import read_number
@@ -88,6 +88,7 @@ the data, which needs `delta=D` and the number `people`: a bin is shown if its n
         BY,
         WHERE,
         ONE_ROW,
+        UNIQUE,
         DISTINCT,
         *(each for each in ROWS if each.name != "rows_called"),
         *(each for each in PROTECTED if each.name in ("epsilon", "delta", "noise", "coverage", "unlisted")),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.request import DISTINCT, ROWS
+from hubbub.kinds.histogram.request import DISTINCT, ROWS, UNIQUE
 from hubbub.kinds.queries.request import columns_and_unit, queries
 from hubbub.kinds.synthetic.spec import Synthetic, read
 from hubbub.numeric.exact import Exact, integer
@@ -76,6 +76,7 @@ the rows to try things out.""",
         Option("delta", "D", "A delta for Gaussian noise, which has less error for many tables.", group=HOW),
         Option("ways", "W", "How many columns a measured table has at most.", default="2"),
         Option("size", "N", "How many rows to invent; if not given, about as many as there are people."),
+        UNIQUE,
         DISTINCT,
         *ROWS,
         Option("coverage", "C", "How often all intervals of the tables are right.", default="0.95", advanced=True),

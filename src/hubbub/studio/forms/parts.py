@@ -28,13 +28,22 @@ SIGNS: Final = {
     "there": "is not missing",
 }
 _AXES: Final = ("x", "y")
-_ROWS: Final = ("one_row_per_person", "distinct", "rows_per_person", "any_row", "rows_called", "count_rows")
+_ROWS: Final = (
+    "one_row_per_person", "distinct", "rows_per_person", "any_row", "rows_called", "count_rows", "unique_person",
+)  # fmt: skip
 _SEVERAL: Final = {
     "": ("No, one row each", "If somebody has more, the table is refused and nothing is spent."),
+    "unique": (
+        "No, and you declare it",
+        "Saves a long look at large tables: nothing is checked, and the certificate says so. The promise holds only if "
+        "no person has two rows.",
+    ),
     "rows": ("Yes: count the rows", "Counts visits, calls or purchases. At most so many of each person count:"),
     "bins": ("Yes: count the people", "Counts who was ever there. Each person counts in at most so many bins:"),
     "one": ("Yes: keep one row of each", "Counts each person once, by one of their rows, chosen in secret."),
 }
+
+_FLAGS: Final = {"one": "one_row_per_person", "unique": "unique_person"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,8 @@ def _first(kind: Kind, fits: Any) -> str:
 def _several(options: Mapping[str, Option], measured: bool) -> tuple[Choice, ...]:
     """The ways that a kind has; people with a measured value have no bins to be counted in."""
     found = [Choice("", *_SEVERAL[""])]
+    if "unique_person" in options:
+        found.append(Choice("unique", *_SEVERAL["unique"]))
     if "rows_per_person" in options:
         found.append(Choice("rows", *_SEVERAL["rows"], number="rows_per_person"))
     if "distinct" in options and not measured:
@@ -156,8 +167,8 @@ def several(form: Mapping[str, str], choices: Sequence[Choice], *, has_bins: boo
     found = next((each for each in choices if each.name == wanted), None)
     if found is None or not wanted or not form.get("who", "").startswith("column:"):
         return {}
-    if wanted == "one":
-        return {"one_row_per_person": True}
+    if wanted in _FLAGS:
+        return {_FLAGS[wanted]: True}
     number = form.get(found.number, "").strip()
     if not number:
         raise Misfilled(found.number, "say how much of one person counts, a whole number like 3; fill it in")

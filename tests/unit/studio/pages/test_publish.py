@@ -163,7 +163,8 @@ def test_every_kind_of_release_has_a_form(opened: Opened, monkeypatch: pytest.Mo
 def claimed(question: guided.Question, parts: Parts, option: str) -> bool:
     """Whether a part of the form asks for an option."""
     sliders = {name for names in question.ways.values() for name in names} | {"outlier"}
-    rows = {"one_row_per_person", "distinct", "rows_per_person", "any_row", "rows_called", "count_rows"}
+    rows = {"one_row_per_person", "unique_person", "distinct", "rows_per_person", "any_row", "rows_called"}
+    rows |= {"count_rows"}
     point = {"columns", "box", "grid"} if parts.point else set()
     own = {parts.by, parts.record, parts.measure, parts.per, parts.condition}
     return option in sliders | rows | point | own
@@ -240,6 +241,7 @@ SEVERAL = {
     "rows": ({"rows_per_person": "2", "rows_called": "visits"}, "--rows-per-person 2 --rows-called visits"),
     "bins": ({"distinct": "2"}, "--distinct 2"),
     "one": ({}, "--one-row-per-person"),
+    "unique": ({}, "--unique-person"),
 }
 
 
