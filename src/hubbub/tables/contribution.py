@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
@@ -53,6 +54,17 @@ class Moved(NamedTuple):
 
     l1: int
     l2_squared: int
+
+
+class MultiRowPolicy(Enum):
+    """What to do with a person who has several rows."""
+
+    REFUSE = "refuse"
+    DECLARED = "there is nobody with several rows, as somebody declared: each row is a person, and none is checked"
+    ONE_ROW = "keep one row, chosen secretly and uniformly"
+    DISTINCT = "count once in each of at most so many bins, chosen secretly"
+    ANY_ROW = "count once, and meet the condition if any row does"
+    BOUNDED = "count several rows, within bounds on what one person contributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

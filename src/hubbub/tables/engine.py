@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import Enum
 from itertools import pairwise
 from typing import Final, Protocol, Self, TypeAlias
 
@@ -19,21 +18,11 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
+from hubbub.tables.contribution import MultiRowPolicy as MultiRowPolicy
 from hubbub.tables.identity import Identity
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import IdObserver
-
-
-class MultiRowPolicy(Enum):
-    """What to do with a person who has several rows."""
-
-    REFUSE = "refuse"
-    DECLARED = "there is nobody with several rows, as somebody declared: each row is a person, and none is checked"
-    ONE_ROW = "keep one row, chosen secretly and uniformly"
-    DISTINCT = "count once in each of at most so many bins, chosen secretly"
-    ANY_ROW = "count once, and meet the condition if any row does"
-    BOUNDED = "count several rows, within bounds on what one person contributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from hubbub.numeric.exact import Exact, integer
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Countable, declared_size
-from hubbub.tables.contribution import ContributionBounds
-from hubbub.tables.engine import MultiRowPolicy
+from hubbub.tables.contribution import ContributionBounds, MultiRowPolicy
 
 TAKEN: Final = (
     "count", "estimate", "low", "high", "status", "part", "whole", "sum", "people", "sampled", "kept", "having", "value",
