@@ -36,6 +36,8 @@ class Whose(Enum):
 
 ROW: Final = "row"
 """The unit where each row is taken to be one person."""
+DECLARED_UNIQUE: Final = "person.declared-unique"
+"""The assumption that each person has one row, where that was declared and not checked."""
 BALLOT: Final = "ballot"
 """The unit of an election."""
 

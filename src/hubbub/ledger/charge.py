@@ -32,13 +32,12 @@ from hubbub.guarantees.derivation import HERE, TO_REPLACE, Derivation, Theorem, 
 from hubbub.guarantees.implications import add_remove_to_replace, zero_knowledge_to_differential
 from hubbub.guarantees.indistinguishability import mixed, times
 from hubbub.guarantees.neighbours import check_number
-from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.people import DECLARED_UNIQUE, People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
-from hubbub.tables.privacy_unit import UNIQUE
 
 SWAPPED: Final = Theorem(
     "implied.gaussian-replaced", "Gaussian noise, one person replaced: root two and not two", HERE, TO_REPLACE
@@ -280,5 +279,5 @@ def charge(spec: Spec) -> Charge:
         people=spec.people,
         exact_crowds=composition.exact_crowds,
         noises=composition.noises,
-        declared_unique=any(UNIQUE in step.assumption_ids() for step in promises),
+        declared_unique=any(DECLARED_UNIQUE in step.assumption_ids() for step in promises),
     )

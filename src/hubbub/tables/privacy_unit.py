@@ -11,7 +11,7 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import BernoulliSample, IndependentSample, RobustSample
 from hubbub.guarantees.derivation import Assumption
-from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.people import DECLARED_UNIQUE, People, Whose
 from hubbub.numeric.exact import Exact, integer
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
@@ -25,7 +25,6 @@ TAKEN: Final = (
 
 _LONGEST: Final = 40
 
-UNIQUE: Final = "person.declared-unique"
 _UNIQUE: Final = (
     "{person} identifies people, and each has one row: this was declared and not checked, and the promise holds only if "
     "no person has two rows"
@@ -136,7 +135,7 @@ class Unit:
             return Assumption("person.row", "each row is taken to be one person")
         given = (("person", self.person),)
         if self.unique_person:
-            return Assumption(UNIQUE, _UNIQUE, given)
+            return Assumption(DECLARED_UNIQUE, _UNIQUE, given)
         if self.one_row_per_person:
             sentence = (
                 "one row for each value of {person}, chosen secretly and uniformly; rows with no {person} are left out"

@@ -19,6 +19,7 @@ from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes
 from hubbub.certificate.explanation import reading_rules
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import DECLARED_UNIQUE
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.ledger.ledger import dataset_name, released
@@ -39,7 +40,6 @@ from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
 from hubbub.serialization.published_files import FileMissing, Files, read_batches
 from hubbub.tables.cell_format import Missing
-from hubbub.tables.privacy_unit import UNIQUE
 from hubbub.verification.comparison import difference
 from hubbub.verification.promises import check_promises
 from hubbub.verification.verdict import Failed, Notes, Verdict, printable
@@ -119,7 +119,7 @@ class Checked(Verdict):
     def declared(self) -> tuple[str, ...]:
         """What was declared in the place of a check that the publisher could have made."""
         found = (each for step in self.promises for one in step.steps() for each in one.assumptions)
-        return tuple(dict.fromkeys(str(each) for each in found if each.id == UNIQUE))
+        return tuple(dict.fromkeys(str(each) for each in found if each.id == DECLARED_UNIQUE))
 
     @property
     def not_checked(self) -> tuple[str, ...]:

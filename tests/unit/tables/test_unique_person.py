@@ -14,8 +14,9 @@ import hubbub
 from hubbub import registry
 from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.people import DECLARED_UNIQUE
 from hubbub.ledger.ledger import Ledger
-from hubbub.tables.privacy_unit import UNIQUE, Unit, of_numbers
+from hubbub.tables.privacy_unit import Unit, of_numbers
 
 TWICE = pa.table({"id": [*range(200), 7, 7], "town": ["Bath"] * 202, "v": [1] * 202, "w": [2] * 202})
 TOWNS = ["town=Bath,York"]
@@ -62,7 +63,7 @@ def test_a_release_counts_the_rows_of_a_table_that_would_be_refused_and_carries_
         getattr(opened(tmp_path), kind)(*first, **words)
     done = getattr(opened(tmp_path), kind)(*first, **words, unique_person=True)
     assert all(SENTENCE in step.all_assumptions() for step in done.promises)
-    assert all(UNIQUE in step.assumption_ids() for step in done.promises)
+    assert all(DECLARED_UNIQUE in step.assumption_ids() for step in done.promises)
 
 
 def test_the_certificate_carries_it_and_verify_explain_and_the_report_say_it(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_the_certificate_carries_it_and_verify_explain_and_the_report_say_it(tmp
     files = opened(tmp_path).histogram(TOWNS, epsilon=1, unique_person=True).save(out)
     written = json.loads(Path(files["certificate"]).read_bytes())
     assert written["release"]["unit"]["unique_person"] is True
-    assert {"id": UNIQUE, "person": "id"} in written["guarantees"][0]["assumptions"]
+    assert {"id": DECLARED_UNIQUE, "person": "id"} in written["guarantees"][0]["assumptions"]
     key = Ledger(tmp_path / "ledger.db").public_key()
     told = CliRunner().invoke(commands, ["verify", files["certificate"], "--key", key])
     assert told.exit_code == 0
@@ -88,7 +89,7 @@ def test_the_certificate_carries_it_and_verify_explain_and_the_report_say_it(tmp
 def test_a_checked_release_says_nothing_of_it(tmp_path: Path) -> None:
     done = opened(tmp_path, TWICE.slice(0, 200)).histogram(TOWNS, epsilon=1)
     assert "unique_person" not in json.dumps(done.spec.to_json())
-    assert all(UNIQUE not in step.assumption_ids() for step in done.promises)
+    assert all(DECLARED_UNIQUE not in step.assumption_ids() for step in done.promises)
     assert not next(iter(Ledger(tmp_path / "ledger.db").accounts().values())).records[0].release.charge.declared_unique
 
 
