@@ -2,13 +2,14 @@
 asked for.
 
 A test is slow if it stands in one of the folders below, if it shares a server with others (its mark `xdist_group`), if
-it carries the mark `slow` itself, if a line of `RULES` names it, or if a line of `FIRST_CASE` does and it is not the
-first of its cases. A line is the name of a file, or of a file and a test in it (`*` stands for anything), wherever in
-tests/ that file may be.
+it carries the mark `slow` itself, if a line of `RULES` names it, if it was measured to cost too much (`COSTLY`), or if a
+line of `FIRST_CASE` names it and it is not the first of its cases. A line is the name of a file, or of a file and a
+test in it (`*` stands for anything), wherever in tests/ that file may be.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from fnmatch import fnmatchcase
 from functools import cache
@@ -18,6 +19,11 @@ from typing import Any, Final, TypeVar
 import pytest
 
 T = TypeVar("T")
+
+COSTLY: Final = Path(__file__).with_name("costly.txt")
+"""Tests that cost too much, one in a line, as ``python -m tests.cost`` measured them."""
+UNLISTED: Final = "HUBBUB_TEST_COSTS"
+"""A variable of the environment: tests that are slow for their cost alone are fast, to be measured again."""
 
 FOLDERS: Final = ("browser", "property", "statistical")
 """A real browser; laws that hold for all inputs; draws against their law."""
@@ -289,7 +295,7 @@ FIRST_CASE: Final = (
 
 def is_slow(path: Path, test: str, marks: Set[str]) -> bool:
     """Whether a test is slow, from its file, the name of its function and the marks that it carries."""
-    if not marks.isdisjoint(("slow", "xdist_group")) or _in_slow_folder(path):
+    if not marks.isdisjoint(("slow", "xdist_group")) or _in_slow_folder(path) or _is_costly(path, test):
         return True
     return any(fnmatchcase(test, pattern) for pattern in _patterns(path.name))
 
@@ -310,6 +316,25 @@ def is_slow_file(path: Path) -> bool:
 
 def _in_slow_folder(path: Path) -> bool:
     return not set(FOLDERS).isdisjoint(path.parts)
+
+
+def _is_costly(path: Path, test: str) -> bool:
+    return any(path.as_posix().endswith(file) for file in _costly().get(test, ()))
+
+
+@cache
+def _costly() -> Mapping[str, list[str]]:
+    """The tests that cost too much, and the files that hold them."""
+    found: dict[str, list[str]] = {}
+    for file, test in [] if UNLISTED in os.environ else costly_tests():
+        found.setdefault(test, []).append(file)
+    return found
+
+
+def costly_tests() -> list[tuple[str, str]]:
+    """Every line of `COSTLY`: a file, from the root on, and a test in it."""
+    lines = [line.partition("::") for line in COSTLY.read_text(encoding="utf-8").splitlines()]
+    return [(file, test) for file, _, test in lines]
 
 
 @cache

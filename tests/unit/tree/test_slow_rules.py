@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import servers
-from tests.slow import FIRST_CASE, FOLDERS, first_is_fast, is_other_case, is_slow, lines, matches
+from tests.cost import costly
+from tests.slow import FIRST_CASE, FOLDERS, costly_tests, first_is_fast, is_other_case, is_slow, lines, matches
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 FILES = sorted((ROOT / "tests").rglob("test_*.py"))
@@ -33,6 +34,18 @@ def named(rule: str) -> list[str]:
 @pytest.mark.parametrize("rule", [*lines(), *FIRST_CASE])
 def test_every_rule_names_a_test(rule: str) -> None:
     assert named(rule), f"{rule} names no test: was it renamed? change or delete its line in tests/slow.py"
+
+
+def test_every_test_that_costs_too_much_is_there_and_is_slow() -> None:
+    wrong = [f"{file}::{test}" for file, test in costly_tests() if test not in functions_of(ROOT / file)]
+    assert wrong == [], "renamed? change or delete the line in tests/costly.txt, or measure again: python -m tests.cost"
+    assert all(is_slow(ROOT / file, test, set()) for file, test in costly_tests())
+
+
+def test_a_test_costs_too_much_by_what_its_cases_take_on_average() -> None:
+    spent = [("a.py::test_one[1]", 0.5), ("a.py::test_one[2]", 0.1), ("a.py::test_two", 0.5), ("b.py::test_one", 0.2)]
+    assert costly(spent, 0.25) == ["a.py::test_one", "a.py::test_two"]
+    assert costly(spent, 0.3) == ["a.py::test_two"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
