@@ -217,6 +217,7 @@ CLAIMING = (
     "guarantees/groups.py",
     "guarantees/weakening.py",
     "guarantees/accountant/concentrated.py",
+    "guarantees/accountant/sampled_counts.py",
     "noise/sampler.py",
     "noise/binomial.py",
     "noise/uniform.py",

@@ -248,7 +248,7 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
             whose, lost = "their" if group > 1 else "that person's", "removed" if in_graph else "blanked"
             return (
                 f"Whatever the release teaches about {_people(group)} could also be learnt from "
-                f"{_sampled(guarantee.aggregate)}, with {whose} {'edges' if in_graph else 'data'} {lost}: "
+                f"{sampled_people(guarantee.aggregate)}, with {whose} {'edges' if in_graph else 'data'} {lost}: "
                 f"{_within(guarantee.epsilon, guarantee.delta)}."
             )
         case CrowdBlending(k=1):
@@ -434,14 +434,17 @@ def _span(start: int, end: int | None) -> str:
     return f"{start}" if start == end else f"{start} to {end}"
 
 
-def _sampled(aggregate: Aggregate) -> str:
+def sampled_people(aggregate: Aggregate) -> str:
+    """What it is fair to know, in words."""
     match aggregate:
         case RandomSample(k=k, n=n):
             return f"the raw data of {k:,} people picked at random" + (f" out of {n:,}" if n is not None else "")
         case BernoulliSample() | RobustSample():
             return f"the raw data of people picked at random, {_rates(aggregate)}"
         case TwoSamples(each=each, some=some):
-            return f"{_sampled(some)} and {_sampled(each)}"
+            return f"{sampled_people(some)} and {sampled_people(each)}"
+        case ExplorationSample(k=k, s=1):
+            return f"the raw data and links of {k:,} people picked at random"
         case ExplorationSample(k=k, s=s):
             return f"the raw data and links of {k:,} people picked at random and of those around them, {s} for each"
         case NeighbourhoodSample(k=k, radius=radius):

@@ -454,6 +454,23 @@ def _policy_text(account: Account) -> str:
     return "at most " + ", ".join(listed) + plan
 
 
+def _whom(name: str, total: Total) -> str:
+    """Which two tables, or networks, are compared."""
+    people = None if total.derivation is None else total.derivation.people
+    if name == "differential" and people is not None and people.in_graph:
+        return f", for {'one person with other edges' if people.unit == 'vertex' else 'one edge more or less'}"
+    return _WHOM.get(name, "")
+
+
+def _beside(total: Total) -> str:
+    """Whom it is fair to know, of a zero-knowledge promise."""
+    from hubbub.certificate.explanation import sampled_people
+    from hubbub.guarantees.definitions import ZeroKnowledge
+
+    known = total.guarantee
+    return f", beside {sampled_people(known.aggregate)}" if isinstance(known, ZeroKnowledge) else ""
+
+
 def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     from rich.table import Table
 
@@ -468,7 +485,7 @@ def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
         table.add_column(name, justify="right" if name == "releases" else "left")
     for account in accounts.values():
         holding = [
-            f"{in_brief(total.guarantee)}{_WHOM.get(name, '')}"
+            f"{in_brief(total.guarantee)}{_whom(name, total)}"
             for name, total in _relevant_totals(account).items()
             if total.guarantee is not None
         ]
@@ -515,7 +532,8 @@ def _print_account(account: Account) -> None:
     for name, total in _relevant_totals(account).items():
         more = f"; {total.why}" if total.guarantee is not None and total.why else ""
         nothing = f"{_NOTIONS[name]}: nothing ({total.why})"
-        sentence = nothing if total.guarantee is None else f"{in_brief(total.guarantee)}{_WHOM.get(name, '')}{more}"
+        beside = f"{_whom(name, total)}{_beside(total)}{more}"
+        sentence = nothing if total.guarantee is None else f"{in_brief(total.guarantee)}{beside}"
         console.print(f"- {sentence}", soft_wrap=True)
     console.print(f"\nThe policy: {_policy_text(account)}.", soft_wrap=True)
     for name, value in _left(account).items():

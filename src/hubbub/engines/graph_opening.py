@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hubbub.engines.identity import of_files
 from hubbub.graphs.graph import Graph
@@ -30,7 +31,9 @@ class Opened:
         if not isinstance(self.given, str | os.PathLike):
             return Identity()
         files = (self.given,) if self.vertex_file is None else (self.given, self.vertex_file)
-        return of_files(os.fspath(name) for name in files)
+        found = of_files(os.fspath(name) for name in files)
+        roles = [part.digest for part in found.parts]  # the same two files, the other way round, are another network
+        return replace(found, links=(*roles, f"header {self.header}", *(f"column {each}" for each in self.two or ())))
 
     def graph(self, vertices: int | None = None) -> Graph:
         """All of it, read once."""

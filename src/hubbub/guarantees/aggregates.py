@@ -176,6 +176,8 @@ def includes(larger: Aggregate, smaller: Aggregate) -> bool:
             return smaller.k <= larger.k and smaller.s <= larger.s
         case NeighbourhoodSample(), NeighbourhoodSample():
             return smaller.k <= larger.k and smaller.radius <= larger.radius
+        case NeighbourhoodSample(), ExplorationSample():  # who sees one vertex of each sees those that were drawn
+            return smaller.k <= larger.k and smaller.s == 1
         case TwoSamples(), TwoSamples():
             return includes(larger.each, smaller.each) and includes(larger.some, smaller.some)
         case TwoSamples(), _:

@@ -137,7 +137,8 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
     hypergeometric law (all rows once k_1 + k_2 >= n). From people chosen independently with probability
     1 - (1 - p_1)(1 - p_2), two independent choices are made by tossing, for each person chosen, which of the two
     (or both) chose them; whoever may choose with a higher probability can do that too, so one of very many digits is
-    rounded up. One of each kind is the class that draws both. Other pairs are refused.
+    rounded up. One of each kind is the class that draws both. RSE(k, 1) sees those who were drawn and nobody else, which
+    RSN(k, radius) sees too. Other pairs are refused.
     """
     one, two = _parts(first), _parts(second)
     if one is None or two is None:
@@ -146,6 +147,11 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
                 return ExplorationSample(k=first.k + second.k, s=max(first.s, second.s))
             case NeighbourhoodSample(), NeighbourhoodSample():
                 return NeighbourhoodSample(k=first.k + second.k, radius=max(first.radius, second.radius))
+            case (NeighbourhoodSample() as near, ExplorationSample(s=1) as drawn) | (
+                ExplorationSample(s=1) as drawn,
+                NeighbourhoodSample() as near,
+            ):
+                return NeighbourhoodSample(k=near.k + drawn.k, radius=near.radius)
             case _:
                 raise Refused(f"no class is known that draws both {first} and {second}; sample both releases alike")
     each, some = _chosen(one[0], two[0]), _drawn(one[1], two[1])

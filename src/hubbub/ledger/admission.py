@@ -6,7 +6,8 @@
     planned           the same by the exact law of all losses, if the noise of each was fixed beforehand
     concentrated      rho adds, where some release has Gaussian noise and the others no delta
     replaced          the same for one person replaced: releases that take the number of people for public join in
-    zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
+    zero-knowledge    losses add and the samples grow (fresh ones); or one sample serves releases of one network; or, on
+                      one collected sample, once for all of them
     crowd-blending    releases of one partition, and beside them only what is differentially private (Proposition 8)
     outlier           on one partition curves add; on several, person by person
 
@@ -26,6 +27,12 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.accountant import advanced_composition
 from hubbub.guarantees.accountant.accountant import Accountant, differential_exactly
 from hubbub.guarantees.accountant.concentrated import concentrated
+from hubbub.guarantees.accountant.sampled_counts import (
+    ONE_AFTER_ANOTHER,
+    JointLoss,
+    SampledCounts,
+    one_after_another,
+)
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
@@ -65,6 +72,7 @@ class Entered:
     replaced_pairs: Accountant | None = None  # of a stand-in: those for one person replaced
     swap: DifferentialPrivacy | None = None  # of a stand-in: the sums of what replacing one person loses
     rhos: Fraction | None = None  # of a stand-in: the sum of their zCDP
+    joint: JointLoss | None = None  # of a stand-in for releases that one sample serves: the sums of their losses
 
     @property
     def accountant(self) -> Accountant | None:
@@ -93,6 +101,16 @@ class Entered:
         """The number in it."""
         own = self.charge.as_concentrated if self.rhos is None else None
         return self.rhos if own is None else own.rho
+
+    @property
+    def sample(self) -> SampledCounts | None:
+        """The sample of a network that tells its counts, where a ledger settled which one."""
+        return None if self.charge.sampled is None or not self.charge.sampled.sample else self.charge.sampled
+
+    @property
+    def joint_loss(self) -> JointLoss | None:
+        """What its counts lose on that sample."""
+        return self.joint if self.joint is not None or self.sample is None else self.charge.joint_loss
 
     def growths(self) -> tuple[Fraction, ...]:
         """The log moments that fully adaptive composition adds up."""
@@ -332,16 +350,69 @@ def _total(derivation: Derivation, why: str = "") -> Total:
 
 
 def _zero_knowledge(releases: Sequence[Entered]) -> Total:
-    steps = []
     for each in releases:
-        promise = each.charge.zero_knowledge
-        if promise is None:
+        if each.charge.zero_knowledge is None:
             return Total(why=f"release {each.number} drew no fresh secret sample")
-        steps.append(each.step(promise))
+    steps = [one_sample(*batch) for batch in _batches(releases)]
     try:
         return _total(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
     except Refused as refused:
         return Total(why=str(refused))
+
+
+def _batches(releases: Sequence[Entered]) -> list[list[Entered]]:
+    """The releases that one sample serves, in the order of the first of each batch; every other by itself."""
+    found: dict[object, list[Entered]] = {}
+    for i, each in enumerate(releases):
+        known = each.sample
+        found.setdefault(i if known is None else (known.drawn_from, known.sample), []).append(each)
+    return list(found.values())
+
+
+def one_sample(*batch: Entered) -> Derivation:
+    """What releases promise together that one sample serves; of a single one, its promise.
+
+    Guarantee: that of :func:`hubbub.guarantees.accountant.sampled_counts.one_after_another`, for releases whose counts,
+    network, people and sample a ledger wrote down before each was drawn.
+    """
+    steps = [each.step(promise) for each in batch if (promise := each.charge.zero_knowledge) is not None]
+    if len(batch) == 1 and batch[0].joint is None:
+        return steps[0]
+    samples = [each.sample for each in batch if each.sample is not None]
+    return one_after_another(
+        *steps, k=samples[0].k, explores=max(each.explores for each in samples), loss=_joint_loss(batch)
+    )
+
+
+def _joint_loss(batch: Sequence[Entered]) -> JointLoss:
+    losses = [each.joint_loss for each in batch if each.joint_loss is not None]
+    assert len(losses) == len(batch)
+    return reduce(JointLoss.__add__, losses)
+
+
+def entered(earlier: Sequence[Entered], number: int, charge: Charge) -> Entered:
+    """A charge with its number; of a network, with the sample that serves it: that of the last earlier releases of the
+    same network, if all of them then lose no more than they and this one add up to, and else its own.
+
+    Guarantee: the choice depends on nothing but what is public before the release is drawn, as the theorem asks
+    (:mod:`hubbub.guarantees.accountant.sampled_counts`). Other networks, numbers of samples or of people, and centred
+    beside not centred, never share a sample.
+    """
+    sampled, own = charge.sampled, charge.zero_knowledge
+    if sampled is None or own is None or not sampled.network:
+        return Entered(number=number, charge=replace(charge, sampled=None))
+    batches: dict[int, list[Entered]] = {}
+    for each in earlier:
+        known = each.sample
+        if known is not None and known.drawn_from == sampled.drawn_from and each.charge.people == charge.people:
+            batches.setdefault(known.sample, []).append(each)
+    if batches:
+        latest = max(batches)
+        shared = Entered(number=number, charge=replace(charge, sampled=replace(sampled, sample=latest)))
+        before = one_sample(*batches[latest]).concluding(ZeroKnowledge, ONE_AFTER_ANOTHER)
+        if _joint_loss([*batches[latest], shared]).epsilon <= total((before.epsilon, own.epsilon)):
+            return shared
+    return Entered(number=number, charge=replace(charge, sampled=replace(sampled, sample=number)))
 
 
 def _crowd_blending(releases: Sequence[Entered]) -> Total:

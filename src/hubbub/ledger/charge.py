@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ from hubbub.guarantees.accountant.gaussian import (
     gaussian_total,
 )
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
+from hubbub.guarantees.accountant.sampled_counts import JointLoss, SampledCounts
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     ConcentratedPrivacy,
@@ -37,6 +38,7 @@ from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.canonical import digest
 from hubbub.serialization.exact_json import UNSAID
 
 SWAPPED: Final = Theorem(
@@ -55,6 +57,7 @@ class Charge:
     those of the table, with the column that says who is who: promises about unlike people do not add up. `noises` is
     Gaussian noise that all of it is computed from, inside a sample where one is drawn. With `declared_unique` all of it
     holds only if nobody has two rows, as was declared and not checked: the people are the same all the same.
+    `sampled` is counts of a network that one sample of its people tells.
     """
 
     what: str
@@ -67,6 +70,22 @@ class Charge:
     exact_crowds: bool = False
     noises: tuple[GaussianNoise, ...] = field(default=(), metadata=UNSAID)
     declared_unique: bool = field(default=False, metadata=UNSAID)
+    sampled: SampledCounts | None = field(default=None, metadata=UNSAID)
+
+    def of_content(self, content: Sequence[str] | None, otherwise: str) -> Charge:
+        """The same of a table, or a network, that holds this; None where nothing tells whether it changed. A partition is
+        then one of its own, named `otherwise`, and no other release is of the same network."""
+        partition, sampled = self.partition, self.sampled
+        if partition is not None:  # a column of one name may hold another thing in another table, or tomorrow
+            partition = digest([partition, otherwise if content is None else list(content)])
+        if sampled is not None:
+            sampled = None if content is None else replace(sampled, network=digest(list(content)))
+        return replace(self, partition=partition, sampled=sampled)
+
+    @cached_property
+    def joint_loss(self) -> JointLoss | None:
+        """What its counts lose on one sample of a network."""
+        return None if self.sampled is None else self.sampled.loss
 
     def about(self, promise: Guarantee) -> People:
         """Whom one of its promises is about."""
@@ -280,4 +299,5 @@ def charge(spec: Spec) -> Charge:
         exact_crowds=composition.exact_crowds,
         noises=composition.noises,
         declared_unique=any(DECLARED_UNIQUE in step.assumption_ids() for step in promises),
+        sampled=composition.sampled,
     )

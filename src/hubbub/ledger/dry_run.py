@@ -7,14 +7,13 @@ from dataclasses import replace
 
 from hubbub.errors import Refused
 from hubbub.ledger import sources
-from hubbub.ledger.admission import Entered, Totals, admit, totals
+from hubbub.ledger.admission import Totals, admit, entered, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import Account
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.canonical import digest
 from hubbub.tables.identity import Identity
 
 _UNSEEN = "a table that nobody looked at"  # no table has this for its content
@@ -78,10 +77,7 @@ def dry_runs(
     spent, counting = account.spent, account.counting(now)
     before, capped, found = account.totals, account.capped_totals, list[DryRun]()
     for number, charge in enumerate(charges, len(account.records) + 1):
-        if charge.partition is not None:
-            content = source.content() if source.is_known else _UNSEEN
-            charge = replace(charge, partition=digest([charge.partition, content]))
-        new = Entered(number=number, charge=charge)
+        new = entered(spent, number, charge.of_content(source.content() if source.is_known else None, _UNSEEN))
         made = DryRun(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
         try:
             after = admit(spent, new, name)

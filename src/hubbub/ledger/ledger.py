@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
-from hubbub.ledger.admission import Entered, Totals, admit, totals
+from hubbub.ledger.admission import Entered, Totals, admit, entered, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CREATED, Entry, Page
 from hubbub.ledger.policy import Policy
@@ -46,7 +46,7 @@ from hubbub.ledger.running import Running, check_totals
 from hubbub.ledger.store import Store
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.release import Reservation
-from hubbub.serialization.canonical import digest, read
+from hubbub.serialization.canonical import read
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.identity import Identity
 from hubbub.tables.sketch import Chosen, IdObserver
@@ -95,9 +95,7 @@ class Ledger:
         """
         name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
         parent, name = (None, name) if disjoint is None else (name, period_name(name, disjoint))
-        if charge.partition is not None:  # a column of one name may hold another thing in another table, or tomorrow
-            content = source.content() if source.is_known else nonce  # of a frame nothing tells whether it changed
-            charge = replace(charge, partition=digest([charge.partition, content]))
+        charge = charge.of_content(source.content() if source.is_known else None, nonce)
         with self._store.adding(self._founding) as page:
             for each in (name, parent):
                 _one_spelling(page, each or name)
@@ -109,12 +107,17 @@ class Ledger:
                 )
             sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
             before = Running(page, name)
-            new = Entered(number=before.total.reserved + 1, charge=charge)
+            new = entered(before.total.stand_ins, before.total.reserved + 1, charge)
             totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
-            policy = _policy(page, name, parent, charge)
+            policy = _policy(page, name, parent, new.charge)
             policy.check(totals_after if policy.per is None else _in_window(page, name, new, policy), name)
             self._known_key(page)  # what cannot be signed is not drawn
-            body = {"nonce": nonce, "charge": plain(charge), "source": sources.source_json(source), "secret": secret}
+            body = {
+                "nonce": nonce,
+                "charge": plain(new.charge),
+                "source": sources.source_json(source),
+                "secret": secret,
+            }
             declared: dict[str, Any] = {} if series is None else {"series": dict(series)}
             declared |= {} if parent is None else {PART_OF: parent}
             entry = before.add(RESERVED, {**body, **declared}, before.total.followed_by(new))

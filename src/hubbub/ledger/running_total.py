@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.accountant.accountant import MOST_KINDS, Accountant
+from hubbub.guarantees.accountant.sampled_counts import SampledCounts
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
@@ -28,7 +29,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.indistinguishability import ONE, total, total_delta
 from hubbub.guarantees.neighbours import one_relation
-from hubbub.ledger.admission import Entered, on_one_partition
+from hubbub.ledger.admission import Entered, on_one_partition, one_sample
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
 from hubbub.runtime.frozen import dataclass
@@ -37,6 +38,7 @@ from hubbub.serialization.exact_json import line, restored
 Summed = TypeVar("Summed", ZeroKnowledge, CrowdBlending)
 _LONG: Final = 1 << 11  # bits of a denominator; longer ones are rounded against us
 _DIGITS: Final = 60
+_SAMPLES: Final = 4  # samples of networks that may serve a further release
 _ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two of them nothing is left
 
 
@@ -89,7 +91,7 @@ def recalled(data: bytes) -> RunningTotal:
 
 
 def _merged(releases: list[Entered]) -> tuple[Entered, ...]:
-    releases = _partitions(releases)
+    releases = _samples(_partitions(releases))
     while True:  # adding up may make two stand-ins alike
         keys: list[object] = []  # a handful, and sooner compared than hashed
         alike: list[Entered] = []
@@ -104,6 +106,25 @@ def _merged(releases: list[Entered]) -> tuple[Entered, ...]:
         if len(alike) in (1, len(releases)):
             return tuple(alike)
         releases = alike
+
+
+def _samples(releases: list[Entered]) -> list[Entered]:
+    """A sample may serve a further release only if it is the last of its network, and one of the last few; of every other
+    what its releases lose together is all that counts."""
+    last: dict[object, int] = {}
+    for each in releases:
+        if each.sample is not None:
+            last[each.sample.drawn_from] = max(each.sample.sample, last.get(each.sample.drawn_from, 0))
+    known = sorted(last.values())[-_SAMPLES:]
+    return [each if each.sample is None or each.sample.sample in known else _settled(each) for each in releases]
+
+
+def _settled(release: Entered) -> Entered:
+    """A stand-in for releases whose sample serves no other."""
+    joint = one_sample(release).conclusion
+    promises = tuple(joint if isinstance(each, ZeroKnowledge) else each for each in release.charge.promises)
+    charge = replace(release.charge, promises=tuple(dict.fromkeys(promises)), sampled=None)
+    return replace(release, charge=charge, joint=None)
 
 
 def _partitions(releases: list[Entered]) -> list[Entered]:
@@ -158,6 +179,7 @@ def _key(release: Entered) -> object:
         charge.zero_knowledge is None,
         charge.crowd_blending is None,
         charge.curve is None,
+        None if release.sample is None else (release.sample.drawn_from, release.sample.sample),
     )
 
 
@@ -186,12 +208,14 @@ def _sum(first: Entered, second: Entered) -> Entered:
             at_delta=min(one.at_delta, two.at_delta),
             noises=(),  # they are in the pairs
             exact_crowds=one_partition,  # else what an exchange loses is in the one number as well
+            sampled=_walked(first.sample, second.sample),
         ),
         grown=_grown(first, second),
         pairs=_pairs(first.accountant, second.accountant),
         replaced_pairs=_pairs(first.replaced_accountant, second.replaced_accountant),
         swap=_losses(first.swapped, second.swapped),
         rhos=rho,
+        joint=None if first.joint_loss is None or second.joint_loss is None else first.joint_loss + second.joint_loss,
     )
 
 
@@ -212,6 +236,11 @@ def _grown(first: Entered, second: Entered) -> tuple[Fraction, ...]:
     if not first.grown and not second.grown and len(one.pairs) + len(two.pairs) <= MOST_KINDS:
         return ()
     return tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
+
+
+def _walked(one: SampledCounts | None, two: SampledCounts | None) -> SampledCounts | None:
+    """The one sample of both, with the longer walk; the losses of their counts are in the sums."""
+    return None if one is None or two is None else replace(one, explores=max(one.explores, two.explores), counts=())
 
 
 def _pairs(one: Accountant | None, two: Accountant | None) -> Accountant | None:

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 from hubbub.guarantees.accountant.gaussian import GaussianNoise
+from hubbub.guarantees.accountant.sampled_counts import SampledCounts
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
@@ -72,7 +73,8 @@ class CompositionInfo:
     `partition` names the public partition in which people stand in crowds, None if a person has no fixed place in one;
     `collected` says how the table itself was sampled from a population, as declared, and `at_delta` at which delta that
     is worked out. With `exact_crowds`, people of one crowd are exactly interchangeable. `noises` is discrete Gaussian
-    noise that all of it is computed from: what that loses adds up with others exactly.
+    noise that all of it is computed from: what that loses adds up with others exactly. `sampled` is counts of a network
+    that one sample of its people tells, which may serve other releases of that network too.
     """
 
     partition: str | None = None
@@ -80,6 +82,7 @@ class CompositionInfo:
     at_delta: Fraction = Fraction(1, 10**9)
     exact_crowds: bool = False
     noises: tuple[GaussianNoise, ...] = ()
+    sampled: SampledCounts | None = None
 
 
 class Spec(Protocol):

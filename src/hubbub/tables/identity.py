@@ -31,11 +31,12 @@ class Part:
 class Identity:
     """What was opened; without parts it has no identity but the name that somebody gives it, as a frame. `missing` is
     how missing cells are spelled, as declared: the same table, with other people in its bins. Of a join of a frame and
-    a file `is_partial`: nothing tells whether the frame changed."""
+    a file `is_partial`: nothing tells whether the frame changed. `links` is how a network is read from its files."""
 
     parts: tuple[Part, ...] = ()
     missing: tuple[str, ...] = field(default=(), metadata=UNSAID)
     is_partial: bool = field(default=False, metadata=UNSAID)
+    links: tuple[str, ...] = field(default=(), metadata=UNSAID)
 
     @property
     def is_known(self) -> bool:
@@ -48,6 +49,7 @@ class Identity:
             parts=tuple(dict.fromkeys((*self.parts, *other.parts))),
             missing=tuple(dict.fromkeys((*self.missing, *other.missing))),
             is_partial=not (self.is_known and other.is_known),
+            links=(*self.links, *other.links),
         )
 
     def marks(self) -> tuple[str, ...]:
@@ -60,7 +62,8 @@ class Identity:
 
     def content(self) -> list[str]:
         """The same for two tables only if they are the same bytes, not touched in between and read in the same way."""
-        read = [f"missing {each}" for each in self.missing] if self.parts else []
+        ways = [*(f"missing {each}" for each in self.missing), *(f"links {each}" for each in self.links)]
+        read = ways if self.parts else []
         return sorted(f"{part.digest} {part.changed} {' '.join(part.tables)}" for part in self.parts) + read
 
 

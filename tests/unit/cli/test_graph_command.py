@@ -306,3 +306,21 @@ def test_what_is_public_must_be_said(missing: str, links: Path, tmp_path: Path) 
     words = [*RELEASE[:at], *RELEASE[at + 2 :]]
     done = run("graph", "release", str(links), *words, "--out", str(tmp_path / "out"))
     assert (done.exit_code, missing in done.stderr) == (2, True)
+
+
+def test_two_releases_in_turn_share_the_sampled_people_unless_the_network_is_another(tmp_path: Path) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text("a,b,c\n" + "".join(f"{i},{i + 1},{i + 2}\n" for i in range(1, 31)))
+    words = ["--vertices", "40", "--max-degree", "4", "--samples", "10", "--epsilon", "0.3", "--columns"]
+    for number, (of, columns, people, walk) in enumerate(
+        (("connectivity", "a,b", 10, ", 7 for each"), ("edges", "a,b", 10, ", 7 for each"), ("edges", "a,c", 20, "7"))
+    ):
+        done = run("graph", "release", str(file), *words, columns, "--of", of, "--out", str(tmp_path / str(number)))
+        assert done.exit_code == 0, done.output
+        shown = " ".join(run("ledger", "show", "links").stdout.split())
+        whole = shown.partition("All releases together")[2]
+        assert f"beside the raw data and links of {people} people picked at random" in whole
+        assert walk in whole
+        assert f"epsilon 0.{3 * number + 3}, beside" in whole
+        assert "for one person with other edges" in whole
+    assert run("ledger", "check").exit_code == 0

@@ -42,16 +42,21 @@ def simulate(of: Statistic, around: Neighbours, how: Sampling, scale: Fraction, 
 
 
 def rounded_law(
-    ofs: Sequence[Statistic], around: Neighbours, how: Sampling, centres: Sequence[Fraction] | None = None
+    ofs: Sequence[Statistic],
+    around: Neighbours,
+    how: Sampling,
+    centres: Sequence[Fraction] | None = None,
+    walks: Sequence[int] | None = None,
 ) -> dict[tuple[int, ...], Fraction]:
     """The exact law of the rounded estimates, several of them from one sample, before the noise; `centres` are what a
-    centred simulator adds to each."""
+    centred simulator adds to each, and `walks` how far it walks for each, where that is not the same for all."""
     n = around.vertices
     if comb(n, how.k) > _MOST_SETS:
         raise WrongUse(
             f"the exact law lists all sets of {how.k} of {n} vertices, which are too many; use a small graph"
         )
-    shares = [[share(of, walk(of, around, v, how.s), n, how.s) for v in range(n)] for of in ofs]
+    seen = walks or [how.s] * len(ofs)
+    shares = [[share(of, walk(of, around, v, s), n, s) for v in range(n)] for of, s in zip(ofs, seen, strict=True)]
     law: dict[tuple[int, ...], Fraction] = {}
     each = Fraction(1, comb(n, how.k))
     for drawn in combinations(range(n), how.k):

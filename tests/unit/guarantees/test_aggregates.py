@@ -95,7 +95,10 @@ def test_floats_are_refused() -> None:
         (ExplorationSample(k=5, s=3), ExplorationSample(k=6, s=3), False),
         (NeighbourhoodSample(k=5, radius=2), NeighbourhoodSample(k=5, radius=2), True),
         (NeighbourhoodSample(k=5, radius=2), NeighbourhoodSample(k=5, radius=1), True),
-        (NeighbourhoodSample(k=5, radius=2), ExplorationSample(k=5, s=1), False),
+        (NeighbourhoodSample(k=5, radius=2), ExplorationSample(k=5, s=1), True),  # who sees one vertex of each
+        (NeighbourhoodSample(k=5, radius=2), ExplorationSample(k=6, s=1), False),
+        (NeighbourhoodSample(k=5, radius=2), ExplorationSample(k=5, s=2), False),
+        (ExplorationSample(k=5, s=1), NeighbourhoodSample(k=5, radius=1), False),
         (irs("1"), rs(10), False),
     ],
 )

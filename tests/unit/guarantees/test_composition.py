@@ -118,6 +118,7 @@ def two(p: Fraction, k: int) -> TwoSamples:
         (two(HALF, 6), BernoulliSample(p=HALF), two(Fraction(3, 4), 6)),
         (two(HALF, 1), two(HALF, 2), two(Fraction(3, 4), 3)),
         (NeighbourhoodSample(k=5, radius=1), NeighbourhoodSample(k=6, radius=2), NeighbourhoodSample(k=11, radius=2)),
+        (NeighbourhoodSample(k=5, radius=1), ExplorationSample(k=6, s=1), NeighbourhoodSample(k=11, radius=1)),
     ],
 )
 def test_the_class_that_draws_both_samples(first: Aggregate, second: Aggregate, result: Aggregate) -> None:
@@ -131,7 +132,7 @@ def test_the_class_that_draws_both_samples(first: Aggregate, second: Aggregate, 
         (RandomSample(k=1, n=10), RandomSample(k=1, n=11), "different data sets"),
         (RandomSample(k=1, n=10), ExplorationSample(k=1, s=1), "no class is known"),
         (two(HALF, 1), RandomSample(k=1, n=8), "different data sets"),
-        (ExplorationSample(k=1, s=1), NeighbourhoodSample(k=1, radius=1), "no class is known"),
+        (ExplorationSample(k=1, s=2), NeighbourhoodSample(k=1, radius=1), "no class is known"),
     ],
 )
 def test_samples_that_do_not_go_together_are_refused(first: Aggregate, second: Aggregate, reason: str) -> None:

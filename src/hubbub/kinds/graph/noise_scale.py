@@ -25,7 +25,8 @@ Several counts, one sample. The same k vertices serve all counts g_j, with indep
 
 because sum +-T_j/L_j is itself the mean of k values in an interval of length sum R_j/L_j, and the roundings are
 independent. The second is at most the sum of the epsilons; while that is at most 1, the first exceeds it by no more
-than the roundings (a + c^2/2 <= sqrt(a^2 + c^2) where a^2 + c^2 <= 1, and Minkowski's inequality).
+than the roundings (a + c^2/2 <= sqrt(a^2 + c^2) where a^2 + c^2 <= 1, and Minkowski's inequality). Released one after
+the other they lose the same (:mod:`hubbub.guarantees.accountant.sampled_counts`).
 
 With a public bound a on the average degree, a mean of values in [0, R] whose share p of R is at most a/d has no larger
 moments than a mean of k coins of chance p (Bernoulli domination; Hoeffding 1963 for draws without replacement).
@@ -40,6 +41,7 @@ from typing import Final
 from flint import arb
 
 from hubbub.graphs.statistics import Bounds
+from hubbub.guarantees.accountant.sampled_counts import SampledCount, joint_loss
 from hubbub.numeric.exact import ball, precision, rounded, upper
 from hubbub.runtime.frozen import dataclass
 
@@ -60,6 +62,10 @@ class Spread:
     reach: Fraction
     k: int
     share: Fraction | None = None
+
+    def with_noise(self, scale: Fraction) -> SampledCount:
+        """The count with noise of this scale."""
+        return SampledCount(shift=self.shift, variance=self.variance, scale=scale)
 
 
 def spread(bounds: Bounds, k: int, n: int, share: Fraction | None = None, *, centred: bool = False) -> Spread:
@@ -122,12 +128,8 @@ def joint_epsilon(counts: Sequence[tuple[Spread, Fraction]]) -> Fraction:
     Guarantee: publishing all of them is epsilon-zero-knowledge private with respect to the k samples (MGF theorem,
     several counts of one sample). A public bound on the average degree is not used here.
     """
-    with precision():
-        shift = sum((ball(one.shift / scale) for one, scale in counts), arb(0))
-        width = sum((ball(one.variance).sqrt() / ball(scale) for one, scale in counts), arb(0))
-        rounding = sum((ball(1 / (8 * scale**2)) for _, scale in counts), arb(0))
-        far = sum(((ball(one.shift) ** 2 + ball(one.variance)).sqrt() / ball(scale) for one, scale in counts), arb(0))
-        return rounded((shift + width * width / 2 + rounding).max(far), up=True, digits=_DIGITS)
+    found = joint_loss([one.with_noise(scale) for one, scale in counts])
+    return rounded(found.epsilon, up=True, digits=_DIGITS)
 
 
 def _dominated(found: Spread, scale: Fraction) -> arb:

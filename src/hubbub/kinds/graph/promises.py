@@ -6,12 +6,14 @@ when they differ in the edges of one vertex. (With `per_edge` the unit is one ed
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import Refused
 from hubbub.graphs.graph import RULE
 from hubbub.graphs.statistics import Statistic, bounds
+from hubbub.guarantees.accountant.sampled_counts import SampledCounts
 from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, NeighbourhoodSample
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
@@ -40,6 +42,7 @@ NOISES: Final = Assumption("graph.noises", "the noises of the counts are drawn i
 MGF: Final = Theorem("graph.mgf", THEOREM, f"{GLP}, section 5 (Theorem 26); {HERE}")
 MGF_CENTRED: Final = Theorem("graph.mgf-centred", CENTRED, f"{GLP}, section 5 (Theorem 26); {HERE}")
 MGF_JOINT: Final = Theorem("graph.mgf-together", JOINT, f"{GLP}, section 5; {HERE}")
+DRAWN_ALONE: Final = Theorem("graph.drawn-alone", "the number of edges is told by those who were drawn", HERE)
 GEOMETRIC: Final = Theorem("graph.geometric", "two-sided geometric noise", DMNS)
 
 
@@ -69,6 +72,39 @@ def aggregate(spec: GraphSpec) -> Aggregate:
     if any(of.explores for of in spec.counts):
         return ExplorationSample(k=how.k, s=how.s)
     return NeighbourhoodSample(k=how.k, radius=1)
+
+
+def ledger_promises(spec: GraphSpec) -> tuple[Derivation, ...]:
+    """The same promises, as ledgers add them up: what nobody walks for, those who were drawn tell by themselves.
+
+    Guarantee: the sampler of the number of edges reads the degrees of the k people and nothing around them, so that it is
+    of the class RSE(k, 1), which goes with those that walk.
+    """
+    return tuple(
+        step.then(
+            DRAWN_ALONE, replace(step.conclusion, aggregate=ExplorationSample(k=step.conclusion.aggregate.k, s=1))
+        )
+        if isinstance(step.conclusion, ZeroKnowledge) and isinstance(step.conclusion.aggregate, NeighbourhoodSample)
+        else step
+        for step in promises(spec)
+    )
+
+
+def sampled(spec: GraphSpec) -> SampledCounts | None:
+    """The counts that one sample tells, which may serve other releases of the network too; None where there is no such
+    sample, or the promise is with a sample for each count.
+
+    Guarantee: A, sigma^2 and scale of each count are those of its promise, which the MGF theorem takes.
+    """
+    if not spec.zero_knowledge or (len(spec.counts) > 1 and promises(spec)[0].theorem != MGF_JOINT):
+        return None
+    return SampledCounts(
+        k=spec.sampling.k,
+        n=spec.size.vertices,
+        explores=max(spec.sampling.s if of.explores else 1 for of in spec.counts),
+        centred=spec.centred,
+        counts=tuple(spec.spread(of).with_noise(spec.scale(of)) for of in spec.counts),
+    )
 
 
 def _declared(spec: GraphSpec) -> tuple[Assumption, ...]:

@@ -9,13 +9,14 @@ from typing import ClassVar, Final, Self
 from hubbub.channels.protocol import LARGEST_RATE, SMALLEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, sampling, sensitivity
+from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.graph import wire
 from hubbub.kinds.graph.noise_scale import Spread, enough, scale_for, spread
 from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import Kind
+from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 
@@ -154,6 +155,14 @@ class GraphSpec(FolderSpec):
     def enforced_number(self) -> int | None:
         """Of vertices, who are the people; where what is protected is one edge, edges come and go."""
         return None if self.per_edge else self.size.vertices
+
+    def table_promises(self) -> tuple[Derivation, ...]:
+        found: tuple[Derivation, ...] = self.module("promises").ledger_promises(self)
+        return found
+
+    def composition(self) -> CompositionInfo:
+        """A sample that tells its counts may serve other releases of the same network."""
+        return CompositionInfo(sampled=self.module("promises").sampled(self))
 
     def bind(self, schema: object) -> Self:
         """A graph has no columns: everything is declared."""
