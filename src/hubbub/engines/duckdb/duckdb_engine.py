@@ -504,6 +504,11 @@ class DuckDB:
 
     def _repeated(self, who: Column, people: Relation, observer: IdObserver | None) -> tuple[int, Chosen | None]:
         """2 if a row has no id, else 1 if somebody has several rows, else 0; and who is there, if anybody asks."""
+        if self._is_key(who):
+            nobodys = self._query(f"SELECT count(*) FROM {people.sql} WHERE {identifier(who.name)} IS NULL")[0][0]
+            if nobodys or observer is None:
+                return 2 if nobodys else 0, None
+            return 0, lowest_rows(self._query, who, people.sql, observer)
         # A text of a database may have a collation, by which unlike texts are one; its hash knows nothing of that.
         collated = self._catalog and who.kind is ColumnType.TEXT
         if not collated and are_many(self._query, who, people.sql):
@@ -511,6 +516,14 @@ class DuckDB:
         if observer is None:
             return are_several(self._query, who, people.sql), None
         return distinct_people(self._query, who, people.sql, observer)
+
+    def _is_key(self, who: Column) -> bool:
+        """Whether the database itself keeps rows from having one value of the column twice, missing ones aside. Of texts
+        it does not: unlike ones may be one by a collation, and its index does not look at that."""
+        if not self._catalog or who.kind is not ColumnType.INTEGER:
+            return False
+        keys = self._query(_KEYS)
+        return any((".".join(map(identifier, table)), column) == (self._given, who.name) for *table, column in keys)
 
     def _collect(self, query: Query) -> ExactCounts:
         (codes, counts), found = self._fetched(query, 1)
@@ -544,6 +557,11 @@ class DuckDB:
         return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
 
 
+_KEYS = (
+    "SELECT c.database_name, c.schema_name, c.table_name, c.constraint_column_names[1] FROM duckdb_constraints() AS c "
+    "JOIN duckdb_databases() AS d USING (database_oid) WHERE d.type = 'duckdb' "
+    "AND c.constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(c.constraint_column_names) = 1"
+)
 _INSPECTED = "hubbub_look"
 
 

@@ -71,6 +71,15 @@ class Database(Protocol):
 
     def identity(self) -> Identity: ...
 
+    def is_key(self, column: str) -> bool:
+        """Whether the database itself keeps rows from having one value of the column twice, missing ones aside; asked
+        inside a snapshot.
+
+        Guarantee: true only of a table that is read as it is, with a constraint that holds at every moment for all of
+        its rows and this column alone, and takes any two ids for one that a count here would.
+        """
+        return False
+
     def reading(self, cells: Mapping[str, str]) -> Self:
         """The same table, with these cells, each an expression over a row, in the place of the columns of their names."""
         other = copied(self)

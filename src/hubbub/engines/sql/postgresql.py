@@ -197,6 +197,7 @@ class _Server(Database):
         if is_query(table):
             self._check_query(bare(table))
         self.people = _relation(table)
+        self._named = None if is_query(table) else self.people.replace("%%", "%")
         described: Any = None
         with self.snapshot(), suppress(psycopg.Error, UnicodeError):
             with self._cursor() as cursor:
@@ -274,6 +275,16 @@ class _Server(Database):
         tables = tuple(sorted(set(_read(plan[0]))))
         return Identity(parts=(Part(path=path, device=0, inode=0, digest=name, changed=time.time_ns(), tables=tables),))
 
+    def is_key(self, column: str) -> bool:
+        """Whole numbers, UUIDs, and texts that are compared byte by byte. The order of other collations comes from the
+        operating system, and an index that was made before an update of that may have let the same text in twice."""
+        if self._named is None:
+            return False
+        with suppress(psycopg.Error), self._cursor() as cursor, self._connection.transaction():  # a savepoint
+            row = cursor.execute(_UNIQUE, {"table": self._named, "column": column}).fetchone()
+            return row is not None
+        return False
+
     def _value(self, sql: str) -> Any:
         """One row, or None where the server refuses."""
         with self.snapshot(), suppress(psycopg.Error), self._cursor() as cursor:
@@ -288,6 +299,20 @@ _VOLATILE: Final = (
 _TEXT_TYPES: Final = (
     "SELECT oid::bigint, typcategory = 'E' OR typname = 'citext' FROM pg_catalog.pg_type "
     "WHERE oid = ANY(%(oids)s::oid[])"
+)
+_UNIQUE: Final = (
+    # Of a table without heirs, whose rows its own index does not know, or of all parts of one that is in parts; valid,
+    # for all rows, of one column and no expression, and never put off to the end of a transaction.
+    "SELECT 1 FROM pg_catalog.pg_class AS t JOIN pg_catalog.pg_index AS i ON i.indrelid = t.oid "
+    "JOIN pg_catalog.pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = i.indkey[0] "
+    "JOIN pg_catalog.pg_opclass AS o ON o.oid = i.indclass[0] JOIN pg_catalog.pg_am AS m ON m.oid = o.opcmethod "
+    "LEFT JOIN pg_catalog.pg_collation AS c ON c.oid = i.indcollation[0] "
+    "WHERE t.oid = to_regclass(%(table)s) AND (t.relkind = 'p' OR (t.relkind = 'r' AND NOT t.relhassubclass)) "
+    "AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indisready AND i.indislive "
+    "AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1 "
+    "AND m.amname = 'btree' AND o.opcdefault AND a.attname = %(column)s AND NOT a.attisdropped "
+    "AND (a.atttypid IN (20, 21, 23, 2950) OR (a.atttypid IN (25, 1043) AND c.collname IN ('C', 'POSIX') "
+    "AND c.collnamespace = 'pg_catalog'::regnamespace)) LIMIT 1"
 )
 _CLUSTER: Final = (
     "SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system())::text, oid::text "

@@ -259,6 +259,11 @@ def ids(who: Part, people: str) -> str:
     return f"SELECT who FROM (SELECT {who.sql} AS who FROM {people}) AS t WHERE who IS NOT NULL"
 
 
+def nobodys(who: Part, people: str) -> str:
+    """How many rows have no id."""
+    return f"SELECT count(*) AS n FROM (SELECT {who.sql} AS who FROM {people}) AS t WHERE who IS NULL"
+
+
 def several(who: Part, people: str) -> str:
     """2 if a row has no id, else 1 if somebody has several rows, else 0."""
     test = "CASE WHEN who IS NULL THEN 2 WHEN n > 1 THEN 1 ELSE 0 END"

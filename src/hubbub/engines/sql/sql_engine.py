@@ -145,7 +145,7 @@ class SqlEngine:
                 if chooses:
                     self._report_chosen(who)
                 else:
-                    self._observe_each(who, ONE_ROW_OF_SEVERAL, questions[0].repeats)
+                    self._observe_each(person, ONE_ROW_OF_SEVERAL, questions[0].repeats)
             allowed = Fraction(1) if chooses else self._allowed
             found = self._groups(questions[0], parts, source)
             return groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
@@ -212,7 +212,7 @@ class SqlEngine:
         parts = {f"g{i}": queries.part(self._dialect, self._fields[name]) for i, name in enumerate(columns)}
         with self._database.snapshot():
             if person is not None:
-                self._one_row_each(queries.part(self._dialect, self._fields[person]))
+                self._one_row_each(person)
             found = ranks.chosen_rows(self._database, parts, chosen)
         return groups.typed(found, parts).rename_columns(list(columns))
 
@@ -236,7 +236,8 @@ class SqlEngine:
             return self._every_row(question, source)
         who = queries.part(self._dialect, self._fields[question.person])
         if question.is_one_row_each:
-            self._observe_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL, question.repeats)
+            several = SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL
+            self._observe_each(question.person, several, question.repeats)
             return self._every_row(question, source)
         self._readable(question, source)
         self._report_chosen(who)
@@ -270,7 +271,7 @@ class SqlEngine:
         else:
             who = queries.part(self._dialect, self._fields[question.person])
             if question.is_one_row_each:
-                self._observe_each(who, SEVERAL_ROWS, question.repeats)
+                self._observe_each(question.person, SEVERAL_ROWS, question.repeats)
                 sql = queries.groups(parts, self._people)
             else:
                 if question.bounds is not None or not question.plain:
@@ -465,15 +466,22 @@ class SqlEngine:
         if self._observer is not None:
             report_chosen(self._ids(who), who, self._observer)
 
-    def _observe_each(self, who: Part, several: str, repeats: MultiRowPolicy) -> None:
+    def _observe_each(self, person: str, several: str, repeats: MultiRowPolicy) -> None:
         """Tell who is in the table, of which each row is a person; a refusal if that is not so and nobody declared it."""
         if repeats is MultiRowPolicy.REFUSE:
-            self._one_row_each(who, several)
-        elif self._observer is not None:
-            ids = self._database.fetch(queries.ids(who, self._people), {"who": who.form})
-            report_chosen(ids, who, self._observer)
+            self._one_row_each(person, several)
+        else:
+            self._report_rows(queries.part(self._dialect, self._fields[person]))
 
-    def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
+    def _one_row_each(self, person: str, several: str = ONE_ROW_EACH) -> None:
+        """Refuse somebody with several rows, or a row of nobody. Ids that the database itself keeps apart are not
+        compared again."""
+        who = queries.part(self._dialect, self._fields[person])
+        if self._database.is_key(person):
+            if numbers(self._database.fetch(queries.nobodys(who, self._people), _forms({})).column("n"))[0]:
+                raise Refused(NO_ID)
+            self._report_rows(who)
+            return
         if self._observer is None:
             found = numbers(self._database.fetch(queries.several(who, self._people), _forms({})).column("n"))[0]
             if found:
@@ -485,6 +493,11 @@ class SqlEngine:
         if (numbers(ids.column("n")) > 1).any():
             raise Refused(several)
         report_chosen(ids, who, self._observer)
+
+    def _report_rows(self, who: Part) -> None:
+        if self._observer is not None:
+            ids = self._database.fetch(queries.ids(who, self._people), {"who": who.form})
+            report_chosen(ids, who, self._observer)
 
     def _ids(self, who: Part) -> pa.Table:
         return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.INTEGER})

@@ -156,6 +156,7 @@ class _File(Database):
         self.fields = tuple(each for each, _ in known)
         cells = ", ".join(f"{cell} AS {self.dialect.name(each.name)}" for each, cell in known)
         self.people, self._name = f"(SELECT {cells} FROM {name}) AS hubbub_people", name
+        self._table, self._declared = table, {each.decode(): kind.decode().upper() for each, kind in described}
 
     def identity(self) -> Identity:
         """The file, and the tables of it that are read: a view is known by what it reads."""
@@ -175,6 +176,27 @@ class _File(Database):
         finally:
             other.close()
         return of_files([self._path], {os.path.realpath(self._path): sorted(read)} if read else None)
+
+    def is_key(self, column: str) -> bool:
+        """Whole numbers, and texts of a column that makes text of every number: with any other, 1 and '1' are two to
+        SQLite and one person to us. A text equals itself under every collation that SQLite brings along."""
+        kind = next(each.kind for each in self.fields if each.name == column)
+        is_text = kind is ColumnType.TEXT and any(word in self._declared[column] for word in ("CHAR", "CLOB", "TEXT"))
+        if kind is not ColumnType.INTEGER and not is_text:
+            return False
+        named = {"t": self._table, "c": column}
+        if not self._catalogue_rows(_IS_TABLE, named):  # a view, or a table that something else makes
+            return False
+        return bool(
+            self._catalogue_rows(_UNIQUE, named)
+            or (self._catalogue_rows(_ROWID, named) and not self._catalogue_rows(_OWN_KEY, named))
+        )
+
+    def _catalogue_rows(self, sql: str, named: dict[str, str]) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.execute(sql, named).fetchall()
+        except sqlite3.Error:
+            return []  # an older SQLite: then ids are looked at
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -214,6 +236,19 @@ class _File(Database):
             "the database could not be opened; check that it is one of SQLite's, that it may be read, and that nobody "
             "is writing to it"
         )
+
+
+_IS_TABLE: Final = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = :t COLLATE NOCASE"
+_UNIQUE: Final = (  # an index of this column alone and of all rows, and not of an expression
+    "SELECT 1 FROM pragma_index_list(:t, 'main') AS l WHERE l.\"unique\" AND NOT l.partial AND ("
+    "SELECT count(*) = 1 AND min(x.cid) >= 0 AND min(x.name) = :c AND min(x.coll) IN ('BINARY', 'NOCASE', 'RTRIM') "
+    "FROM pragma_index_xinfo(l.name, 'main') AS x WHERE x.key)"
+)
+_ROWID: Final = (  # INTEGER PRIMARY KEY, which is the number of the row itself
+    "SELECT 1 FROM pragma_table_info(:t, 'main') GROUP BY 1 HAVING sum(pk > 0) = 1 "
+    "AND sum(pk > 0 AND name = :c AND upper(type) = 'INTEGER') = 1"
+)
+_OWN_KEY: Final = "SELECT 1 FROM pragma_index_list(:t, 'main') WHERE origin = 'pk'"  # then it is not that number
 
 
 def open_sqlite(path: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
