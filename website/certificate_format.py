@@ -59,7 +59,7 @@ WRITTEN_BY_TYPE: Final[Mapping[str, type[Any]]] = {
 """Kinds whose description is the fields of their spec."""
 
 NUMBER: Final = r"^(inf|-?[0-9]+(\.[0-9]+)?|-?[0-9]+/[0-9]+)$"
-HEAD: Final = """# The certificate, field by field
+HEAD: Final = f"""# The certificate, field by field
 
 A release lies in a folder with `certificate.json`: what is promised, to whom, by which theorems, and the digests of the \
 published files, signed. It is JSON in one canonical form (names in order, no white space, no floating-point number), so \
@@ -69,8 +69,12 @@ that the same certificate is the same bytes everywhere. Exact numbers are text: 
 certificate looks like; whether it holds, `hubbub verify` finds out, without the data. A field that the schema does not \
 know is refused by both.
 
-A value with several forms names its form under `is`. A field with a ? may be absent, and then has the value that it \
-had before the field existed. This page is written by `make format`.
+A value with several forms names its form under `is`. A field with a ? is left out where nothing is to be said. This \
+page is written by `make format`.
+
+This is format 1, `{FORMAT}`, the one of version 1.0. **From here on what is published in it stays readable for \
+ever**: every later version of Hubbub reads and verifies it, also when it writes another. The tests hold a release of every \
+kind with its ledger, and read every file of them. See [versions](../versions.md).
 """
 
 

@@ -28,7 +28,7 @@ CASES: dict[str, dict[str, Any]] = {
     "synthetic": {"columns": _DOMAIN, "epsilon": "1", "delta": "1e-6", "size": "20"},
     "count": {"where": "age >= 65", "zero_knowledge": "0.5", "rows": "10", "people": "41"},
     "fraction": {"where": "age >= 65", **_NOISE},
-    "mean": {"of": _AGE, **_NOISE},
+    "mean": {"of": _AGE, **_NOISE, "unique_person": True},
     "quantile": {"of": _AGE, "epsilon": "1"},
     "sum": {"of": _AGE, **_NOISE},
     "ratio": {"of": _AGE, "per": "east:0..50:1", **_NOISE},

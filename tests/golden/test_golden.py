@@ -5,6 +5,7 @@ A failure here is not mended by making the files again, unless nobody has publis
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 
 from hubbub import registry
+from hubbub.guarantees.people import DECLARED_UNIQUE
+from hubbub.ledger.files.series_state import load as load_state
 from hubbub.ledger.ledger import Ledger, known
 from hubbub.verification import load, verify
 from hubbub.verification.series import verify_series
@@ -69,6 +72,26 @@ def test_the_golden_ledger_is_checked_and_knows_every_certificate(ledger: Ledger
     assert ledger.public_key() == PUBLIC
     for each in CERTIFICATES:
         assert known(ledger, load(each), str(each))["ledger"]["hash"]
+
+
+def test_every_golden_file_is_read() -> None:
+    """Those that a certificate names are compared where it is verified; beside them are the ledger and what is its."""
+    named = {each.parent / name for each in CERTIFICATES for name in json.loads(each.read_bytes())["files"]}
+    rest = {each for each in FOLDER.rglob("*") if each.is_file()} - named - set(CERTIFICATES)
+    states = set(FOLDER.glob("ledger.db.series-*"))
+    assert {each.name for each in rest - states} == {"ledger.db", "ledger.db.key", "public_key"}
+    assert states
+    for each in states:
+        data = each.read_bytes()
+        state = load_state(FOLDER / "ledger.db", json.loads(data)["nonce"], hashlib.sha256(data).hexdigest())
+        assert state.to_bytes() == data
+
+
+def test_what_is_declared_of_people_is_among_the_golden_releases() -> None:
+    declared = [each for each in CERTIFICATES if DECLARED_UNIQUE in each.read_text(encoding="utf-8")]
+    assert [each.parent.name for each in declared] == ["mean"]
+    done = verify(load(declared[0]), folder=declared[0].parent, key=PUBLIC)
+    assert len(done.declared) == 1
 
 
 def test_the_golden_series_is_one() -> None:

@@ -23,7 +23,7 @@ from hubbub.protocol.release import Release, Reservation
 from hubbub.serialization.canonical import Plain, canonical, read
 from hubbub.serialization.exact_json import plain
 
-FORMAT: Final = "hubbub certificate 3"
+FORMAT: Final = "hubbub certificate 1"
 SIGNATURE: Final = "signature"
 _ANY_FORMAT: Final = "hubbub certificate "
 

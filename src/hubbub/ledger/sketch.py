@@ -98,9 +98,9 @@ def read(given: Mapping[str, Any]) -> Sketch:
     """The sketch that an entry of the ledger holds."""
     try:
         words = np.frombuffer(base64.b64decode(given["words"], validate=True), "<u8").astype(np.uint64)
-        forms = frozenset(map(str, given.get("forms", ())))  # earlier entries have none
+        forms = frozenset(map(str, given["forms"]))
         registers = frozenset(map(str, given.get("registers", ())))
-        return Sketch(str(given["way"]), words, int(given["limit"]), bool(given.get("running")), forms, registers)
+        return Sketch(str(given["way"]), words, int(given["limit"]), bool(given["running"]), forms, registers)
     except (KeyError, TypeError, ValueError):
         raise CheckFailed("the ledger has people noted in a way that this version cannot read; update Hubbub") from None
 
@@ -218,7 +218,7 @@ def can_compare(one: Sketch, two: Sketch) -> bool:
     """Whether ids in common are people in common: unless either table has running numbers and they are unlike in form, or
     both are said to be of a register: then whether it is one.
 
-    Of an earlier entry the form is not known, and its ids are taken to mean somebody.
+    Where the form is not known, ids are taken to mean somebody.
     """
     if one.registers and two.registers:
         return bool(one.registers & two.registers)

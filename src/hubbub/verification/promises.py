@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from hubbub.certificate.certificate import derivation_json, whom
@@ -16,10 +17,7 @@ from hubbub.verification.verdict import Notes
 RETIRED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems that certificates name and that a better one has replaced since."""
 
-SHARPENED: Final = {
-    "sampled.curve-laws": "sampled.curve",
-    "sampled.curve-warped": "sampled.curve",
-}
+SHARPENED: Final[Mapping[str, str]] = MappingProxyType({})
 """Theorems that are used today in the place of a rougher one, which earlier certificates name on the same inputs."""
 
 ADDED: Final[frozenset[str]] = frozenset()

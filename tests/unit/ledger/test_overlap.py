@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from hubbub.errors import Refused, WrongUse
+from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import check_overlap
 from hubbub.ledger.policy import Policy
@@ -231,9 +231,11 @@ def test_62_ids_of_registers_that_are_named_are_compared_by_their_names(town: Le
     assert town.check()
 
 
-def test_62_an_earlier_entry_without_a_form_is_compared_as_before(town: Ledger) -> None:
+def test_62_a_table_without_a_form_is_compared_and_an_entry_without_one_is_refused(town: Ledger) -> None:
     old = made(range(PEOPLE)).to_json()
-    del old["running"], old["forms"]
+    for name in old:
+        with pytest.raises(CheckFailed, match="update Hubbub"):
+            read({each: value for each, value in old.items() if each != name})
     new = sketch(Chosen("test", ("1", "2"), (1 << 50, 1 << 60)), KEY, ("id", "town"))
     assert new.running
     assert can_compare(read(old), new)
