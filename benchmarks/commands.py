@@ -26,9 +26,11 @@ _ENTRY: Final = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "
 def cpu(words: list[str], home: Path, turn: int) -> float:
     """Seconds of CPU of one command, with a ledger of its own for each turn."""
     places = {"XDG_DATA_HOME": str(home / f"data-{turn}"), "XDG_STATE_HOME": str(home / f"state-{turn}")}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    places["PYTHONPYCACHEPREFIX"] = str(home / "compiled")  # as after an installation, whatever the shell says
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     script = [sys.executable, "-c", "from hubbub.cli.main import main; main()", *words]
-    subprocess.run(script, env={**os.environ, **places}, stdout=subprocess.DEVNULL, check=True, cwd=home)
+    subprocess.run(script, env={**kept, **places}, stdout=subprocess.DEVNULL, check=True, cwd=home)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

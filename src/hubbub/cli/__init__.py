@@ -11,6 +11,7 @@ import errno
 import inspect
 import io
 import json
+import os
 import re
 import sys
 import time
@@ -339,7 +340,7 @@ def print_answer(facts: Mapping[str, object], *sentences: str, as_json: bool) ->
         print_json(facts)
         return
     for each in sentences:
-        page().print(each, soft_wrap=True)
+        echo(each)
 
 
 def display(text: str) -> str:
@@ -384,8 +385,18 @@ def verdict(sentence: str, *, passed: bool | None = True) -> Text:
     coloured where the terminal has colours."""
     from rich.text import Text
 
-    mark, colour = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("? ", "yellow")}[passed]
+    mark, colour = _MARKS[passed]
     return Text.assemble((mark, f"bold {colour}"), (_by_lines(sentence), "bold"))
+
+
+def echo_verdict(sentence: str, *, passed: bool | None = True) -> None:
+    """That line by itself, where no table follows and what draws tables need not be loaded."""
+    mark, colour = _MARKS[passed]
+    line = click.style(mark, fg=colour, bold=True) + click.style(_by_lines(sentence), bold=True)
+    click.echo(line, color=False if os.environ.get("NO_COLOR") else None)
+
+
+_MARKS: Final = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("? ", "yellow")}
 
 
 def table(rows: Iterable[Sequence[str]], headings: Sequence[str], *, texts: int = 1) -> None:

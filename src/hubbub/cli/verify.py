@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import display, examples, json_option, page, print_json, print_text, verdict
+from hubbub.cli import display, echo, echo_verdict, examples, json_option, print_json, print_text
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.runtime.progress import working
 
@@ -106,10 +107,9 @@ def _print_series(done: SeriesChecked, *, as_json: bool, enough: bool, explained
     if as_json:
         print_json(done.as_json())
     else:
-        console = page()
-        console.print(verdict(done.verdict, passed=(done.passed and enough) or (None if done.passed else False)))
+        echo_verdict(done.verdict, passed=(done.passed and enough) or (None if done.passed else False))
         for each in done.checks if explained else ():
-            console.print(f"{'✓' if each.passed else '✗'} {each.what}: {display(each.found)}", soft_wrap=True)
+            echo(f"{'✓' if each.passed else '✗'} {each.what}: {display(each.found)}")
     if not done.passed:
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:].rstrip('.')}; get the originals")
     if not enough:
@@ -136,13 +136,12 @@ def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: boo
     """The answer first: what holds and who signed it; with --explain every check, and what nobody can check."""
     from hubbub.verification import Checked
 
-    console = page()
-    console.print(verdict(done.verdict, passed=enough or (None if done.passed else False)), soft_wrap=True)
+    echo_verdict(done.verdict, passed=enough or (None if done.passed else False))
     if explained:
-        console.print()
+        echo()
         for each in done.checks:
             found = f": {each.found}" if each.found else ""
-            console.print(f"{'✓' if each.passed else '✗'} {each.what}{found}", soft_wrap=True)
+            echo(f"{'✓' if each.passed else '✗'} {each.what}{found}")
     if not done.passed:
         return
     if not explained:
@@ -150,17 +149,18 @@ def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: boo
         unseen = f" No certificate can show {display(first)}." if first else ""
         several = "statement is" if len(others) == 1 else "statements are"
         word = f" As always, {len(others)} more {several} the publisher's word." if others else ""
-        console.print(f"{len(done.checks)} checks passed.{unseen}{word} --explain lists all of it.")
-        for text in done.declared if isinstance(done, Checked) else ():
-            console.print(f"Note: {display(text)}.")
+        lines = [f"{len(done.checks)} checks passed.{unseen}{word} --explain lists all of it."]
+        lines += [f"Note: {display(text)}." for text in (done.declared if isinstance(done, Checked) else ())]
+        for text in lines:
+            echo(textwrap.fill(text, shutil.get_terminal_size().columns))
         return
     for title, texts in (
         ("The publisher's word, which nobody can check from here:", done.not_checked),
         ("Free text, which whoever signed it chose:", done.free),
     ):
-        console.print(f"\n{title}")
+        echo(f"\n{title}")
         for text in texts:
-            console.print(f"- {display(text)}", soft_wrap=True)
+            echo(f"- {display(text)}")
 
 
 @click.command("explain", epilog=examples("hubbub explain hubbub-demo/certificate.json"))
@@ -177,10 +177,9 @@ def explain(certificate: str, as_json: bool) -> None:
     if as_json:
         print_json(found.as_json())
         return
-    console = page()
-    console.print(f"This certificate is about {found.about}, made by {found.software}.\n", soft_wrap=True)
-    width = min(console.width, 100)
+    echo(f"This certificate is about {found.about}, made by {found.software}.\n")
+    width = min(shutil.get_terminal_size().columns, 100)
     for line in found.text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
-        console.print(textwrap.fill(display(line), width, subsequent_indent=indent), soft_wrap=True)
+        echo(textwrap.fill(display(line), width, subsequent_indent=indent))
     print_text("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

@@ -35,6 +35,7 @@ def _compiled(owner: Any) -> Callable[..., None]:
     of = dataclasses.fields(owner)
     names: dict[str, Any] = {each.name: each for each in of}
     names |= {"__annotations__": {each.name: each.type for each in of}, "__module__": owner.__module__}
+    names["__doc__"] = owner.__name__  # else the library works out how it is called, for a text that nobody sees
     if hasattr(owner, "__post_init__"):
         names["__post_init__"] = owner.__post_init__
     shell: Any = dataclasses.dataclass(frozen=True, repr=False, eq=False)(type(owner.__name__, (), names))

@@ -71,8 +71,8 @@ RELEASE = (
 COMMANDS: dict[str, tuple[tuple[str, ...], int, set[str]]] = {
     "help": (("--help",), 10, set()),
     "release": ((*RELEASE[:-1], "again"), 240, {"duckdb", "flint", "numpy", "pyarrow", "rich"}),
-    "verify": (("verify", "out/certificate.json", "--certificate-only"), 190, {"flint", "numpy", "pyarrow", "rich"}),
-    "explain": (("explain", "out/certificate.json"), 175, {"flint", "numpy", "pyarrow", "rich"}),
+    "verify": (("verify", "out/certificate.json", "--certificate-only"), 190, {"flint", "numpy", "pyarrow"}),
+    "explain": (("explain", "out/certificate.json"), 175, {"flint", "numpy", "pyarrow"}),
     "ledger": (("ledger", "show"), 110, {"flint", "numpy", "pyarrow", "rich"}),
     "check": (("check", "town.parquet"), 260, {"duckdb", "flint", "numpy", "pyarrow", "rich"}),
     "account": (
