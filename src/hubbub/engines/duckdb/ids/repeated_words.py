@@ -22,11 +22,13 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.distinct import distinct
 
 Words: TypeAlias = NDArray[np.uint64]
+Bounds: TypeAlias = NDArray[np.intp]
 
-BLOCK: Final = 1 << 18  # words of a block; so many are in the fast memory of a processor
+BLOCK: Final = 1 << 16  # words of a block; so many, and where each goes, are in the fast memory of a core
 KEPT: Final = 1 << 26  # words of the blocks that stay in memory
 _BITS: Final = 8  # the first ones, by which words are split
 _SIZE: Final = 8  # bytes of a word
+_BEGINNINGS: Final = np.arange(1 << _BITS, dtype=np.uint64) << np.uint64(64 - _BITS)
 
 NO_ROOM: Final = "the temporary folder has no room for the table; make room in the one that TMPDIR names, or set TMPDIR"
 
@@ -37,8 +39,8 @@ class RepeatedWords:
     def __init__(self) -> None:
         self._held: list[Words] = []  # of the next block
         self._size = self._kept = self._spilled = 0
-        self._blocks: list[tuple[Words, list[int]]] = []  # in memory, with where the words of each beginning start
-        self._bounds: list[list[int]] = []  # the same of each block in the file
+        self._blocks: list[tuple[Words, Bounds]] = []  # in memory, with where the words of each beginning start
+        self._bounds: list[Bounds] = []  # the same of each block in the file
         self._open = ExitStack()
         self._file: IO[bytes] | None = None
         self._path = ""
@@ -56,7 +58,9 @@ class RepeatedWords:
         self._held.append(words)
         self._size += len(words)
         if self._size >= BLOCK:
-            self._put_away()
+            words, self._held, self._size = np.concatenate(self._held), [], 0
+            for start in range(0, len(words), BLOCK):
+                self._put_away(words[start : start + BLOCK])
 
     def repeated(self) -> Iterator[Words]:
         """Those that come more than once, each once, some at a time.
@@ -67,31 +71,31 @@ class RepeatedWords:
             yield _repeated(np.concatenate([np.zeros(0, np.uint64), *self._held]))
             return
         if self._held:
-            self._put_away()
+            self._put_away(np.concatenate(self._held))
         with ExitStack() as opened:
             file = opened.enter_context(self._reopened()) if self._file is not None else None
             for beginning in range(1 << _BITS):
                 parts = [words[bounds[beginning] : bounds[beginning + 1]] for words, bounds in self._blocks]
                 if file is not None:
-                    parts.append(_read(file, [(block[beginning], block[beginning + 1]) for block in self._bounds]))
+                    spans = [(int(block[beginning]), int(block[beginning + 1])) for block in self._bounds]
+                    parts.append(_read(file, spans))
                 yield _repeated(np.concatenate(parts))
 
-    def _put_away(self) -> None:
-        """Order the words that are held, and keep or write them."""
-        words = np.concatenate(self._held)
+    def _put_away(self, words: Words) -> None:
+        """Order a block of words by how they begin, and keep or write it."""
         first = (words >> np.uint64(64 - _BITS)).astype(np.uint8)
-        ordered = words[np.argsort(first, kind="stable")]
-        bounds = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=1 << _BITS))])
-        self._held, self._size = [], 0
+        ordered = words.take(np.argsort(first, kind="stable"))
+        # Words that begin alike stand together, so that a search for each beginning finds its first one.
+        bounds = np.append(np.searchsorted(ordered, _BEGINNINGS), len(words))
         if self._kept < KEPT:
-            self._blocks.append((ordered, bounds.tolist()))
+            self._blocks.append((ordered, bounds))
             self._kept += len(words)
             return
         try:
             self._opened().write(ordered.data)
         except OSError:
             raise WrongUse(NO_ROOM) from None
-        self._bounds.append((self._spilled + bounds).tolist())
+        self._bounds.append(self._spilled + bounds)
         self._spilled += len(words)
 
     def _opened(self) -> IO[bytes]:
