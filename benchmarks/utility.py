@@ -235,7 +235,7 @@ def parts(given: argparse.Namespace, folder: Path | None) -> Iterator[Part]:
         f"Visits of {PEOPLE:,} patients",
         f"A made-up hospital with {PEOPLE:,} patients of 5 to {ROWS_OF_A_PERSON} visits each. {bounds}. A visit costs "
         f"0 to {COST:,} and lasts 0 to {STAY} days; both are declared. The promise is to a patient with all visits. "
-        f"{RUNS} releases each, {5 * RUNS:,} of mean and share. OpenDP and Tumult get the same bounds. Tumult's "
+        f"{RUNS} releases each, {5 * RUNS:,} of totals, mean and share. OpenDP and Tumult get the same bounds. Tumult's "
         f"{of.TUMULT_RUNS} releases are one query on as many copies of the table, each with patients of its own; its "
         "percentile may be a fraction of a day. OpenDP's mean and share are two sums at half of epsilon each; the sum "
         "of its mean is centred in the range. `Own cap` is our default for a sum: a share of epsilon chooses the most "

@@ -230,6 +230,7 @@ def events(people: int, folder: Path | None) -> Iterator[Task]:
             "Hubbub, own cap": lambda: without_intervals(totals()()),
         },
         geometric_deviation(1 / (most * COST)),
+        5,
     )
     cut = capped(column, COST)
     yield Task(
@@ -241,6 +242,7 @@ def events(people: int, folder: Path | None) -> Iterator[Task]:
             "OpenDP": partial(opendp.laplace, cut, COST, 1),
         },
         sqrt(geometric_deviation(1 / COST) ** 2 + float(np.mean((costs - in_secret_order(column, COST)) ** 2))),
+        5,
     )
     mean, count = float(column["cost"].mean()), rows.num_rows
     yield Task(

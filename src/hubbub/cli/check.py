@@ -368,7 +368,7 @@ def _of_people(persons: Persons) -> Iterator[str]:
     most = max((rows for rows, _ in persons.rows), default=0)
     several = sum(people for rows, people in persons.rows if rows > 1)
     yield (
-        f"{persons.people:,} people by {persons.column}: {several:,} have several rows, at most {most:,}; count each "
+        f"{persons.people:,} people by {persons.column}: {several:,} {'has' if several == 1 else 'have'} several rows, at most {most:,}; count each "
         "in at most B bins (--distinct B), count rows, at most M of each (--rows-per-person M), or draw one row of each "
         "at random (--one-row-per-person)."
     )

@@ -368,6 +368,8 @@ def with_reading(spec: str, reads: str) -> str:
 
 def _range(column: str, text: str) -> Steps:
     match = re.fullmatch(r"([^:]+)\.\.([^:]+):([^:]+)", text)
+    if not match and "," in text and ".." not in text and "=" not in text:
+        raise WrongUse(f"listed values stand after an equals sign; write {column}={text[:40]}")
     if not match:
         raise WrongUse(
             f"the bins of {column} are written {column}:0..100:10, {column}:[0,50,100) or {column}:month, with money, "

@@ -135,6 +135,7 @@ REFUSED = {
     "a\ud800": "text in Unicode",
     "a:": "the bins of a are written",
     "a:nonsense": "the bins of a are written",
+    "a:x,y": "write a=x,y",
     "a:0..10": "the bins of a are written",
     "a:0..10:1:2": "the bins of a are written",
     "a:10..0:1": "whole number of steps",
