@@ -302,6 +302,9 @@ def _unquoted(token: str) -> str:
 
 def _binned(column: str, text: str) -> Axis:
     rest, null, other = _extras(text)
+    first, *more = rest.split(",")
+    if more and first not in (*UNITS, BOOLEAN) and not re.search(r"[\[(:=]|\.\.", rest):
+        raise WrongUse(f"listed values stand after an equals sign; write {column}={text[:40]}")
     body, reads = _reading(rest, column)
     if body == BOOLEAN:
         if reads:
@@ -368,8 +371,6 @@ def with_reading(spec: str, reads: str) -> str:
 
 def _range(column: str, text: str) -> Steps:
     match = re.fullmatch(r"([^:]+)\.\.([^:]+):([^:]+)", text)
-    if not match and "," in text and ".." not in text and "=" not in text:
-        raise WrongUse(f"listed values stand after an equals sign; write {column}={text[:40]}")
     if not match:
         raise WrongUse(
             f"the bins of {column} are written {column}:0..100:10, {column}:[0,50,100) or {column}:month, with money, "
