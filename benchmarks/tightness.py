@@ -552,33 +552,34 @@ def _coins(epsilon: float, many: int, up: int) -> float:
 KINDS: Final[dict[str, str]] = {
     "histogram": "its own (kinds of releases); every channel, as it is and on a sample",
     "cube": "its own (kinds of releases); geometric, group: a count for each level, whose losses add up; many releases",
-    "records": "exact or suppressed",
-    "points": "exact or suppressed, and noise on each coordinate (geometric)",
+    "records": "its own (kinds of releases); exact or suppressed",
+    "points": "its own (kinds of releases); exact or suppressed, and noise on each coordinate (geometric)",
     "queries": "its own (kinds of releases); geometric (histogram, tree, queries one by one); the other methods by their own exact checks",
-    "synthetic": "geometric or Gaussian noise on the measured tables; rows are made of what was published",
+    "synthetic": "its own (kinds of releases); geometric or Gaussian noise on the measured tables; rows are made of what was published",
     "count": "its own (kinds of releases); geometric, exact or suppressed, noisy below; count or share for K of N people",
     "fraction": "its own (kinds of releases); count or share for K of N people; geometric",
     "mean": "its own (kinds of releases); geometric on two sums that one person moves by W in all; average",
     "quantile": "its own (kinds of releases); its own exact check on every table of at most three people; ranks move by 1",
     "sum": "its own (kinds of releases); geometric on a sum that one person moves by W",
-    "ratio": "geometric on two sums",
+    "ratio": "its own (kinds of releases); geometric on two sums",
     "summary": "its own (kinds of releases); the rows of count, mean and quantile, whose losses add up",
     "variance": "its own (kinds of releases); geometric on three sums",
     "std": "its own (kinds of releases); geometric on three sums",
     "questions": "its own (kinds of releases); count or share for K of N people, of one sample; many releases",
     "graph": "graph; network",
-    "ballots": "exact or suppressed, simple suppressed, on a sample",
-    "series": "the rows of the kind of each period; many releases",
+    "ballots": "its own (kinds of releases); exact or suppressed, simple suppressed, on a sample",
+    "series": "its own (kinds of releases); the rows of the kind of each period; many releases",
 }
 """The rows that are about each kind of release."""
 
 
 def kind_rows() -> Iterable[Row]:
     """Every kind of release whose measurements can be enumerated."""
-    for name, promise, found in kind_tightness.rows():
+    for name, promise, found, under in kind_tightness.rows():
         assert isinstance(promise.epsilon, Fraction)
-        under = promise.neighbours.value
-        if promise.delta:
+        if not promise.epsilon:
+            yield name, "0", short(found), "1" if not found else f"**{found}**", under
+        elif promise.delta:
             said = f"({short(promise.epsilon)}, {short(promise.delta)})"
             yield name, said, short(found), ratio(promise.delta, found), under
         else:
@@ -614,7 +615,11 @@ def written() -> str:
             "## Kinds of releases",
             "",
             "Of tables of one to three people, by running a release once for every outcome of its noise. Who is a neighbour",
-            "of whom is what the promise says: one person more or less, or another one.",
+            "of whom is what the promise says: one person more or less, or another one. Records and points promise something",
+            "to crowds: two of a crowd are exchanged, and who is in none is left out. For a secret fifth there are up to 16",
+            "people. Of synthetic rows it is the law of the tables that they are made of: the seed is drawn after these and",
+            "looks at nothing. Of ballots it is the law of the mechanism on the numbers of a recount, one official record",
+            "being fixed: with one such ballot more the recount is refused. A person of a ratio has up to three rows.",
             "",
             *table(HEADING, map(explained, kind_rows())),
             "",
@@ -633,6 +638,8 @@ def written() -> str:
             "## Which rows are about which kind",
             "",
             *table(("kind", "rows"), KINDS.items()),
+            "",
+            "A mechanism of your own (`custom`) has no row: its promise is somebody else's, and nobody here has checked it.",
             "",
         )
     )

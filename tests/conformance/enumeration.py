@@ -118,7 +118,8 @@ class CountedOnce:
 
 def law_of(spec: Spec, engine: Any, reach: float = REACH) -> Law:
     """The probability of everything that a measurement of this table may draw."""
-    table, turn, law = CountedOnce(engine), Turn(reach), dict[Hashable, arb]()
+    table = CountedOnce(engine) if hasattr(engine, "count") else engine  # or numbers that were counted already
+    turn, law = Turn(reach), dict[Hashable, arb]()
     spec.measure(table, ScriptedSource.from_label("first"))  # loads every module before its samplers are replaced
     with _enumerated(turn):
         while True:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.kind_tightness import SMALL, reached
-from benchmarks.tightness import CHANNELS, ENOUGH, HEADING, KINDS, WHY, explained, own_rows, ratio
+from benchmarks.kind_tightness import OF_THEIR_OWN, SMALL, reached
+from benchmarks.tightness import CHANNELS, ENOUGH, HEADING, KINDS, WHY, explained, own_rows, ratio, short
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.request import histogram
@@ -65,7 +66,7 @@ def test_every_channel_and_every_kind_is_on_the_page() -> None:
         assert channel in names
         assert any(name.startswith(f"{channel}, ") for name in names), "and on a sample"
     assert set(KINDS) == {*kinds(), "series"}
-    assert set(SMALL) <= names, "kinds that are enumerated"
+    assert {*SMALL, *OF_THEIR_OWN} <= names, "kinds that are enumerated"
     assert all(f"| {kind} |" in PAGE.read_text(encoding="utf-8") for kind in KINDS)
 
 
@@ -92,7 +93,36 @@ def test_the_loss_that_laws_reach_is_that_of_the_noise_and_counts_what_is_left_o
     law = {here: {x: (1 - q) / (1 + q) * q ** abs(x - here) for x in range(-9, 10)} for here in (0, 1)}
     laws = {(): law[0], case.people[-1:]: law[1]}
     promise = DifferentialPrivacy(epsilon=Fraction(1))
-    assert reached(laws, case, promise, of_one_run=True) == pytest.approx(1)
-    assert 0.9 < reached(laws, case, promise, of_one_run=False) < 1
-    shown = reached(laws, case, DifferentialPrivacy(epsilon=Fraction(1, 2), delta=Fraction(1, 10)), of_one_run=False)
+    pairs = [((), case.people[-1:]), (case.people[-1:], ())]
+    assert reached(laws, pairs, promise, of_one_run=True) == pytest.approx(1)
+    assert 0.9 < reached(laws, pairs, promise, of_one_run=False) < 1
+    shown = reached(laws, pairs, DifferentialPrivacy(epsilon=Fraction(1, 2), delta=Fraction(1, 10)), of_one_run=False)
     assert 0 < shown < Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["points", "records", "series, two periods", "ballots, a fifth of them in secret, after the recount"],
+)
+def test_a_kind_of_its_own_way_is_enumerated_as_the_page_says_and_keeps_its_promise(name: str) -> None:
+    game = OF_THEIR_OWN[name]()
+    pairs = list(game.pairs)
+    found = reached(game.laws, pairs, game.promise, of_one_run=game.of_one_run)
+    claimed = game.promise.delta or game.promise.epsilon
+    assert isinstance(claimed, Fraction)
+    assert len(pairs) > 5
+    assert claimed * Fraction(99, 100) <= found <= claimed
+    (row,) = [row for row in rows(PAGE.read_text(encoding="utf-8")) if row[0] == name]
+    assert row[2] == short(found)
+    assert row[4] == game.under
+
+
+def test_nobody_of_a_crowd_is_exchanged_with_somebody_outside_of_it() -> None:
+    """Of points: two of one cell of two people, and nobody of a cell of one but by leaving it."""
+    for one, two in OF_THEIR_OWN["points"]().pairs:
+        tables: list[Any] = [one, two]
+        cells = [sorted(age // 2 for _, age in people) for people in tables]
+        assert cells[0] == cells[1] or len(one) != len(two)
+        if len(one) != len(two):
+            alone = set(cells[0]) ^ set(cells[1])
+            assert alone, "somebody of a crowd was left out"
