@@ -190,6 +190,21 @@ def test_a_table_that_is_out_by_itself_stays_so(tmp_path: Path) -> None:
     assert states == {("age",): State.OUT, ("sex",): State.OUT}
 
 
+def test_tables_of_people_declared_to_have_one_row_come_together_and_apart_from_the_others(tmp_path: Path) -> None:
+    declared = "".join(table(each, "unique_person = true") for each in TEN[:5])
+    file = put(tmp_path, HEAD + declared + table("sex+town"))
+    both = joint_of(planned(file))
+    assert {each.entry.name for each in both.members} == set(TEN[:5])
+    assert both.spec.unit.unique_person
+    assert run(file, "--yes").exit_code == 0
+    rests = {
+        path.parent.name: "person.declared-unique" in path.read_text() for path in tmp_path.rglob("certificate.json")
+    }
+    assert len(rests) == 2
+    assert not rests.pop("sex-town")
+    assert all(rests.values())
+
+
 def test_a_joint_release_that_breaks_a_cap_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
     file = put(tmp_path, ten(HEAD + "policy = { differential_epsilon = 1 }\n"))
     told = run(file)
