@@ -62,13 +62,13 @@ def right(value: Fraction, measure: Measure) -> int:
 def counted(
     database: duckdb.DuckDBPyConnection, type_name: str, cells: list[str | None], measure: Measure
 ) -> list[int | None]:
-    """What each cell counts, by the SQL of one row; None where it has no value. Both forms of it must agree."""
+    """What each cell counts, by the SQL of one row; None where it has no value. All forms of it must agree."""
     known = column("x", type_name)
     rows = pa.table({"i": range(len(cells)), "t": pa.array(cells, pa.string())})
     database.register("cells", rows)
     typed = f"(SELECT i, CAST(t AS {type_name}) AS x FROM cells)"
-    for kept in (False, True):
-        people, (name,) = with_steps([measure], {"x": known}, typed, kept=kept)
+    for kept, doubted in ((False, True), (False, False), (True, True), (True, False)):
+        people, (name,) = with_steps([measure], {"x": known}, typed, kept=kept, doubted=doubted)
         moved, whole = twice(measure, known, name), steps(measure, known, name)
         there = present(measure, known, name)
         found = dict.fromkeys(range(len(cells)))

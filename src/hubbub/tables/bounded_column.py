@@ -66,8 +66,14 @@ class Measure:
         that the r-th of the rounded values is the r-th value, rounded. How far a value lies beyond the range is not
         known, and nothing is said about it.
         """
-        half = self.step / 2
-        return max(low - half, self.low), min(high + half, self.high)
+        (a, b), (s, t) = self.low.as_integer_ratio(), self.step.as_integer_ratio()  # thousands of bins: as integers
+        over, under = low.as_integer_ratio()
+        over, under = 2 * t * over - s * under, 2 * t * under  # low - step/2
+        least = self.low if over * b <= a * under else Fraction(over, under)
+        over, under = high.as_integer_ratio()
+        over, under = 2 * t * over + s * under, 2 * t * under  # high + step/2
+        top, bottom = a * t + self.steps * s * b, b * t  # of the range
+        return least, Fraction(top, bottom) if over * bottom >= top * under else Fraction(over, under)
 
     def bind(self, schema: Schema) -> Measure:
         """Itself, or one sentence if the column holds no numbers."""

@@ -96,6 +96,7 @@ class DuckDB:
         doubting: Callable[[], duckdb.DuckDBPyConnection] | None = None,
     ) -> None:
         self._doubting = doubting  # a connection that believes nothing a file says of its numbers, for sums of them
+        self._is_doubted = False  # whether this is by such a connection
         self._connection, self._repair, self._spoilt = connection, repair, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._table = table  # kept as long as it is read
@@ -197,7 +198,7 @@ class DuckDB:
     def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
         """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
         other = copied(self)
-        other._connection, other._doubting = connection, None
+        other._connection, other._doubting, other._is_doubted = connection, None, True
         other._unreadable = replace(self._unreadable, connection=connection)
         return other
 
@@ -388,6 +389,7 @@ class DuckDB:
             person,
             reports_unreadable=reports_unreadable,
             weight=self._weight,
+            doubted=self._is_doubted,
         )
         self._unreadable.forget()
         from_groups = self._weight is not ROW  # groups of a database are read once, and are few

@@ -63,12 +63,14 @@ def measured_query(
     reports_unreadable: bool,
     weight: Weight = ROW,
     very_many: bool = False,
+    doubted: bool = False,
 ) -> Query:
     """The columns code, labels and people; with a measure, its sum.
 
     With `reports_unreadable`, also how many people have a cell that cannot be read. With it or with everybody, people
     in no bin have the code -1. Sums come as text. They are exact with `very_many`, and without it when
-    :func:`are_very_many` is false of the result.
+    :func:`are_very_many` is false of the result. `doubted` says that the connection believes nothing a file says of
+    its numbers.
     """
     measure, parts = question.measure, parts_of(axes, columns)
     apart = reports_unreadable or question.everybody
@@ -76,7 +78,7 @@ def measured_query(
     x, many = "", weight.people
     if isinstance(measure, Measure):
         column = columns[measure.column]
-        people, (x,) = with_steps([measure], columns, people, kept=apart)
+        people, (x,) = with_steps([measure], columns, people, kept=apart, doubted=doubted)
         if apart or question.by_value or weight is not ROW or column.kind is ColumnType.DECIMAL:
             tests.append(present(measure, column, x))
         else:  # a condition is dearer

@@ -9,8 +9,8 @@ it works out one by one. So nothing here compares, save for numbers that doubles
 - Twice the steps of k in 0..W, less W, are |k| - |k - W|, exact for k up to 2^52.
 
 And because nothing is compared with the range, little can be answered from what a Parquet file says about its smallest
-and largest value, which may be wrong. Where we open the file, DuckDB is told to conclude nothing from it. Where another
-did, it follows such words through arithmetic and casts, and through every function of what it believes to be one and
+and largest value, which may be wrong. Where we open the file, DuckDB is told to conclude nothing from it, and a cell is
+taken as it is. Where another did, it follows such words through arithmetic and casts, and through every function of what it believes to be one and
 the same value; it leaves out an `abs` of what it believes never to be negative, and has too few bits for what it
 believes to be small. Of what a TRY gives it believes nothing, so that a cell passes through one first.
 """
@@ -35,11 +35,12 @@ _MOST_DIGITS: Final = 38
 
 
 def with_steps(
-    measures: Sequence[Measure], columns: Mapping[str, Column], people: str, *, kept: bool
+    measures: Sequence[Measure], columns: Mapping[str, Column], people: str, *, kept: bool, doubted: bool = False
 ) -> tuple[str, list[str]]:
     """The table with a column more for each measure, and how these are called: the nearest step, in 0..W or not.
 
-    `kept` says that rows without a value stay in it; else whoever asks leaves them out, by :func:`present`.
+    `kept` says that rows without a value stay in it; else whoever asks leaves them out, by :func:`present`. `doubted`
+    says that the connection concludes nothing from a file, so that a cell may be taken as it is, which costs less.
     """
     prefix, known = "hubbub_x", {name.lower() for name in columns}
     while any(name.startswith(prefix) for name in known):
@@ -48,7 +49,8 @@ def with_steps(
     more = []
     for measure, x in zip(measures, names, strict=True):
         column = columns[measure.column]
-        cell = unknown(sound(column) if kept and column.kind is ColumnType.DECIMAL else number(column, measure.reads))
+        cell = sound(column) if kept and column.kind is ColumnType.DECIMAL else number(column, measure.reads)
+        cell = cell if doubted else unknown(cell)
         more.append(f"{nearest(measure, column, cell)} AS {x}")
     return f"(SELECT *, {', '.join(more)} FROM {people})" if measures else people, names
 

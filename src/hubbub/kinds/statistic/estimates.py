@@ -59,7 +59,7 @@ def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]
         off = noise_reach(spec, miss / 2 if spec.protection.sample is not None else miss)
         return [_of_crowd(spec, spec.protection, off, *row) for row in published]
     off = noise_reach(spec, miss / (4 if spec.sampled or spec.unit.expected_rows else 2))
-    return [_of_sums(spec, off, *map(_known, row)) for row in published]
+    return [_of_sums(spec, off, miss, *map(_known, row)) for row in published]
 
 
 def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
@@ -163,9 +163,9 @@ def _of_rows(spec: Statistic, knowledge: Knowledge, count: int) -> Answer:
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _of_sums(spec: Statistic, off: int, part: int, total: int) -> Answer:
-    """A and A + B, both with noise of at most `off`; the mean is between them."""
-    miss, expected = 1 - spec.coverage, spec.unit.expected_rows
+def _of_sums(spec: Statistic, off: int, miss: Fraction, part: int, total: int) -> Answer:
+    """A and A + B, both with noise of at most `off`; the mean is between them, but for a chance of `miss`."""
+    expected = spec.unit.expected_rows
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
         k, longest = spec.protection.rows, spec.steps * spec.most_in_a_bin
         away = ceil(k * longest * drawn_from(k, spec.protection.people, miss / 4))

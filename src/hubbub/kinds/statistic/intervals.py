@@ -102,7 +102,7 @@ def of_sums(part: int, total: int, off: int) -> Ends:
         part, total = -part, -total
     low, high = max(part - off, 0), min(part + off, total)
     if total == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
-        return Fraction(0), Fraction(1)
+        return _NOTHING, _ALL
     return Fraction(low, total), Fraction(high, total)
 
 
@@ -133,9 +133,13 @@ def drawn_from(rows: int, people: int, miss: Fraction) -> Fraction:
         return rounded((ball(factor) * log(1 / miss) / (2 * rows)).sqrt(), up=True, digits=_DIGITS)
 
 
+_NOTHING, _ALL = Fraction(0), Fraction(1)
+
+
 def widened(ends: Ends, by: Fraction) -> Ends:
     """An interval of the range 0..1, longer on both sides."""
-    return max(ends[0] - by, Fraction(0)), min(ends[1] + by, Fraction(1))
+    low, high = ends[0] - by, ends[1] + by
+    return low if low.numerator > 0 else _NOTHING, high if high.numerator < high.denominator else _ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

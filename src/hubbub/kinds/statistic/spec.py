@@ -415,8 +415,9 @@ class Mean(Calibrated):
         return self.of
 
     def value(self, share: Fraction) -> Fraction:
-        (over, under), step = share.as_integer_ratio(), self.of.step  # there may be thousands of bins
-        return self.of.low + Fraction(over * self.of.steps * step.numerator, under * step.denominator)
+        (over, under), (a, b) = share.as_integer_ratio(), self.of.low.as_integer_ratio()
+        s, t = self.of.step.as_integer_ratio()  # there may be thousands of bins: one fraction, of integers
+        return Fraction(a * t * under + b * s * self.of.steps * over, b * t * under)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from math import exp
 from pathlib import Path
@@ -12,18 +13,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hubbub.cli.main import commands
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kinds.questions import text as questions_text
 from hubbub.kinds.questions.request import questions
-from hubbub.kinds.statistic.intervals import drawn, of_sums, reach
+from hubbub.kinds.statistic.intervals import drawn, of_sums, reach, widened
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import schema
+from hubbub.kinds.statistic.spec import Mean
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import Release
 from hubbub.report import report
-from hubbub.tables.bounded_column import measured
+from hubbub.tables.bounded_column import Measure, measured
 from hubbub.tables.engine import OTHER_NUMBER
 from tests.fresh import open as open_table
 from tests.fresh import opened
@@ -128,6 +132,26 @@ def test_half_a_step_is_added_and_nothing_beyond_the_range() -> None:
     measure = measured("v:0..10:1")
     assert measure.unrounded(Fraction(3), Fraction(7)) == (Fraction(5, 2), Fraction(15, 2))
     assert measure.unrounded(Fraction(0), Fraction(10)) == (0, 10)
+
+
+@given(
+    low=st.fractions(max_denominator=10**6),
+    step=st.fractions(min_value=Fraction(1, 10**9), max_value=10**9, max_denominator=10**9),
+    steps=st.integers(1, 10**6),
+    shares=st.tuples(*(st.fractions(-1, 2, max_denominator=10**12),) * 2),
+)
+def test_means_in_integers_are_those_in_fractions(
+    low: Fraction, step: Fraction, steps: int, shares: tuple[Fraction, Fraction]
+) -> None:
+    """What a share of the range stands for, half a step around it, and intervals that grow, each against its formula."""
+    measure = Measure("x", low, step, steps)
+    mean = statistic("mean", of="x:0..10:1", epsilon="1")
+    assert isinstance(mean, Mean)
+    spec = replace(mean, of=measure)
+    least, most = (spec.value(share) for share in shares)
+    assert (least, most) == tuple(low + share * steps * step for share in shares)
+    assert measure.unrounded(least, most) == (max(least - step / 2, low), min(most + step / 2, low + steps * step))
+    assert widened(shares, step) == (max(shares[0] - step, 0), min(shares[1] + step, 1))
 
 
 def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
