@@ -17,7 +17,6 @@ from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_table
 from hubbub.engines.opening import open_join
 from hubbub.engines.sql import queries
-from hubbub.engines.sql.postgresql import open_postgresql
 from hubbub.engines.sql.sql_engine import SqlEngine
 from hubbub.engines.sql.sqlite import open_sqlite
 from hubbub.errors import Refused, in_python
@@ -173,9 +172,11 @@ def test_a_join_is_looked_at(tmp_path: Path) -> None:
 
 
 def of_postgresql(*statements: str, table: str = "keys.t") -> SqlEngine:
+    url = str(servers.or_skip(servers.postgresql))
     import psycopg
 
-    url = str(servers.or_skip(servers.postgresql))
+    from hubbub.engines.sql.postgresql import open_postgresql
+
     with psycopg.connect(url) as connection:
         connection.execute("DROP SCHEMA IF EXISTS keys CASCADE")
         connection.execute("CREATE SCHEMA keys")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +230,11 @@ OPENED: list[tuple[dict[str, Any], str]] = [
     ({"join": "nowhere.csv", "on": "patient"}, "there is no file 'nowhere.csv'"),
     ({"join": "visits.doc", "on": "patient"}, "there is no file"),
     ({"join": 7, "on": "patient"}, "cannot be read as a table"),
-    ({"join": "postgresql://nowhere/x", "on": "patient"}, "a database holds many tables"),
+    pytest.param(
+        {"join": "postgresql://nowhere/x", "on": "patient"},
+        "a database holds many tables",
+        marks=pytest.mark.skipif(find_spec("psycopg") is None, reason="psycopg is not installed"),
+    ),
     ({"join": "visits.csv", "on": "patient", "delimiter": "semicolon"}, "there is no column 'patient'"),
     ({"join": "visits.csv", "on": "patient", "no_header": "patient,b,c", "unreadable": "2"}, "between 0 and 1"),
 ]
