@@ -71,7 +71,8 @@ def main() -> None:
                 f"{LIMIT:.2f}) {verdict}",
                 file=sys.stderr,
             )
-            print(json.dumps({"task": name, "seconds": min(plain), "noticing": min(told), "limit": LIMIT}))
+            figures = {"without": min(plain), "with": min(told), "ratio": ratio, "limit": LIMIT}
+            print(json.dumps({"task": name, **figures}))
 
 
 if __name__ == "__main__":

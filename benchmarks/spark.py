@@ -26,7 +26,7 @@ from hubbub.tables.engine import CountQuery, MultiRowPolicy
 
 ROWS: Final = 20_000_000
 PEOPLE: Final = ROWS // 4
-LIMIT, ONE_ROW_LIMIT = 1.2, 2.0
+LIMIT, ONE_ROW_LIMIT = 1.2, 1.3
 REPEATS: Final = 4  # Java gets faster as it goes
 
 
@@ -114,7 +114,7 @@ def main() -> None:
             )
             walls = {"raw_wall": round(base_wall, 1), "ours_wall": round(own_wall, 1)}
             told = {"task": name, "raw": round(base, 2), "ours": round(own, 2), "ratio": round(own / base, 3), **walls}
-            print(json.dumps({"benchmark": "spark", **told, "at_most": limit}), flush=True)
+            print(json.dumps({"benchmark": "spark", **told, "limit": limit}), flush=True)
         spark.stop()
 
 
