@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/python -m website.prose
-TYPES = $(BIN)/mypy --strict --num-workers 2 src benchmarks tests
+TYPES = $(BIN)/mypy --strict src benchmarks tests
 
 # Tests start Python hundreds of times; without bytecode each start compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,7 +22,8 @@ demo: .venv/with-charts ## the story of Millbrook, told by the program
 studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
 	@$(BIN)/hubbub studio hubbub-demo --example
 
-# Types are checked while the tests run, since each of the two waits now and then; what they say comes last.
+# Types are checked while the tests run, since each of the two waits now and then; what they say comes last. One process
+# is enough for them: two would do some of the work twice.
 test: .venv/with-charts,studio,dev ## check, and run the fast tests: four minutes on two cores
 	@$(LINT)
 	@$(TYPES) > .venv/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
@@ -35,7 +36,7 @@ test-all: .venv/with-charts,studio,dev ## run the tests that are left: servers, 
 
 check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers, readable pages
 	@$(LINT)
-	@$(TYPES)
+	@$(TYPES) --num-workers 2
 
 pictures: .venv/with-charts,studio,dev ## take the pictures of the README and the studio's tutorial again (needs Chromium)
 	@HUBBUB_PICTURES=docs/tutorials/studio $(BIN)/python -m pytest -n0 -q tests/browser/test_studio.py
