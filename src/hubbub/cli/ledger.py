@@ -343,6 +343,7 @@ def _table(account: Account) -> str:
     return "unchanged" if len({content(each) for each in sources}) == 1 else "changed"
 
 
+_UNCHECKED = "no person has two rows, as was declared and not checked"
 _TABLE = {
     "unchanged": "The table was the same, byte by byte and untouched, in every release that counts.",
     "changed": "The table changed between releases, or they were of several tables: no two states are one partition.",
@@ -519,7 +520,7 @@ def _print_account(account: Account) -> None:
             whom = f", for {each.release.charge.people}" if each.release.charge.people.whose is Whose.KEYS else ""
             console.print(f"  {in_brief(promise)}{whom}", soft_wrap=True)
         if each.release.charge.declared_unique:
-            console.print("  if no person has two rows, as was declared and not checked", soft_wrap=True)
+            console.print(f"  if {_UNCHECKED}", soft_wrap=True)
         for file in each.derived:
             console.print(
                 f"  computed from it, at no cost: {display(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
@@ -535,6 +536,8 @@ def _print_account(account: Account) -> None:
         beside = f"{_whom(name, total)}{_beside(total)}{more}"
         sentence = nothing if total.guarantee is None else f"{in_brief(total.guarantee)}{beside}"
         console.print(f"- {sentence}", soft_wrap=True)
+    if any(each.charge.declared_unique for each in account.spent):
+        console.print(f"All of it only if {_UNCHECKED}.", soft_wrap=True)
     console.print(f"\nThe policy: {_policy_text(account)}.", soft_wrap=True)
     for name, value in _left(account).items():
         console.print(f"- left of {name.replace('_', ' ')}: {value}", soft_wrap=True)
