@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/python -m website.prose
+STYLE = $(BIN)/ruff check . && $(BIN)/ruff format --check .
+LINT = $(BIN)/lint-imports && $(BIN)/python -m website.prose
 TYPES = $(BIN)/mypy --strict src benchmarks tests
 
 # Tests start Python hundreds of times; without bytecode each start compiles everything again.
@@ -22,20 +23,20 @@ demo: .venv/with-charts ## the story of Millbrook, told by the program
 studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
 	@$(BIN)/hubbub studio hubbub-demo --example
 
-# Types are checked while the tests run, since each of the two waits now and then; what they say comes last. One process
-# is enough for them: two would do some of the work twice.
+# Layers, pages and types are checked while the tests run, since each waits now and then; what they say comes last. One
+# process is enough for types: two would do some of the work twice.
 test: .venv/with-charts,studio,dev ## check, and run the fast tests: four minutes on two cores
-	@$(LINT)
-	@$(TYPES) > .venv/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
+	@$(STYLE)
+	@{ $(LINT) && $(TYPES); } > .venv/checks.txt 2>&1 & checks=$$!; trap "kill $$checks 2>/dev/null" INT TERM; \
 	  $(BIN)/python -m pytest -m "not slow"; tests=$$?; \
-	  wait $$types; typed=$$?; cat .venv/types.txt; [ $$typed = 0 ] && exit $$tests
+	  wait $$checks; checked=$$?; cat .venv/checks.txt; [ $$checked = 0 ] && exit $$tests
 
 # A database server is started by one process and not by two. (Among the options of pyproject.toml it has no effect.)
 test-all: .venv/with-charts,studio,dev ## run the tests that are left: servers, Spark, a browser, kills, long statistics
 	@$(BIN)/python -m pytest -m slow --dist=loadgroup
 
 check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers, readable pages
-	@$(LINT)
+	@$(STYLE) && $(LINT)
 	@$(TYPES) --num-workers 2
 
 pictures: .venv/with-charts,studio,dev ## take the pictures of the README and the studio's tutorial again (needs Chromium)

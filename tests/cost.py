@@ -21,7 +21,7 @@ from tests.slow import COSTLY, UNLISTED
 
 KEPT: Final = ("tests/unit/test_house_laws.py", "tests/unit/tree/")
 """Laws of the house: whoever breaks one should hear of it at once, whatever that costs."""
-MOST: Final = 0.2  # seconds of CPU for a case of a test, on average
+MOST: Final = 0.15  # seconds of CPU for a case of a test, on average
 
 
 def _cpu() -> float:

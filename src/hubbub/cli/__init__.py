@@ -361,7 +361,7 @@ def _by_lines(text: str) -> str:
 
 def echo(text: str = "") -> None:
     """A line for people on stdout."""
-    click.echo(_by_lines(text))
+    click.echo(_by_lines(text), file=sys.stdout)  # by itself click writes UTF-8 where the terminal has ASCII
 
 
 def print_text(text: str) -> None:
@@ -393,7 +393,7 @@ def echo_verdict(sentence: str, *, passed: bool | None = True) -> None:
     """That line by itself, where no table follows and what draws tables need not be loaded."""
     mark, colour = _MARKS[passed]
     line = click.style(mark, fg=colour, bold=True) + click.style(_by_lines(sentence), bold=True)
-    click.echo(line, color=False if os.environ.get("NO_COLOR") else None)
+    click.echo(line, file=sys.stdout, color=False if os.environ.get("NO_COLOR") else None)
 
 
 _MARKS: Final = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("? ", "yellow")}

@@ -21,6 +21,7 @@ from hubbub.guarantees.accountant.advanced_composition import (
     differential_so_far,
 )
 from hubbub.guarantees.accountant.odometer import EXPONENTS
+from hubbub.guarantees.accountant.sampled_counts import JointLoss
 from hubbub.guarantees.composition import differential
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
@@ -101,6 +102,8 @@ VALUES: dict[str, Any] = {
     "delta": SMALL,
     "cap": Fraction(5),
     "more_delta": SMALL,
+    "explores": 4,
+    "loss": JointLoss(shift=HALF, width=HALF, rounding=SMALL, distance=HALF),
     "survey": PoissonSurvey(weight="w", largest=Fraction(10), step=ONE),
 }
 """What the rules are asked beside their premises; the rest has defaults."""

@@ -33,14 +33,14 @@ _ROWS: Final = (
 )  # fmt: skip
 _SEVERAL: Final = {
     "": ("No, one row each", "If somebody has more, the table is refused and nothing is spent."),
+    "rows": ("Yes: count the rows", "Counts visits, calls or purchases. At most so many of each person count:"),
+    "bins": ("Yes: count the people", "Counts who was ever there. Each person counts in at most so many bins:"),
+    "one": ("Yes: keep one row of each", "Counts each person once, by one of their rows, chosen in secret."),
     "unique": (
         "No, and you declare it",
         "Saves a long look at large tables: nothing is checked, and the certificate says so. The promise holds only if "
         "no person has two rows.",
     ),
-    "rows": ("Yes: count the rows", "Counts visits, calls or purchases. At most so many of each person count:"),
-    "bins": ("Yes: count the people", "Counts who was ever there. Each person counts in at most so many bins:"),
-    "one": ("Yes: keep one row of each", "Counts each person once, by one of their rows, chosen in secret."),
 }
 
 _FLAGS: Final = {"one": "one_row_per_person", "unique": "unique_person"}
@@ -115,14 +115,14 @@ def _first(kind: Kind, fits: Any) -> str:
 def _several(options: Mapping[str, Option], measured: bool) -> tuple[Choice, ...]:
     """The ways that a kind has; people with a measured value have no bins to be counted in."""
     found = [Choice("", *_SEVERAL[""])]
-    if "unique_person" in options:
-        found.append(Choice("unique", *_SEVERAL["unique"]))
     if "rows_per_person" in options:
         found.append(Choice("rows", *_SEVERAL["rows"], number="rows_per_person"))
     if "distinct" in options and not measured:
         found.append(Choice("bins", *_SEVERAL["bins"], number="distinct"))
     if "one_row_per_person" in options:
         found.append(Choice("one", *_SEVERAL["one"]))
+    if "unique_person" in options:
+        found.append(Choice("unique", *_SEVERAL["unique"]))
     return tuple(found) if len(found) > 1 else ()
 
 
