@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,14 +29,27 @@ def rows_of(printed: str) -> list[dict[str, Any]]:
 
 
 def machine() -> str:
-    """When and where: the date, the load before the run, the kind of machine and the versions that matter."""
+    """When and where: the date, the load before the run, the kind of machine, how fast it was, and the versions that
+    matter. A machine that is shared may run at half its speed though nothing else runs on it."""
     import duckdb
     import numpy
 
     cores, load = os.cpu_count() or 1, os.getloadavg()[0]
     versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, DuckDB {duckdb.__version__}"
     day = datetime.now(UTC).strftime("%Y-%m-%d")
-    return f"{day}, a load of {load:.1f} on {cores} cores of {_processor()}, {versions}"
+    where = f"a load of {load:.1f} on {cores} cores of {_processor()}"
+    return f"{day}, {where}, ten million additions in {_additions():.1f} s of CPU, {versions}"
+
+
+def _additions() -> float:
+    """Seconds of CPU of ten million additions, the best of three."""
+    times = []
+    for _ in range(3):
+        start, found = time.process_time(), 0
+        for each in range(1_000_000):
+            found += each
+        times.append(time.process_time() - start)
+    return 10 * min(times)
 
 
 def _processor() -> str:
