@@ -537,7 +537,7 @@ def _print_account(account: Account) -> None:
         sentence = nothing if total.guarantee is None else f"{in_brief(total.guarantee)}{beside}"
         console.print(f"- {sentence}", soft_wrap=True)
     if any(each.charge.declared_unique for each in account.spent):
-        console.print(f"All of it only if {_UNCHECKED}.", soft_wrap=True)
+        console.print(f"All of this holds only if {_UNCHECKED}.", soft_wrap=True)
     console.print(f"\nThe policy: {_policy_text(account)}.", soft_wrap=True)
     for name, value in _left(account).items():
         console.print(f"- left of {name.replace('_', ' ')}: {value}", soft_wrap=True)

@@ -102,7 +102,7 @@ def test_the_ledger_keeps_it_and_the_people_are_the_same_with_it_and_without(tmp
     assert len({each.release.charge.people for each in account.records}) == 1
     shown = CliRunner().invoke(commands, ["ledger", "show", "town", "--ledger", str(tmp_path / "ledger.db")]).stdout
     assert shown.count("\n  if no person has two rows, as was declared and not checked") == 1
-    assert "\nAll of it only if no person has two rows, as was declared and not checked." in shown
+    assert "\nAll of this holds only if no person has two rows, as was declared and not checked." in shown
     assert "- differential privacy, epsilon 2" in shown
     with pytest.raises(Refused, match="town"):  # known by their ids under another name, though none was checked
         opened(tmp_path, once, "elsewhere").histogram(TOWNS, epsilon=1, unique_person=True)

@@ -520,8 +520,12 @@ class DuckDB:
         return distinct_people(self._query, who, people.sql, observer)
 
     def _is_key(self, who: Column) -> bool:
-        """Whether the database itself keeps rows from having one value of the column twice, missing ones aside. Of texts
-        it does not: unlike ones may be one by a collation, and its index does not look at that."""
+        """Whether the database itself keeps rows from having one value of the column twice, missing ones aside.
+
+        Guarantee: true only of a table of a DuckDB file that is read as it is, with a primary key or a unique constraint
+        of this column alone, of whole numbers. Of texts it is never believed: unlike ones may be one by a collation, and
+        its index does not look at that.
+        """
         if not self._catalog or who.kind is not ColumnType.INTEGER:
             return False
         keys = self._query(_KEYS)

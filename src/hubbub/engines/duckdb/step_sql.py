@@ -10,9 +10,10 @@ it works out one by one. So nothing here compares, save for numbers that doubles
 
 And because nothing is compared with the range, little can be answered from what a Parquet file says about its smallest
 and largest value, which may be wrong. Where we open the file, DuckDB is told to conclude nothing from it, and a cell is
-taken as it is. Where another did, it follows such words through arithmetic and casts, and through every function of what it believes to be one and
-the same value; it leaves out an `abs` of what it believes never to be negative, and has too few bits for what it
-believes to be small. Of what a TRY gives it believes nothing, so that a cell passes through one first.
+taken as it is. Where another did, it follows such words through arithmetic and casts, and through every function of
+what it believes to be one and the same value; it leaves out an `abs` of what it believes never to be negative, and has
+too few bits for what it believes to be small. Of what a TRY gives it believes nothing, so that a cell passes through one
+first.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ PART_LABELS: Final = {
     "person": "Who is a person?",
     "rows_are_people": "Each row is another person",
     "one_row_per_person": "Keep one row of each",
-    "unique_person": "No, and you declare it",
+    "unique_person": "No, and do not check it",
     "rows_per_person": "Count the rows",
     "distinct": "Count the people",
     "any_row": "Count the people",

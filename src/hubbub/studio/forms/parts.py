@@ -37,9 +37,9 @@ _SEVERAL: Final = {
     "bins": ("Yes: count the people", "Counts who was ever there. Each person counts in at most so many bins:"),
     "one": ("Yes: keep one row of each", "Counts each person once, by one of their rows, chosen in secret."),
     "unique": (
-        "No, and you declare it",
-        "Saves a long look at large tables: nothing is checked, and the certificate says so. The promise holds only if "
-        "no person has two rows.",
+        "No, and do not check it",
+        "Faster for large tables. You declare it, and the certificate says that nobody checked. The promise holds only "
+        "if no person has two rows.",
     ),
 }
 
