@@ -34,7 +34,10 @@ _CSV: Final = ("delimiter", "encoding", "no_header")
 _COLUMNS: Final = 40  # that are listed
 _UNIQUE: Final = {
     True: "That each person has one row (--unique-person) is true of this table.",
-    False: "That each person has one row (--unique-person) is false of this table: leave it out, or the promise does not hold.",
+    False: (
+        "That each person has one row (--unique-person) is false of this table: leave it out, or the promise does not "
+        "hold."
+    ),
 }
 _PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
 _WEIGHTS: Final = {"weight", "weights", "wt", "wgt", "pweight"}
@@ -367,10 +370,11 @@ def _of_people(persons: Persons) -> Iterator[str]:
         return
     most = max((rows for rows, _ in persons.rows), default=0)
     several = sum(people for rows, people in persons.rows if rows > 1)
+    have = "has" if several == 1 else "have"
     yield (
-        f"{persons.people:,} people by {persons.column}: {several:,} {'has' if several == 1 else 'have'} several rows, at most {most:,}; count each "
-        "in at most B bins (--distinct B), count rows, at most M of each (--rows-per-person M), or draw one row of each "
-        "at random (--one-row-per-person)."
+        f"{persons.people:,} people by {persons.column}: {several:,} {have} several rows, at most {most:,}; count each in at "
+        "most B bins (--distinct B), count rows, at most M of each (--rows-per-person M), or draw one row of each at random "
+        "(--one-row-per-person)."
     )
 
 
