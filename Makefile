@@ -88,7 +88,7 @@ audit: .venv/with-charts,dev .venv/auditees/installed ## try to break everything
 
 # One part that fails, or peers that cannot be installed, do not stop the others; the exit code tells.
 bench: .venv/with-bench ## measure, side by side with the peers
-	@$(MAKE) --no-print-directory --keep-going .venv/peers/installed .venv/accountants/installed .venv/synthesizers/installed .venv/tumult/installed || true
+	@$(MAKE) --no-print-directory --keep-going .venv/peers/installed .venv/accountants/installed || true
 	@$(BIN)/python -m benchmarks
 
 .venv/pyvenv.cfg:

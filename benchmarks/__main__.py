@@ -1,6 +1,7 @@
 """Every part of ``make bench``, each in a process of its own: one that fails does not stop the others.
 
-``python -m benchmarks [PART ...]``, all without a name. The exit code is 1 if a part failed, and the last line says
+``python -m benchmarks [PART ...]``, all without a name; ``benchmarks.utility``, which is about errors and takes long, has
+a page and a command of its own. The exit code is 1 if a part failed, and the last line says
 which. Peers that want other packages than ours have an environment of their own; where that is not there, the part runs
 without them, and is counted as failed. The figures of a part that ran through are put into its place in README.md.
 """
@@ -33,7 +34,7 @@ PARTS: Final = (
     *map(Part, ("spark", "far")),
     Part("groups", ("sqlite",)),
     Part("growth", ("--write",)),
-    *map(Part, ("graphs", "commands", "queries", "utility")),
+    *map(Part, ("graphs", "commands", "queries")),
     Part("voting", peers="peers"),
     Part("composition", peers="accountants"),
 )

@@ -58,8 +58,8 @@ class Read:
     megabytes: float
     rows: int
     of: int = ROWS
-    required_seconds: float | None = None
-    required_megabytes: float | None = None
+    limit: float | None = None  # seconds
+    most_megabytes: float | None = None
 
 
 def write_file(path: Path, rows: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any, Final
 README: Final = Path(__file__).with_name("README.md")
 _LEFT_OUT: Final = ("benchmark",)
 _LIMIT: Final = "limit"
-_MEASURED: Final = ("cpu", "seconds", "ratio")  # what a limit is about, the last that is there
+_MEASURED: Final = ("cpu", "seconds", "ratio", "exponent")  # what a limit is about, the last that is there
 
 
 def rows_of(printed: str) -> list[dict[str, Any]]:
@@ -63,9 +63,10 @@ def _processor() -> str:
 
 
 def section(rows: Iterable[Mapping[str, Any]], where: str) -> str:
-    """A table of the rows, one column for each name that they have, and what was measured where."""
+    """A table of the rows, one column for each name that they have something for, and what was measured where."""
     listed = [dict(row) for row in rows]
-    names = [name for name in dict.fromkeys(key for row in listed for key in row) if name not in _LEFT_OUT]
+    told = dict.fromkeys(key for row in listed for key, value in row.items() if value is not None)
+    names = [name for name in told if name not in _LEFT_OUT]
     lines = [f"| {' | '.join(name.replace('_', ' ') for name in names)} |", f"|{'---|' * len(names)}"]
     lines += [f"| {' | '.join(_cell(name, row) for name in names)} |" for row in listed]
     return "\n".join([f"*{where}.*", "", *lines])

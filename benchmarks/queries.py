@@ -10,6 +10,7 @@ left out.
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -114,13 +115,20 @@ def measured(name: str, make: Callable[[], Tables], truth: Tables) -> None:
         try:
             said = make()
         except ImportError:
-            print(f"| {name} | not installed | | |")
+            print(f"{name}: not installed", file=sys.stderr)
             return
         errors = np.concatenate([np.abs(said[pair] - truth[pair]).ravel() for pair in truth])
         largest.append(float(errors.max()))
         mean.append(float(errors.mean()))
     seconds = (time.process_time() - start) / RUNS
-    print(f"| {name} | {np.mean(largest):,.0f} | {np.mean(mean):,.1f} | {seconds:.2f} |", flush=True)
+    tell(name, largest_error=float(np.mean(largest)), mean_error=float(np.mean(mean)), cpu=seconds)
+
+
+def tell(task: str, **found: float) -> None:
+    """One line for people, one for programs."""
+    shown = ", ".join(f"{name.replace('_', ' ')} {value:,.2f}" for name, value in found.items())
+    print(f"{task:60s} {shown}", file=sys.stderr)
+    print(json.dumps({"benchmark": "queries", "task": task, **found}), flush=True)
 
 
 def million_cells() -> None:
@@ -132,7 +140,6 @@ def million_cells() -> None:
     from hubbub.query_classes.classes import parse
     from hubbub.query_classes.setting import Cells, Setting
 
-    print("\n| a million cells | method | seconds of CPU | said beforehand |\n|---|---|---|---|")
     for of, shape, name in MILLION:
         people, rates = 10**6, Fraction(1)
         at = Setting(queries=parse(of, shape), half_way=rates, any_row=rates, doubt=Fraction(1, 20), rows=people)
@@ -141,7 +148,8 @@ def million_cells() -> None:
         method, start = MAKERS[name](at), time.process_time()
         method.draw(at, Cells(shape, codes, counts), SystemSource())
         seconds = time.process_time() - start
-        print(f"| {of} of {len(shape)} columns | {method} | {seconds:.2f} | {method.seconds(at):.2f} |", flush=True)
+        task = f"a domain of {int(np.prod(shape)):,} cells: {of} of {len(shape)} columns, {method}"
+        tell(task, cpu=seconds, said_beforehand=float(method.seconds(at)))
 
 
 def main() -> None:
@@ -152,8 +160,8 @@ def main() -> None:
     codes = [np.searchsorted(known, each).astype(np.int64) for known, each in zip(labels, values, strict=True)]
     sizes = [len(each) for each in labels]
     truth = pairs(codes, sizes)
-    print(f"{table.num_rows:,} people, {sum(each.size for each in truth.values()):,} queries, epsilon {EPSILON}\n")
-    print("| who | largest error | mean error | seconds of CPU |\n|---|---|---|---|")
+    cells = sum(each.size for each in truth.values())
+    print(f"{table.num_rows:,} people, {cells:,} queries, epsilon {EPSILON}", file=sys.stderr)
     measured("Hubbub, the best proved", lambda: ours(table, labels, None), truth)
     measured("Hubbub, MWEM", lambda: ours(table, labels, "mwem"), truth)
     measured("OpenDP, Laplace on each table", lambda: of_opendp(codes, sizes), truth)

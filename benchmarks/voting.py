@@ -46,19 +46,17 @@ MARGINED: Final[dict[str, Rule]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Milliseconds; `ratio` is ours over the peer's, and at most `required`, where anything was asked for."""
+    """Milliseconds; `ratio` is ours over the peer's, and at most `limit`, where anything was asked for."""
 
     task: str
     hubbub: float
     peer: str | None
     theirs: float | None
     ratio: float | None
-    required: float | None
-    ballots: int = BALLOTS
-    candidates: int = CANDIDATES
+    limit: float | None
 
 
-def measure(task: str, ours: Task, peer: str | None, theirs: Task | None, required: float | None) -> Row:
+def measure(task: str, ours: Task, peer: str | None, theirs: Task | None, limit: float | None) -> Row:
     best, best_peer = float("inf"), float("inf")
     ours()  # compiles, where there is anything to compile
     if theirs is not None:
@@ -68,8 +66,8 @@ def measure(task: str, ours: Task, peer: str | None, theirs: Task | None, requir
         if theirs is not None:
             best_peer = min(best_peer, 1000 * seconds(theirs))
     if theirs is None:
-        return Row(task, best, None, None, None, required)
-    return Row(task, best, peer, best_peer, best / best_peer, required)
+        return Row(task, best, None, None, None, limit)
+    return Row(task, best, peer, best_peer, best / best_peer, limit)
 
 
 def found(module: str) -> Any:
@@ -170,15 +168,16 @@ def main() -> None:
     for part in (from_rows, from_unique):
         for row in part():
             theirs = f"{'':>9}{'':>8}" if row.theirs is None else f"{row.theirs:>9.1f}{row.ratio:>8.2f}"
-            most = "" if row.required is None else f"{row.required:.1f}"
+            most = "" if row.limit is None else f"{row.limit:.1f}"
             print(f"{row.task:<38}{row.hubbub:>9.1f}{theirs}{most:>9}  {row.peer or ''}", file=sys.stderr)
             print(json.dumps({"benchmark": "voting", **asdict(row)}), flush=True)
     print(f"\n{'reading a CSV file':<38}{'seconds':>9}{'MB':>9}   ({ROWS:,} rows, {RANKS} ranks)", file=sys.stderr)
     for read in from_files():
-        most = "" if read.required_seconds is None else f"  at most {read.required_seconds:g} s, 300 MB"
+        most = "" if read.limit is None else f"  at most {read.limit:g} s, {read.most_megabytes:g} MB"
         of = "" if read.of == ROWS else f", {read.of:,} rows"
+        told = {name: value for name, value in asdict(read).items() if name != "reader"}
         print(f"{read.reader + of:<38}{read.seconds:>9.2f}{read.megabytes:>9.0f}{most}", file=sys.stderr)
-        print(json.dumps({"benchmark": "voting", "task": "read a CSV file", **asdict(read)}), flush=True)
+        print(json.dumps({"benchmark": "voting", "task": f"read a CSV file: {read.reader}", **told}), flush=True)
 
 
 if __name__ == "__main__":

@@ -54,13 +54,18 @@ def test_numbers_are_short_and_bars_are_no_columns() -> None:
     assert figures.section([{"task": "a|b", "rows": 12345, "met": True}], "now").endswith("| a\\|b | 12,345 | True |")
 
 
+def test_what_no_row_has_is_no_column() -> None:
+    shown = figures.section([{"task": "a", "peer": None, "cpu": 1.0}, {"task": "b", "peer": None, "cpu": 2.0}], "now")
+    assert "| task | cpu |" in shown
+
+
 def test_where_it_ran_is_said() -> None:
     told = figures.machine()
     assert "load of" in told
     assert "DuckDB" in told
 
 
-@pytest.mark.parametrize("name", [part.name for part in PARTS if part.name != "utility"])
+@pytest.mark.parametrize("name", [part.name for part in PARTS])
 def test_each_part_has_its_place_on_the_page(name: str) -> None:
     page = figures.README.read_text()
     assert page.count(f"<!-- figures: {name} -->") == page.count(f"<!-- end of {name} -->") == 1
