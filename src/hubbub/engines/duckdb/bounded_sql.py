@@ -7,7 +7,6 @@ order in which a total is cut is that of the words too. Nobody's rows are looked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
@@ -18,9 +17,6 @@ from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
-
-_FEW: Final = 32  # rows that are gathered for each person; more are numbered instead
-_WIDEST: Final = 1 << 62  # numbers of bins and values together that fit in one whole number
 
 
 def bounded_rows(
@@ -61,34 +57,16 @@ def _left(bounds: ContributionBounds, bins: int | None) -> ContributionBounds:
     return ContributionBounds(distinct=cut.distinct if few else None, rows_per_bin=cut.rows_per_bin if each else None)
 
 
-def gathers(question: CountQuery, bins: int | None) -> bool:
-    """Whether the rows of a person are few, and each is one whole number: then they are chosen after they are read, since
-    gathering numbers takes less than gathering rows. Which are chosen follows from their words alone."""
-    most = None if question.bounds is None else question.bounds.rows_per_person
-    return most is not None and most <= _FEW and bins is not None and bins * _values(question) < _WIDEST
-
-
 def _values(question: CountQuery) -> int:
     return question.measure.steps + 1 if isinstance(question.measure, Measure) else 2
 
 
-def per_person(
-    question: CountQuery, axes: Sequence[Countable], columns: Columns, people: str, word: str, bins: int | None
-) -> Query:
-    """code, labels, how many rows (or, with caps, bands or DISTINCT, people) and perhaps their sum: of the kept rows, or
-    of all rows, of which few are kept (:func:`gathers`)."""
+def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns, word: str, bins: int | None) -> Query:
+    """code, labels, how many of the kept rows (or, with caps, bands or DISTINCT, people) and perhaps their sum."""
     assert question.person is not None
-    coded, parameters = _coded(question, axes, columns, people, word)
+    coded, parameters = _coded(question, axes, columns, KEPT, word)
     where = listed(axes)
     rows = f"SELECT who, word, x, {where} FROM ({coded}) WHERE inside AND code IS NOT NULL"
-    if people != KEPT:
-        assert question.bounds is not None, "which rows are kept is bounded"
-        row = f"CASE WHEN inside AND code IS NOT NULL THEN code * {_values(question)} + x ELSE -1 END"  # arg_min skips NULL
-        few = f"arg_min({row}, word, {question.bounds.rows_per_person}) AS few"  # by their words, the smallest first
-        few = f"SELECT who, {few} FROM ({coded}) WHERE who IS NOT NULL GROUP BY who"
-        few = f"SELECT who, unnest(few) AS row, generate_subscripts(few, 1) AS word FROM ({few})"
-        code = f"row // {_values(question)} AS code"
-        rows = f"SELECT who, word, row % {_values(question)} AS x, {code} FROM ({few}) WHERE row >= 0"
     if question.repeats is MultiRowPolicy.DISTINCT:
         each = f"SELECT who, {where}, min(word) AS word, max(x) AS x FROM ({rows}) GROUP BY who, {where}"
         rows = (
@@ -98,7 +76,7 @@ def per_person(
         assert question.bounds is not None
         rows = _few(rows, where, _left(question.bounds, bins))
         if question.sums:
-            rows = _summed(rows, where, question, question.bounds)
+            rows = _summed(rows, where, question, question.bounds, bins)
     code = "code"
     if question.by_value:
         assert question.measure is not None
@@ -142,7 +120,7 @@ def _few(rows: str, where: str, left: ContributionBounds) -> str:
     return rows
 
 
-def _summed(rows: str, where: str, question: CountQuery, bounds: ContributionBounds) -> str:
+def _summed(rows: str, where: str, question: CountQuery, bounds: ContributionBounds, bins: int | None) -> str:
     """What the rows of a person sum up to in each bin, after the caps.
 
     Guarantee: within a' in each bin, and over all bins within A, in absolute values, whatever the rows hold.
@@ -153,6 +131,8 @@ def _summed(rows: str, where: str, question: CountQuery, bounds: ContributionBou
     each = f"SELECT who, {where}, min(word) AS word, {total} AS x FROM ({rows}) GROUP BY who, {where}"
     if bounds.cap is None:
         return each
+    if bins == 1:  # nothing was counted before it
+        return f"SELECT * REPLACE (greatest(least(x, {bounds.cap}), -{bounds.cap}) AS x) FROM ({each})"
     so_far = "sum(abs(x)) OVER (PARTITION BY who ORDER BY word ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     room = f"SELECT *, greatest({bounds.cap} - coalesce({so_far}, 0), 0) AS room FROM ({each})"
     return f"SELECT * REPLACE (greatest(least(x, room), -room) AS x) FROM ({room})"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, gathers, how_many_rows, per_person
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds, spelled
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -328,12 +328,8 @@ class DuckDB:
             assert most is not None, "rows alone are bounded by nothing else"
             return self._collect((how_many_rows(people.sql, person, most), []))
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
-        if not rows_only and gathers(question, bins):
-            query = per_person(question, axes, people.columns, joined, self._word, bins)
-            with self._words(rows, source):
-                return answer(self.arrow(query), question, reports_unreadable=False)[0]
         if not rows_only:
-            query = per_person(question, axes, people.columns, KEPT, self._word, bins)
+            query = per_person(question, axes, people.columns, self._word, bins)
         elif question.plain:
             query = count_sql.every_row(axes, people.columns, KEPT)
         else:
