@@ -8,13 +8,15 @@ space, or after its end: it makes one cell of what follows. A file with one that
 is refused (:mod:`hubbub.engines.files.csv_records`).
 
 One thread reads a file from its beginning. DuckDB's parallel reader begins in the middle and guesses whether it is
-inside of quotation marks; where it guesses wrong, one person more moves the counts of others.
+inside of quotation marks; where it guesses wrong, one person more moves the counts of others. It reads only what it
+cannot err in: files of which each line is proved to be a record (:mod:`hubbub.engines.files.csv_lines`).
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 import zlib
 from collections.abc import Sequence
 from typing import Final
@@ -28,6 +30,7 @@ from hubbub.engines.files.plain_copy import first_text
 from hubbub.errors import WrongUse
 
 _LONGEST_HEADER: Final = 1 << 20  # characters
+_PLAIN_LINE: Final = re.compile(r'[^"\r\n]*+[\r\n]')
 PLAIN: Final = Form()
 
 
@@ -41,13 +44,21 @@ def csv_header(files: Sequence[str], mark: str, form: Form = PLAIN) -> tuple[str
     return distinct(headers.pop())
 
 
-def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool = True) -> str:
-    """SQL that reads the files that DuckDB knows as `patterns`; what it leaves out it lists among its rejects."""
+def csv_relation(
+    patterns: str, header: Sequence[str], mark: str, *, named: bool = True, by_lines: bool = False, longest: int = 0
+) -> str:
+    """SQL that reads the files that DuckDB knows as `patterns`; what it leaves out it lists among its rejects.
+
+    With `by_lines` several threads read, each a piece: a quarter of a buffer, which is what DuckDB makes of a buffer that
+    is a multiple of 16 bytes. One of another size ends in a shorter piece, and loses a record that is longer than it.
+    """
+    longest = longest or LONGEST
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
     first = "true" if named else "false"
-    form = f"delim={literal(mark)}, quote='\"', escape='\"', header={first}, compression='none'"
+    quote, parallel = ("''", "true") if by_lines else ("'\"'", "false")
+    form = f"delim={literal(mark)}, quote={quote}, escape={quote}, header={first}, compression='none'"
     lenient = "strict_mode=false, ignore_errors=true, allow_quoted_nulls=false"
-    options = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
+    options = f"parallel={parallel}, max_line_size={longest}, buffer_size={longest * BUFFERED}"
     rejects = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
     read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {options}, {rejects})"
     if len(header) > 1:
@@ -64,7 +75,8 @@ def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:
         reason = f"({why}); check who may read it" if why else "as what its name says; check its ending"
         raise WrongUse(f"the file {path!r} cannot be read {reason}") from None
     try:
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
+        line = _PLAIN_LINE.match(text)  # all that it takes, and seldom more than a little of the text
+        names = next(csv.reader(io.StringIO(line[0] if line else text, newline=""), delimiter=mark), [])
         "".join(names).encode()
     except (UnicodeEncodeError, csv.Error):
         names = []

@@ -15,9 +15,12 @@ from hubbub.engines.duckdb.connection import UNREADABLE, column_types_of, lock, 
 from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
 from hubbub.engines.duckdb.query_sql import query_relation
 from hubbub.engines.duckdb.scratch import Scratch
+from hubbub.engines.files.csv_exam import cuts_right
 from hubbub.engines.files.csv_file import csv_header, csv_relation
 from hubbub.engines.files.csv_form import Form
+from hubbub.engines.files.csv_lines import is_record_per_line
 from hubbub.engines.files.csv_records import (
+    BUFFERED,
     LONGEST,
     MOST_LINES,
     copy_with_blanks,
@@ -32,6 +35,7 @@ from hubbub.engines.files.plain_copy import PACKED, kind, plain
 from hubbub.engines.query import is_query
 from hubbub.engines.repaired_copy import mend_parquet, parquet_names
 from hubbub.errors import Refused, WrongUse
+from hubbub.runtime.frozen import dataclass
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
 _NO_FORM: Final = Form()
@@ -87,35 +91,49 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
     header = csv_header(files, mark, form)
     connection, scratch = private_connection()
     read = [_prepared(file, mark, form, scratch, i) for i, file in enumerate(files)]
+    paths = [file.path for file in read]
+    many = any(os.path.getsize(path) > LONGEST * BUFFERED // 4 for path in paths)  # what one thread reads at a time
+    by_lines = many and all(file.by_lines for file in read) and cuts_right(connection, scratch)
     # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
     named = form.names is None
     return locked(
         connection,
-        _paths([file for file, _ in read]),
-        csv_relation(_patterns([file for file, _ in read]), header, mark, named=named),
+        _paths(paths),
+        csv_relation(_patterns(paths), header, mark, named=named, by_lines=by_lines),
         columns_are_public=not named,
         files=files,
         allowed=unreadable,
-        taken_out=sum(records for _, records in read),
+        taken_out=sum(file.left_out for file in read),
         mark=mark,
     )
 
 
-def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
-    """The file, or a copy of it that DuckDB reads as we do, and how many records are not in it."""
+@dataclass(frozen=True, slots=True)
+class _Readable:
+    """A file that DuckDB reads as we do, how many records are not in it, and whether each line of it is one."""
+
+    path: str
+    left_out: int = 0
+    by_lines: bool = False
+
+
+def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Readable:
+    """The file, or a copy of it."""
     text = plain(file, form, scratch, f"{i}-plain.csv")
     try:
+        if is_record_per_line(text, LONGEST):
+            return _Readable(text, by_lines=True)
         if is_regular(text, mark, LONGEST):
-            return text, 0
+            return _Readable(text)
         text, lost = _lines(text, mark, scratch, i)
         found = survey(text, mark, LONGEST)
         if found.open_mark is not None:
             raise Refused(OPEN_MARK)
         if not found.giants:
-            return text, lost
+            return _Readable(text, lost)
         target, copy = scratch.new_file(f"{i}.csv")
         copy_without(text, found.giants, target)
-        return copy, lost + len(found.giants)
+        return _Readable(copy, lost + len(found.giants))
     except OSError as error:
         wrong = _trouble(error)
     raise WrongUse(wrong)
