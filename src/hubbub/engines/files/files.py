@@ -92,8 +92,8 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
     connection, scratch = private_connection()
     read = [_prepared(file, mark, form, scratch, i) for i, file in enumerate(files)]
     paths = [file.path for file in read]
-    many = any(os.path.getsize(path) > LONGEST * BUFFERED // 4 for path in paths)  # what one thread reads at a time
-    by_lines = many and all(file.by_lines for file in read) and cuts_right(connection, scratch)
+    several = all(file.by_lines for file in read) and any(file.is_large for file in read)
+    by_lines = several and cuts_right(connection, scratch)
     # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
     named = form.names is None
     return locked(
@@ -110,11 +110,13 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
 
 @dataclass(frozen=True, slots=True)
 class _Readable:
-    """A file that DuckDB reads as we do, how many records are not in it, and whether each line of it is one."""
+    """A file that DuckDB reads as we do, how many records are not in it, whether each line of it is one, and whether it
+    is then more than a thread reads at a time."""
 
     path: str
     left_out: int = 0
     by_lines: bool = False
+    is_large: bool = False
 
 
 def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Readable:
@@ -122,7 +124,7 @@ def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Re
     text = plain(file, form, scratch, f"{i}-plain.csv")
     try:
         if is_record_per_line(text, LONGEST):
-            return _Readable(text, by_lines=True)
+            return _Readable(text, by_lines=True, is_large=os.path.getsize(text) > LONGEST * BUFFERED // 4)
         if is_regular(text, mark, LONGEST):
             return _Readable(text)
         text, lost = _lines(text, mark, scratch, i)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import duckdb
 import pytest
@@ -160,3 +161,13 @@ def test_the_exam_is_passed_and_leaves_nothing_behind(monkeypatch: pytest.Monkey
     private, scratch = private_connection()
     assert csv_exam.cuts_right(private, scratch)
     assert private.execute("SELECT count(*) FROM reject_errors").fetchall() == [(0,)]
+
+
+def test_without_room_for_the_exam_one_thread_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(csv_exam, "_found", [])
+    private, scratch = private_connection()
+    monkeypatch.setattr(scratch, "new_file", full)
+    assert not csv_exam.cuts_right(private, scratch)
