@@ -39,7 +39,8 @@ BOTH, FEEDS = "\r\n", "\n"
 _SPACES: Final = {BOTH: " ", FEEDS: " \r"}  # what is a blank at the beginning of a cell
 _END_OF: Final = {BOTH: r"[\r\n]", FEEDS: r"\r*+\n"}
 _BETWEEN_MARKS: Final = re.compile(rb'"[^"]*+"?')
-_RETURNS: Final = re.compile(rb"\r++(?!\n|\Z)")
+_RETURNS: Final = re.compile(rb"(?:(?<=\n)|\A)\r++(?=\n)|\r++(?!\n|\Z)")  # of blank lines, or within a line
+_BLANK_LINE: Final = re.compile(rb"\n\r++\n")
 _BARE: Final = re.compile(rb"\r(?![\r\n])")
 
 
@@ -139,14 +140,18 @@ class _Piece:
 
 
 def is_regular(path: str, mark: str, longest: int) -> bool:
-    """Whether it is proved, without reading sign by sign, that a survey would find nothing in a file, and that no
-    carriage return stands anywhere but right before a line feed."""
+    """Whether it is proved, without reading sign by sign, that a survey would find nothing in a file, that no carriage
+    return stands anywhere but right before a line feed, and that one of more than a buffer has none in a blank line."""
     with open(path, "rb") as file:
-        return _regular_end(file, _first_byte(file), mark, longest, returns=False) == file.seek(0, os.SEEK_END)
+        size = os.path.getsize(path)
+        blank = size <= longest * BUFFERED
+        return _regular_end(file, _first_byte(file), mark, longest, returns=False, blank=blank) == size
 
 
-def _regular_end(file: BufferedReader, start: int, mark: str, longest: int, *, returns: bool) -> int:
-    return regular_end(file, start, mark, block=longest // 2, lines=MOST_LINES, returns=returns)
+def _regular_end(
+    file: BufferedReader, start: int, mark: str, longest: int, *, returns: bool, blank: bool = True
+) -> int:
+    return regular_end(file, start, mark, block=longest // 2, lines=MOST_LINES, returns=returns, blank=blank)
 
 
 def _first_byte(file: BinaryIO) -> int:
@@ -282,27 +287,30 @@ def line_of(path: str, position: int) -> int:
 # --- carriage returns -------------------------------------------------------------------------------------------------
 
 
-def has_bare_returns(path: str, mark: str) -> bool:
-    """Whether the first line ends in a line feed, and there is a carriage return that is not right before one."""
+def has_odd_returns(path: str, mark: str, buffer: int) -> bool:
+    """Whether the first line ends in a line feed, and there is a carriage return that is not right before one, or, in a
+    file of more than a buffer, one in a blank line: where a buffer ends before such a line, DuckDB takes its line feed
+    for a part of the next cell."""
     with open(path, "rb") as file:
         end = _end_of_record(file, 0, mark, 1 << 16)
         file.seek(end - 1 if end else 0)
         if not re.match(rb"\r*\n", file.read(1 << 16)):
             return False
+        is_large = file.seek(0, os.SEEK_END) > buffer
         file.seek(0)
-        waiting = b""  # carriage returns of which it is not known what comes after them
+        waiting = b""  # carriage returns of which it is not known what comes after them, and the sign before
         while more := file.read(1 << 22):
             text = waiting + more
             known = text.rstrip(b"\r")
-            if _BARE.search(known):
+            if _BARE.search(known) or (is_large and _BLANK_LINE.search(known)):
                 return True
-            waiting = text[len(known) :]
+            waiting = text[max(len(known) - 1, 0) :]
     return False
 
 
 def copy_with_blanks(path: str, mark: str, target: IO[bytes], longest: int) -> int:
-    """A copy with a blank for each carriage return that is in no quotation marks and not right before a line feed,
-    without the records that are much too long; returns how many these are."""
+    """A copy with a blank for each carriage return that is in no quotation marks and not right before a line feed, and a
+    line feed for one in a blank line, without the records that are much too long; returns how many these are."""
     left_out = 0
     with open(path, "rb") as source, target:
         for piece in _pieces(source, mark, longest * BUFFERED // 8, FEEDS):
@@ -320,7 +328,7 @@ def _blanked(text: bytes, odd: Sequence[Span]) -> bytes:
         while i < len(kept) and kept[i][1] <= match.start():
             i += 1
         if i == len(kept) or match.start() < kept[i][0]:
-            found[match.start() : match.end()] = b" " * len(match[0])
+            found[match.start() : match.end()] = len(match[0]) * (b"\n" if text[match.end()] == ord("\n") else b" ")
     return bytes(found)
 
 

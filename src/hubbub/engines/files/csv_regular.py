@@ -30,11 +30,14 @@ _TOP: Final = np.uint64(_WORD - 1)
 _SHIFTS: Final = tuple(np.uint64(1 << i) for i in range(6))
 
 
-def regular_end(file: BufferedIOBase, start: int, mark: str, *, block: int, lines: int, returns: bool) -> int:
+def regular_end(
+    file: BufferedIOBase, start: int, mark: str, *, block: int, lines: int, returns: bool, blank: bool = True
+) -> int:
     """Where what is regular ends, from `start` on, where a record begins: there a record begins too, or the file ends.
 
     Each record before lies within `block` bytes, and each of its cells within `lines` lines. With `returns` a carriage
-    return ends a line; else there is none but right before a line feed, or before others there.
+    return ends a line; else there is none but right before a line feed, or before others there. Without `blank` none is
+    in a blank line, save at the end of the file.
     """
     buffer = bytearray(block + _WORD)
     file.seek(start)
@@ -46,7 +49,7 @@ def regular_end(file: BufferedIOBase, start: int, mark: str, *, block: int, line
             buffer[filled] = ord("\n")  # the end of a file ends its last record
         length = filled + (not more)
         buffer[length : length + _WORD] = bytes(_WORD)
-        proved = _Block(buffer, length, mark, returns).end(lines)
+        proved = _Block(buffer, length, mark, returns, blank).end(lines)
         if not more and not buffer[proved:filled].strip(b"\r\n"):
             return start + filled
         if not more or (not proved and filled == block):
@@ -64,6 +67,7 @@ class _Block:
     length: int
     mark: str
     returns: bool
+    blank: bool
 
     def end(self, lines: int) -> int:
         """The length of the whole records at the beginning that are proved regular."""
@@ -71,6 +75,8 @@ class _Block:
         wrong = self.length
         if has_returns and not self.returns:
             wrong = self._first_bare_return()
+        if has_returns and not self.blank:
+            wrong = min(wrong, self._first_blank_return())
         if self.buffer.find(b'"', 0, wrong) < 0:
             return self._last_end(wrong, None, has_returns)
         marks = self._where('"')
@@ -92,6 +98,11 @@ class _Block:
                 found |= text == ord(sign)
             packed[start // 8 : start // 8 + len(text) // 8] = np.packbits(found, bitorder="little")
         return packed.view("<u8")
+
+    def _first_blank_return(self) -> int:
+        """Where the first carriage return after a line feed stands; the bytes begin where a record does."""
+        after = self.buffer.find(b"\n\r", 0, self.length)
+        return 0 if self.buffer[0] == ord("\r") else self.length if after < 0 else after + 1
 
     def _first_bare_return(self) -> int:
         returns, feeds = self._where("\r"), self._where("\n")

@@ -25,7 +25,7 @@ from hubbub.engines.files.csv_records import (
     MOST_LINES,
     copy_with_blanks,
     copy_without,
-    has_bare_returns,
+    has_odd_returns,
     is_regular,
     line_of,
     survey,
@@ -144,7 +144,7 @@ def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Re
 def _lines(text: str, mark: str, scratch: Scratch, i: int) -> tuple[str, int]:
     """A plain text in which a line ends as the first one does, and how many records are not in it."""
     try:
-        if not has_bare_returns(text, mark):
+        if not has_odd_returns(text, mark, LONGEST * BUFFERED):
             return text, 0
         target, copy = scratch.new_file(f"{i}-lines.csv")
         return copy, copy_with_blanks(text, mark, target, LONGEST)
