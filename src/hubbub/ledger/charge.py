@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,6 +27,7 @@ from hubbub.guarantees.definitions import (
     IndependentSample,
     Neighbours,
     OutlierKind,
+    OutlierPrivacy,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import HERE, TO_REPLACE, Derivation, Theorem, stated, texts
@@ -81,6 +82,42 @@ class Charge:
         if sampled is not None:
             sampled = None if content is None else replace(sampled, network=digest(list(content)))
         return replace(self, partition=partition, sampled=sampled)
+
+    def with_sums(
+        self,
+        *,
+        differential: DifferentialPrivacy | None,
+        pure: DifferentialPrivacy | None,
+        concentrated: ConcentratedPrivacy | None,
+        replaced: DifferentialPrivacy | None,
+        knowledge: ZeroKnowledge | None,
+        crowds: CrowdBlending | None,
+        curve: OutlierPrivacy | None,
+        **changed: object,
+    ) -> Charge:
+        """The same with these promises in the place of its own: sums, of which each is under the relation of its people,
+        save for `replaced`, which is there only if people come or go and one of them is replaced.
+
+        What its properties would find among so few promises is noted at once, since a running total asks for all of it
+        after every release.
+        """
+        sums = (differential, pure, concentrated, replaced, knowledge, crowds, curve)
+        found: Charge = replace(self, promises=_each_once(sums), **changed)  # type: ignore[arg-type]
+        smallest, least = differential, pure
+        if differential is not None and pure is not None and differential is not pure:  # as :meth:`_bounded` has them
+            smallest = min(differential, pure, key=lambda each: (each.epsilon, each.delta))
+            least = pure if differential.delta or pure.epsilon < differential.epsilon else differential
+        vars(found).update(
+            differential=smallest,
+            pure=least,
+            concentrated=concentrated,
+            promises_replacement=replaced is not None,
+            zero_knowledge=knowledge,
+            crowd_blending=crowds,
+            curve=curve,
+            _comes_or_goes=self._comes_or_goes,
+        )
+        return found
 
     @cached_property
     def joint_loss(self) -> JointLoss | None:
@@ -264,6 +301,15 @@ class Charge:
     @cached_property
     def curve(self) -> OutlierKind | None:
         return next((each for each in self.promises if isinstance(each, OutlierKind)), None)
+
+
+def _each_once(promises: Iterable[Guarantee | None]) -> tuple[Guarantee, ...]:
+    """Those that are there, each once; they are few, and long numbers are sooner compared than hashed."""
+    found: list[Guarantee] = []
+    for each in promises:
+        if each is not None and each not in found:
+            found.append(each)
+    return tuple(found)
 
 
 def _to_replace(step: Derivation) -> Derivation:

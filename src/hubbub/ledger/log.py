@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS totals (
 ) STRICT, WITHOUT ROWID;
 """
 
+_quoted: Final = json.encoder.encode_basestring_ascii
 _ROW: Final = "SELECT number, kind, dataset, time, body, previous, hash FROM entries"
 
 
@@ -66,8 +67,8 @@ Marks = Callable[[Entry], Iterable[tuple[str, str]]]
 
 def seal(number: int, kind: str, dataset: str, when: str, body: bytes, previous: str) -> str:
     """The hash of an entry: of all that is in it, and of the hash of the entry before."""
-    head = json.dumps([number, kind, dataset, when, previous])
-    return hashlib.sha256(head.encode("ascii") + b"\n" + body).hexdigest()
+    head = f"[{number}, {_quoted(kind)}, {_quoted(dataset)}, {_quoted(when)}, {_quoted(previous)}]\n"  # as JSON
+    return hashlib.sha256(head.encode("ascii") + body).hexdigest()
 
 
 def moment(last: str = "") -> str:
@@ -76,7 +77,11 @@ def moment(last: str = "") -> str:
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    if seal(*row[:6]) != row[6]:
+    try:
+        is_whole = seal(*row[:6]) == row[6]
+    except TypeError:  # a number for a text, or nothing: in a table that somebody made anew
+        is_whole = False
+    if not is_whole:
         raise CheckFailed(f"entry {row[0]} of the ledger has been changed; restore it from a backup")
     return Entry(*row)
 
@@ -84,13 +89,14 @@ def _entry(row: tuple[Any, ...]) -> Entry:
 def chain(base: sqlite3.Connection) -> list[Entry]:
     """Every entry, with its seal checked."""
     found: list[Entry] = []
+    last = START
     if not base.execute("SELECT count(*) FROM sqlite_master WHERE name = 'entries'").fetchone()[0]:
         return found
     for row in base.execute(f"{_ROW} ORDER BY number"):
-        expected = found[-1].hash if found else START
-        if row[5] != expected or row[0] != len(found) + 1:
+        if row[5] != last or row[0] != len(found) + 1:
             raise CheckFailed(f"entry {len(found) + 1} of the ledger has been changed; restore it from a backup")
         found.append(_entry(row))
+        last = row[6]
     check_format(found[0] if found else None)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -102,7 +102,28 @@ class Account:
 
 def charge_of(entry: Entry) -> Charge:
     """What a reservation asked for; of those that asked for the same, the same object, which knows what follows."""
-    return _charge(json.dumps(entry.body["charge"]))
+    return reservation(entry)[0]
+
+
+def reservation(entry: Entry) -> tuple[Charge, Mapping[str, Any]]:
+    """What a reservation asked for, and the rest of what it says.
+
+    The charge comes first in its text, and is known by that text from an earlier reservation, as a rule. Read by itself it
+    says what it says in the whole: an object that is complete is not the beginning of another.
+    """
+    before, mark, after = entry.raw_body.partition(_CHARGE_ENDS)
+    if mark and before.startswith(_CHARGE_BEGINS):
+        try:
+            rest = json.loads(f'{{"{after.decode()}')
+            if "charge" not in rest:
+                return _charge(f"{before[len(_CHARGE_BEGINS) :].decode()}}}"), rest
+        except ValueError:  # not as we write it: read as a whole
+            pass
+    return _charge(json.dumps(entry.body["charge"])), entry.body
+
+
+_CHARGE_BEGINS: Final = b'{\n "charge": '
+_CHARGE_ENDS: Final = b'\n },\n "'
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from hubbub.errors import CheckFailed
 from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
-from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, fold, reservation
 from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
@@ -36,9 +36,9 @@ def _seal(data: bytes) -> str:
     return f"{FORM}:{hashlib.sha256(data).hexdigest()}"
 
 
-def _sealed(entry: Entry) -> str | None:
+def _sealed(body: Mapping[str, Any]) -> str | None:
     """The digest in an entry, if it is in the form of this version."""
-    seal = str(entry.body.get(TOTAL, ""))
+    seal = str(body.get(TOTAL, ""))
     return seal if seal.startswith(f"{FORM}:") else None
 
 
@@ -52,7 +52,7 @@ class Running:
 
     def _sealed(self, entry: Entry) -> RunningTotal:
         """The total after an entry; worked out from the first release if it was not kept."""
-        kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
+        kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry.body)
         data = kept if kept is not None and sealed is not None else total_bytes(self._worked_out(up_to=entry.number))
         if sealed is not None and _seal(data) != sealed:
             raise _changed(self._dataset)
@@ -119,17 +119,21 @@ class _Sum:
         return _seal(total_bytes(last if last.reserved == self.reserved else replace(last, reserved=self.reserved)))
 
 
-def check_totals(entries: Sequence[Entry]) -> None:
+def check_totals(entries: Iterable[Entry]) -> None:
     """Work out every running total from the first release on, and compare it with what was sealed."""
     sums: dict[str, _Sum] = {}
     for entry in entries:
         if entry.kind not in (RESERVED, ABANDONED):
             continue
         known = sums.setdefault(entry.dataset, _Sum())
+        body: Mapping[str, Any]
         if entry.kind == RESERVED:
+            charge, body = reservation(entry)
             known.reserved += 1
-            known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry)))
-        elif not entry.body["drawn"]:
-            known.drop(entry.body["nonce"])
-        if _sealed(entry) not in (None, known.seal()):
+            known.add(body["nonce"], Entered(number=known.reserved, charge=charge))
+        else:
+            body = entry.body
+            if not body["drawn"]:
+                known.drop(body["nonce"])
+        if _sealed(body) not in (None, known.seal()):
             raise _changed(entry.dataset)

@@ -22,7 +22,6 @@ from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
-    Guarantee,
     OutlierKind,
     OutlierPrivacy,
     ZeroKnowledge,
@@ -191,20 +190,18 @@ def _sum(first: Entered, second: Entered) -> Entered:
     rho, relation = _rho(first, second), one.people.neighbours
     differential, is_pure = _losses(one.differential, two.differential), one.differential is one.pure
     one_partition = _crowds_add_up(first, second)
-    promises = (
-        differential,
-        differential if is_pure and two.differential is two.pure else _losses(one.pure, two.pure),
-        None if rho is None or one.concentrated is None else ConcentratedPrivacy(rho=rho, neighbours=relation),
-        _losses(one.replaced, two.replaced) if one.promises_replacement else None,  # the same of both
-        _knowledge(first, second),
-        _crowds(first, second, one_partition),
-        _curves(one, two),
-    )
     return Entered(
         number=first.number,
-        charge=replace(
-            one,
-            promises=_each_once(promises),
+        charge=one.with_sums(
+            differential=differential,
+            pure=differential if is_pure and two.differential is two.pure else _losses(one.pure, two.pure),
+            concentrated=None
+            if rho is None or one.concentrated is None
+            else ConcentratedPrivacy(rho=rho, neighbours=relation),
+            replaced=_losses(one.replaced, two.replaced) if one.promises_replacement else None,  # the same of both
+            knowledge=_knowledge(first, second),
+            crowds=_crowds(first, second, one_partition),
+            curve=_curves(one, two),
             at_delta=min(one.at_delta, two.at_delta),
             noises=(),  # they are in the pairs
             exact_crowds=one_partition,  # else what an exchange loses is in the one number as well
@@ -217,15 +214,6 @@ def _sum(first: Entered, second: Entered) -> Entered:
         rhos=rho,
         joint=None if first.joint_loss is None or second.joint_loss is None else first.joint_loss + second.joint_loss,
     )
-
-
-def _each_once(promises: Iterable[Guarantee | None]) -> tuple[Guarantee, ...]:
-    """Those that are there, each once; they are few, and long numbers are sooner compared than hashed."""
-    found: list[Guarantee] = []
-    for each in promises:
-        if each is not None and each not in found:
-            found.append(each)
-    return tuple(found)
 
 
 def _grown(first: Entered, second: Entered) -> tuple[Fraction, ...]:
@@ -258,7 +246,7 @@ def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) ->
     )
 
 
-def _knowledge(first: Entered, second: Entered) -> Guarantee | None:
+def _knowledge(first: Entered, second: Entered) -> ZeroKnowledge | None:
     one, two = first.charge.zero_knowledge, second.charge.zero_knowledge
     if one is None or two is None:
         return None
@@ -274,7 +262,7 @@ def _rho(first: Entered, second: Entered) -> Fraction | None:
     return None if one is None or two is None else _shortened(one + two)
 
 
-def _crowds(first: Entered, second: Entered, one_partition: bool) -> Guarantee | None:
+def _crowds(first: Entered, second: Entered, one_partition: bool) -> CrowdBlending | None:
     """The first leads, and what is beside it is differentially private, or on the same partition; of other two nothing
     is left."""
     one, two, swap = first.charge.crowd_blending, second.charge.crowd_blending, second.swapped
@@ -299,7 +287,7 @@ def _crowds_add_up(first: Entered, second: Entered) -> bool:
     return on_one_partition(first, second)
 
 
-def _curves(one: Charge, two: Charge) -> Guarantee | None:
+def _curves(one: Charge, two: Charge) -> OutlierPrivacy | None:
     if one.curve is None or two.curve is None:
         return None
     first, second = _curve(one.curve), _curve(two.curve)

@@ -17,6 +17,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
+from itertools import compress
+from operator import attrgetter, ne
 from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from hubbub.errors import CheckFailed, HubbubError
@@ -100,7 +102,8 @@ class _Lines(dict[type[Any], Callable[[Any], str]]):
 
 def _line_writer(kind: type[Any]) -> Callable[[Any], str]:
     if issubclass(kind, Enum):
-        return lambda value: line(value.value)
+        texts = {each: line(each.value) for each in kind}
+        return lambda value: texts[value]
     if issubclass(kind, Fraction | Infinite | int | str | datetime.date) or hasattr(kind, "from_text"):
         return lambda value: _ONE_LINE.encode(plain(value))
     if issubclass(kind, tuple | list):
@@ -116,28 +119,33 @@ def _listed(values: Any) -> str:
 
 def _fields_line(kind: Any) -> Callable[[Any], str]:
     unsaid = {each.name: each.default for each in fields(kind) if each.metadata.get("unsaid")}
-    before, after = _halves(sorted(each.name for each in fields(kind)))
-    named = f'"is":"{kind.__name__}"'
-
-    def part(value: Any, names: list[str]) -> list[str]:
-        found = [(name, getattr(value, name)) for name in names]
-        return [f'"{name}":{_LINES[type(each)](each)}' for name, each in found if each != unsaid.get(name, _SAID)]
-
-    if unsaid:
-        return lambda value: f"{{{','.join([*part(value, before), named, *part(value, after)])}}}"
-    keyed = [*(f'"{name}":%s' for name in before), named, *(f'"{name}":%s' for name in after)]
-    form, names = f"{{{','.join(keyed)}}}", [*before, *after]
+    always = [each.name for each in fields(kind) if each.name not in unsaid]
+    if not unsaid:
+        return _form(kind, always)
+    later, defaults = _values_of([*unsaid]), [*unsaid.values()]
+    forms: dict[tuple[bool, ...], Callable[[Any], str]] = {}  # by which of them are said
 
     def write(value: Any) -> str:
-        every = [getattr(value, name) for name in names]
-        return form % tuple([_LINES[type(each)](each) for each in every])
+        said = (*map(ne, later(value), defaults),)
+        if said not in forms:
+            forms[said] = _form(kind, [*always, *compress(unsaid, said)])
+        return forms[said](value)
 
     return write
 
 
-def _halves(names: list[str]) -> tuple[list[str], list[str]]:
-    """Those that stand before the name of the class, and those after it."""
-    return [name for name in names if name < "is"], [name for name in names if name > "is"]
+def _form(kind: Any, names: list[str]) -> Callable[[Any], str]:
+    """How objects of a class are written with these fields."""
+    keyed = {name: f'"{name}":%s' for name in names} | {"is": f'"is":"{kind.__name__}"'}
+    form, values = f"{{{','.join(keyed[name] for name in sorted(keyed))}}}", _values_of(sorted(names))
+    return lambda value: form % (*[_LINES[type(each)](each) for each in values(value)],)
+
+
+def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """These fields of an object, as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
 
 
 _ONE_LINE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
