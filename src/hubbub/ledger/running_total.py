@@ -35,7 +35,8 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import line, restored
 
 Summed = TypeVar("Summed", ZeroKnowledge, CrowdBlending)
-_LONG: Final = 1 << 11  # bits of a denominator; longer ones are rounded against us
+LONGEST: Final = 1 << 11
+"""Bits of a denominator; longer ones are rounded against us."""
 _DIGITS: Final = 60
 _SAMPLES: Final = 4  # samples of networks that may serve a further release
 _ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two of them nothing is left
@@ -322,4 +323,4 @@ def _short_chance(delta: Fraction) -> Fraction:
 
 def _shortened(number: Fraction) -> Fraction:
     """The number, or a little more if it is too long to be carried along."""
-    return number if number.denominator.bit_length() <= _LONG else rounded(number, up=True, digits=_DIGITS)
+    return number if number.denominator.bit_length() <= LONGEST else rounded(number, up=True, digits=_DIGITS)

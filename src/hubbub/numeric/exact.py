@@ -242,7 +242,11 @@ def to_text(x: Loss) -> str:
     """
     if isinstance(x, Infinite):
         return "inf"
-    above, below = x.as_integer_ratio()
+    return ratio_to_text(*x.as_integer_ratio())
+
+
+def ratio_to_text(above: int, below: int) -> str:
+    """The same of a fraction in lowest terms, `below` being above 0."""
     if below == 1:
         return str(above)
     twos = (below & -below).bit_length() - 1

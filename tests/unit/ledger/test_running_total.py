@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees.accountant.accountant import MOST_KINDS
 from hubbub.guarantees.accountant.odometer import EXPONENTS
-from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
 from hubbub.guarantees.weakening import is_weaker
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger import anchor, running
@@ -28,9 +28,21 @@ from hubbub.ledger.log import START, Page, seal
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
 from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
+from hubbub.numeric.exact import INFINITY
 from tests.unit.ledger.charges import KINDS, charge, releases, told
 
 names = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=7)
+_NEARLY = Fraction(1, 2) - Fraction(1, 3**1400)
+ODD = [charge(name) for name in sorted(KINDS)] + [
+    replace(charge("plain"), promises=promises)
+    for promises in (
+        (DifferentialPrivacy(epsilon=Fraction(1), delta=Fraction(1, 9)), DifferentialPrivacy(epsilon=Fraction(2))),
+        (DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE),),
+        (DifferentialPrivacy(epsilon=INFINITY), DifferentialPrivacy(epsilon=Fraction(1), group=2)),
+        (DifferentialPrivacy(epsilon=_NEARLY, delta=Fraction(1, 9)), DifferentialPrivacy(epsilon=Fraction(1, 2))),
+        (DifferentialPrivacy(epsilon=_NEARLY, delta=Fraction(1, 7)), DifferentialPrivacy(epsilon=Fraction(1, 2))),
+    )
+]
 
 
 @settings(max_examples=150)
@@ -97,6 +109,18 @@ def _pure_crowds() -> Charge:
 def test_a_running_total_is_read_back_as_it_was_written(earlier: list[str]) -> None:
     short = running_total_of(releases(*earlier), reserved=len(earlier) + 2)
     assert recalled(total_bytes(short)) == short
+
+
+@settings(max_examples=100)
+@given(st.lists(st.sampled_from(ODD), min_size=2, max_size=7))
+@example([ODD[-2], ODD[-1]])
+def test_what_a_sum_notes_of_its_promises_is_what_they_say(earlier: list[Charge]) -> None:
+    """Also where the larger of two losses is the shorter number, and the smaller is rounded beyond it."""
+    many = [Entered(number=i, charge=each) for i, each in enumerate(earlier, 1)]
+    for one in running_total_of(many, reserved=len(many)).stand_ins:
+        fresh = replace(one.charge)
+        for name in set(vars(one.charge)) - {field.name for field in fields(Charge)}:
+            assert getattr(one.charge, name) == getattr(fresh, name), name
 
 
 @settings(max_examples=30)
