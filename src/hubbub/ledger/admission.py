@@ -219,6 +219,7 @@ def totals(releases: Sequence[Entered]) -> Totals:
     releases; where no theorem applies to all of them there is none, with the reason.
     """
     blended, losses = _crowd_blending(releases), _differential(releases)
+    under_cap = _under_cap(releases, losses)
     knowledge, population = _zero_knowledge(releases), Total(why="no release declares how the table was collected")
     if any(each.charge.collected is not None for each in releases):
         through, population = _collected(releases, blended, losses)
@@ -226,8 +227,8 @@ def totals(releases: Sequence[Entered]) -> Totals:
     return Totals(
         differential=losses,
         replaced=_replaced(releases, losses),
-        adaptive=_adaptive(releases, losses),
-        under_cap=_under_cap(releases, losses),
+        adaptive=_adaptive(losses, under_cap),
+        under_cap=under_cap,
         concentrated=_concentrated(releases),
         planned=_planned(releases, losses),
         planned_replaced=_planned_replaced(releases),
@@ -269,11 +270,10 @@ def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
     return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
-def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
+def _adaptive(losses: Total, sums: UnderCap) -> Total:
     """What all differentially private releases lose together at a delta, each possibly chosen after seeing others."""
     if losses.derivation is None:
         return Total(why=losses.why)
-    sums = _under_cap(releases, losses)
     found = advanced_composition.differential_of_sums(
         *sums.steps, grown=sums.grown, basic=sums.basic, at_delta=ADAPTIVE_DELTA, own_delta=sums.own_delta
     )

@@ -109,9 +109,9 @@ class _Sum:
             self.going_on = repetition(self.total(-2), self.total(), release.charge)
         further = None if self.going_on is None else self.going_on.more(release)
         if further is None:
-            self.going_on, further = None, self.total().followed_by(release)
+            self.going_on = None
         self.spent.append((nonce, release))
-        self.after.append(further)
+        self.after.append(self.total().followed_by(release) if further is None else further)
 
     def total(self, at: int = -1) -> RunningTotal:
         """One of the last totals."""
