@@ -6,17 +6,19 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import CheckFailed
 from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, fold, reservation
-from hubbub.ledger.repetition import Repetition, repetition
 from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
+
+if TYPE_CHECKING:
+    from hubbub.ledger.repetition import Repetition
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
 _RECENT: Final = 64  # totals that are remembered while all are worked out; a release is given up soon, or seldom
@@ -106,6 +108,8 @@ class _Sum:
     def add(self, nonce: str, release: Entered) -> None:
         self.alike = self.alike + 1 if self.spent and self.spent[-1][1].charge is release.charge else 0
         if self.going_on is None and self.alike and self.alike % _OFTEN == 0:
+            from hubbub.ledger.repetition import repetition  # a release needs none of it
+
             self.going_on = repetition(self.total(-2), self.total(), release.charge)
         further = None if self.going_on is None else self.going_on.more(release)
         if further is None:
