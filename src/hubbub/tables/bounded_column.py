@@ -75,6 +75,19 @@ class Measure:
         top, bottom = a * t + self.steps * s * b, b * t  # of the range
         return least, Fraction(top, bottom) if over * bottom >= top * under else Fraction(over, under)
 
+    def unrounded_parts(self, low: tuple[int, int], high: tuple[int, int]) -> tuple[Fraction, Fraction]:
+        """:meth:`unrounded` of two parts of the range 0..1, each over/under with under > 0.
+
+        Guarantee: the same fractions. The value of p/q of W steps is low + (p W/q) step, and half a step less of it
+        lies beyond the range where 2 W p <= q; half a step more where 2 W p + q >= 2 W q. There may be thousands of bins:
+        each end is one fraction, of integers.
+        """
+        (a, b), (s, t), double = self.low.as_integer_ratio(), self.step.as_integer_ratio(), 2 * self.steps
+        (p, q), (u, v) = low, high
+        halves, others = double * p - q, double * u + v
+        least = self.low if halves <= 0 else Fraction(2 * q * a * t + b * s * halves, 2 * q * b * t)
+        return least, self.high if others >= double * v else Fraction(2 * v * a * t + b * s * others, 2 * v * b * t)
+
     def bind(self, schema: Schema) -> Measure:
         """Itself, or one sentence if the column holds no numbers."""
         holds = column(schema, self.column)

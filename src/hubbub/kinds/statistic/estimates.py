@@ -20,11 +20,13 @@ from hubbub.channels.published import Published
 from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.intervals import (
     Ends,
+    Part,
     drawn,
     drawn_from,
     noise_reach,
     noise_reach_of_many,
     of_sums,
+    parts_of_sums,
     reach,
     widened,
 )
@@ -59,6 +61,9 @@ def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]
         off = noise_reach(spec, miss / 2 if spec.protection.sample is not None else miss)
         return [_of_crowd(spec, spec.protection, off, *row) for row in published]
     off = noise_reach(spec, miss / (4 if spec.sampled or spec.unit.expected_rows else 2))
+    if not spec.sampled and not spec.unit.expected_rows and not spec.unit.counts_rows:  # most, and there may be many
+        sums = [(_known(part), _known(total)) for part, total in published]
+        return [_mean(spec, row, *row, parts_of_sums(*row, off)) for row in sums]
     return [_of_sums(spec, off, miss, *map(_known, row)) for row in published]
 
 
@@ -76,7 +81,7 @@ def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
         return Answer((count,), value, max(value, Fraction(0)), low, high, SHOWN)
     part, total = (sum(map(_known, column)) for column in zip(*published, strict=True))
     off = noise_reach_of_many(spec, many, miss / 4)  # both noises, either way
-    return _mean(spec, (part, total), part, total, of_sums(part, total, off))
+    return _mean(spec, (part, total), part, total, parts_of_sums(part, total, off))
 
 
 def _one(row: Row) -> int | None:
@@ -169,35 +174,50 @@ def _of_sums(spec: Statistic, off: int, miss: Fraction, part: int, total: int) -
     if spec.unit.counts_rows and isinstance(spec.protection, Knowledge):
         k, longest = spec.protection.rows, spec.steps * spec.most_in_a_bin
         away = ceil(k * longest * drawn_from(k, spec.protection.people, miss / 4))
-        return _mean(spec, (part, total), part, total, of_sums(part, total, off + away))
+        return _mean(spec, (part, total), part, total, parts_of_sums(part, total, off + away))
     ends = expected_mean(part, total, off, spec.steps, miss / 2) if expected else of_sums(part, total, off)
     if spec.sampled and not expected:  # else the sample is in it
         ends = widened(ends, drawn((total - 2 * off) // spec.steps, miss / 2))
-    return _mean(spec, (part, total), part, total, ends)
+    return _mean(spec, (part, total), part, total, _parts(ends))
 
 
 def _of_crowd(spec: Statistic, crowd: Crowd, off: int, count: int | None, part: int | None) -> Answer:
     """How many they are, exactly, and their sum with noise of at most `off`; small ones hidden."""
     if count is None and part is None:
-        return Answer((None, None), None, None, spec.value(Fraction(0)), spec.value(Fraction(1)), HIDDEN)
+        return Answer((None, None), None, None, spec.value(0, 1), spec.value(1, 1), HIDDEN)
     count, part, miss = _known(count), _known(part), 1 - spec.coverage
     if count < crowd.k:
         raise ValueError("so small a crowd is hidden")
     total = spec.steps * count
-    ends = of_sums(part, total, off)
+    ends = parts_of_sums(part, total, off)
     if crowd.sample is not None:
-        ends = widened(ends, drawn(count, miss / 2))
+        ends = _parts(widened(of_sums(part, total, off), drawn(count, miss / 2)))
     return _mean(spec, (count, part), part, total, ends)
 
 
-def _mean(spec: Statistic, published: tuple[int, ...], part: int, total: int, ends: Ends) -> Answer:
-    least, most = low, high = spec.value(ends[0]), spec.value(ends[1])
+def _parts(ends: Ends) -> tuple[Part, Part]:
+    return ends[0].as_integer_ratio(), ends[1].as_integer_ratio()
+
+
+def _mean(spec: Statistic, published: tuple[int, ...], part: int, total: int, ends: tuple[Part, Part]) -> Answer:
+    """The mean part/total, between two parts of the range, in the unit of the numbers.
+
+    Parts are compared as integers, all of whose unders are above 0, and become fractions once: values are in the same
+    order as the parts that they stand for.
+    """
+    least, most = ends
     if isinstance(spec.measured, Measure):
-        low, high = spec.measured.unrounded(low, high)
+        low, high = spec.measured.unrounded_parts(least, most)
+    else:
+        low, high = spec.value(*least), spec.value(*most)
     if total <= 0:
         return Answer(published, None, None, low, high, UNTOLD)
-    estimate = spec.value(Fraction(part, total))
-    return Answer(published, estimate, min(max(estimate, least), most), low, high, SHOWN)
+    estimate = kept = spec.value(part, total)
+    if part * least[1] < least[0] * total:
+        kept = min(spec.value(*least), spec.value(*most))
+    elif part * most[1] > most[0] * total:
+        kept = spec.value(*most)
+    return Answer(published, estimate, kept, low, high, SHOWN)
 
 
 # --- quantiles ----------------------------------------------------------------------------------------------------

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _DIGITS: Final = 12
 _FEW: Final = 12  # noises whose sum has a law that is worked out; of more it takes too many digits
 Ends = tuple[Fraction, Fraction]
+Part = tuple[int, int]
+"""A part of the range 0..1: over and under, the latter above 0."""
 
 
 @lru_cache(maxsize=4096)
@@ -98,12 +100,18 @@ def of_sums(part: int, total: int, off: int) -> Ends:
 
     Guarantee: if A' and B' are each within `off` of sums that have the mean m, m is inside; what cannot be is cut off.
     """
+    low, high = parts_of_sums(part, total, off)
+    return Fraction(*low), Fraction(*high)
+
+
+def parts_of_sums(part: int, total: int, off: int) -> tuple[Part, Part]:
+    """:func:`of_sums`, each end as two integers."""
     if total < 0:
         part, total = -part, -total
     low, high = max(part - off, 0), min(part + off, total)
     if total == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
-        return _NOTHING, _ALL
-    return Fraction(low, total), Fraction(high, total)
+        return (0, 1), (1, 1)
+    return (low, total), (high, total)
 
 
 @lru_cache(maxsize=65536)

@@ -192,9 +192,9 @@ class Statistic(FolderSpec):
         """Of a quantile, the share of epsilon that its interval may lose."""
         return Fraction(0)
 
-    def value(self, share: Fraction) -> Fraction:
-        """What a part of the range 0..1 stands for, in the unit of the numbers."""
-        return share
+    def value(self, over: int, under: int) -> Fraction:
+        """What the part over/under of the range 0..1 stands for, in the unit of the numbers."""
+        return Fraction(over, under)
 
     @property
     def has_single_unknown(self) -> bool:
@@ -414,9 +414,9 @@ class Mean(Calibrated):
     def measured(self) -> Measure | Condition | None:
         return self.of
 
-    def value(self, share: Fraction) -> Fraction:
-        (over, under), (a, b) = share.as_integer_ratio(), self.of.low.as_integer_ratio()
-        s, t = self.of.step.as_integer_ratio()  # there may be thousands of bins: one fraction, of integers
+    def value(self, over: int, under: int) -> Fraction:
+        (a, b), (s, t) = self.of.low.as_integer_ratio(), self.of.step.as_integer_ratio()
+        # there may be thousands of bins: one fraction, of integers
         return Fraction(a * t * under + b * s * self.of.steps * over, b * t * under)
 
 

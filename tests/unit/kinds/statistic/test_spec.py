@@ -20,7 +20,8 @@ from hubbub.cli.main import commands
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kinds.questions import text as questions_text
 from hubbub.kinds.questions.request import questions
-from hubbub.kinds.statistic.intervals import drawn, of_sums, reach, widened
+from hubbub.kinds.statistic.estimates import estimated_answers
+from hubbub.kinds.statistic.intervals import drawn, noise_reach, of_sums, reach, widened
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import schema
 from hubbub.kinds.statistic.spec import Mean
@@ -148,10 +149,37 @@ def test_means_in_integers_are_those_in_fractions(
     mean = statistic("mean", of="x:0..10:1", epsilon="1")
     assert isinstance(mean, Mean)
     spec = replace(mean, of=measure)
-    least, most = (spec.value(share) for share in shares)
+    least, most = (spec.value(*share.as_integer_ratio()) for share in shares)
     assert (least, most) == tuple(low + share * steps * step for share in shares)
-    assert measure.unrounded(least, most) == (max(least - step / 2, low), min(most + step / 2, low + steps * step))
+    unrounded = max(least - step / 2, low), min(most + step / 2, low + steps * step)
+    assert measure.unrounded(least, most) == unrounded
+    parts = [(7 * share.numerator, 7 * share.denominator) for share in shares]  # not in lowest terms
+    assert measure.unrounded_parts(*parts) == unrounded
     assert widened(shares, step) == (max(shares[0] - step, 0), min(shares[1] + step, 1))
+
+
+@given(
+    step=st.fractions(min_value=Fraction(1, 10**9), max_value=10**9, max_denominator=10**9),
+    sums=st.lists(st.tuples(*(st.integers(-(10**15), 10**15) | st.integers(-50, 50),) * 2), max_size=20),
+    epsilon=st.sampled_from(["0.01", "1", "8"]),
+    crowd=st.booleans(),
+)
+def test_answers_of_means_in_integers_are_those_in_fractions(
+    step: Fraction, sums: list[tuple[int, int]], epsilon: str, crowd: bool
+) -> None:
+    """Estimates and intervals against their formulas in fractions, whatever the noise made of the sums."""
+    mean = statistic("mean", of="x:0..10:1", epsilon=epsilon, **({"crowd": "5"} if crowd else {}))
+    assert isinstance(mean, Mean)
+    spec, miss = replace(mean, of=Measure("x", -step / 3, step, 10)), 1 - mean.coverage
+    off = noise_reach(spec, miss if crowd else miss / 2)
+    rows = [(abs(a) + 5, b) for a, b in sums] if crowd else sums
+    for row, answer in zip(rows, estimated_answers(spec, rows), strict=True):
+        part, total = (row[1], 10 * row[0]) if crowd else row
+        least, most = (-step / 3 + end * 10 * step for end in of_sums(part, total, off))
+        about = None if total <= 0 else -step / 3 + Fraction(part, total) * 10 * step
+        right = (row, about, None if about is None else min(max(about, least), most))
+        assert (answer.published, answer.value, answer.estimate) == right
+        assert (answer.low, answer.high) == spec.of.unrounded(least, most)
 
 
 def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
