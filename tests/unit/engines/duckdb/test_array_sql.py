@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from math import floor
 from pathlib import Path
@@ -10,8 +12,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from hubbub.engines.duckdb.array_sql import MOST_NUMBERS, small_parts
+from hubbub.engines.duckdb import duckdb_engine
+from hubbub.engines.duckdb.array_sql import FIRST_ROWS, MOST_CELLS, MOST_NUMBERS, MOST_OUTSIDE, small_parts, whole_cells
 from hubbub.engines.duckdb.connection import private_connection
 from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
@@ -35,6 +40,15 @@ AXES = {
     "a:0..60000:1000": range(0, 60_001, 1000),
     "a:0..70000:1000": range(0, 70_001, 1000),
 }
+
+
+@pytest.fixture(params=["by bins", "by cells"], autouse=True)
+def way(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """Both queries, of one of which the first rows of a large table make a choice."""
+    if request.param == "by cells":
+        monkeypatch.setattr(duckdb_engine, "_LARGE", 0)
+        monkeypatch.setattr(duckdb_engine, "MOST_OUTSIDE", FIRST_ROWS)
+    return str(request.param)
 
 
 @pytest.fixture(params=[pa.int32(), pa.int64()])
@@ -119,6 +133,106 @@ def test_what_is_grouped_by_its_values_has_few_of_them(place: Path) -> None:
         axes = bind_axes(tuple(map(parse, texts)), engine.columns())
         assert (small_parts(axes, columns) is not None) == few, texts
     assert MOST_NUMBERS == 1 << 16
+
+
+def test_what_is_grouped_by_itself_has_few_values_in_bins(place: Path) -> None:
+    engine = open_file(place)
+    for texts, few in (
+        (["a:0..50:1"], True),
+        ([f"a:-1..{MOST_CELLS - 1}:1"], True),
+        ([f"a:-1..{MOST_CELLS}:1"], False),
+        (["a:[0,18,50,200)"], True),
+        (["a:0..60000:1000"], False),
+        (["a:0..50:1", "pay:0..10:1"], True),
+        (["a:0..1000:1", "pay:0..10:1"], False),
+        (["a:0..50:1,null"], False),
+        (["a:0..50:1,other"], False),
+    ):
+        axes = bind_axes(tuple(map(parse, texts)), engine.columns())
+        assert (whole_cells(axes, engine._columns) is not None) == few, texts
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.none() | st.sampled_from([-(1 << 63), -1, 0, 4, 5, 9, 10, (1 << 63) - 1]) | st.integers(-3, 12),
+            st.none() | st.sampled_from([-(1 << 63), (1 << 53) + 1, (1 << 63) - 1]) | st.integers(-30, 130),
+            st.none() | st.sampled_from([-9_999_999_999, 9_999_999_999]) | st.integers(-400, 1400),
+            st.none() | st.sampled_from([float("nan"), float("inf"), -float("inf"), -0.0, 1e300, -1e300, 5e-324, 0.25])
+            | st.floats(-3, 12),
+        ),
+        max_size=30,
+    ),
+    axis=st.sampled_from(["a:0..10:1", "a:-2..10:1", "a:0..10:5"]),
+)
+def test_sums_of_every_type_are_those_of_plain_python(
+    tmp_path: Path, rows: list[tuple[int | None, int | None, int | None, float | None]], axis: str
+) -> None:
+    a, whole, cents, real = ([row[i] for row in rows] for i in range(4))
+    decimal = [None if value is None else Decimal(value) / 100 for value in cents]
+    columns = {"a": pa.array(a, pa.int64()), "whole": pa.array(whole, pa.int64()), "real": pa.array(real, pa.float64())}
+    pq.write_table(pa.table(columns | {"dec": pa.array(decimal, pa.decimal128(12, 2))}), tmp_path / "p.parquet")
+    engine = open_file(tmp_path / "p.parquet")
+    axes = bind_axes((parse(axis),), engine.columns())
+    low, width = (-2 if "-2" in axis else 0), (5 if axis.endswith("5") else 1)
+    for of, values, step in (
+        ("whole:0..100:1", whole, Fraction(1)),
+        ("whole:0..100:5", whole, Fraction(5)),
+        ("dec:0..10:0.01", decimal, Fraction(1, 100)),
+        ("dec:0..10:0.5", decimal, Fraction(1, 2)),
+        ("real:0..10:0.5", real, Fraction(1, 2)),
+    ):
+        measure, people, sums = measured(of), Counter[int](), Counter[int]()
+        for cell, value in zip(a, values, strict=True):
+            if cell is None or not low <= cell < 10 or value is None or value != value:
+                continue
+            cut = min(max(value, 0), int(measure.high))
+            people[(cell - low) // width] += 1
+            sums[(cell - low) // width] += floor(Fraction(cut) / step + Fraction(1, 2))
+        found = engine.count(CountQuery(axes=axes, measure=measure), ScriptedSource())
+        codes = found.codes.tolist()
+        assert dict(zip(codes, found.counts.tolist(), strict=True)) == people
+        assert dict(zip(codes, found.sums or (), strict=True)) == sums
+
+
+def test_the_first_rows_of_a_large_table_choose_the_query_and_never_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    if way == "by cells":
+        pytest.skip("the choice itself is looked at")
+    asked: list[str] = []
+    arrow = duckdb_engine.DuckDB.arrow
+    monkeypatch.setattr(duckdb_engine.DuckDB, "arrow", lambda self, query: (asked.append(query[0]), arrow(self, query))[1])
+    outside = [1000 + i for i in range(MOST_OUTSIDE + 1)]
+    for name, first, by_cell in (("few", outside[1:], True), ("many", outside, False)):
+        cells = [*first, *[7] * (FIRST_ROWS - len(first)), *range(-5000, 5000), None]
+        pq.write_table(pa.table({"a": cells, "pay": [1] * len(cells)}), tmp_path / f"{name}.parquet")
+        right = dict.fromkeys(range(50), 1) | {7: FIRST_ROWS - len(first) + 1}
+        for large in (False, True):
+            monkeypatch.setattr(duckdb_engine, "_LARGE", 0 if large else 1 << 40)
+            engine = open_file(tmp_path / f"{name}.parquet")
+            axes = bind_axes((parse("a:0..50:1"),), engine.columns())
+            found = engine.count(CountQuery(axes=axes, measure=measured("pay:0..1:1")), ScriptedSource())
+            assert dict(zip(found.codes.tolist(), found.counts.tolist(), strict=True)) == right
+            assert (f"""WHERE ("a" >= CAST('0' AS BIGINT)""" not in asked.pop()) == (large and by_cell)
+
+
+def test_a_footer_that_lies_moves_no_sum_by_cells(tmp_path: Path) -> None:
+    """What a file says of its smallest and largest value is no part of the answer."""
+    place, largest = tmp_path / "p.parquet", 1_000_003
+    columns = {"a": pa.array([3, largest, 9], pa.int32()), "pay": pa.array([1, largest, 5], pa.int32())}
+    pq.write_table(pa.table(columns), place, use_dictionary=False)
+    content = place.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    real, told = (number.to_bytes(4, "little") for number in (largest, 9))
+    assert real in content[footer:]
+    place.write_bytes(content[:footer] + content[footer:].replace(real, told))
+    engine = open_file(place)
+    axes = bind_axes((parse("a:0..10:1"),), engine.columns())
+    found = engine.count(CountQuery(axes=axes, measure=measured("pay:0..10:1")), ScriptedSource())
+    inside = {int(code): total for code, total in zip(found.codes, found.sums or (), strict=True) if code < 10}
+    assert inside == {3: 1, 9: 5}
 
 
 def test_duckdb_counts_them_in_an_array() -> None:
