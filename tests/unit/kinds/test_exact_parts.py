@@ -112,7 +112,9 @@ def test_the_mean_of_a_sampled_crowd_is_as_far_off_as_hoeffding_says() -> None:
     answer = _of_crowd(spec, crowd, 3, 1000, 5000)
     low, high = widened(of_sums(5000, 10_000, 3), drawn(1000, (1 - spec.coverage) / 2))
     assert isinstance(spec.measured, Measure)
-    assert (answer.low, answer.high) == spec.measured.unrounded(*(spec.value(*end.as_integer_ratio()) for end in (low, high)))
+    assert (answer.low, answer.high) == spec.measured.unrounded(
+        *(spec.value(*end.as_integer_ratio()) for end in (low, high))
+    )
 
 
 def test_the_line_of_a_quantile_touches_the_root_and_is_nowhere_below() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hubbub.engines.duckdb import duckdb_engine
 from hubbub.engines.duckdb.array_sql import FIRST_ROWS, MOST_CELLS, MOST_NUMBERS, MOST_OUTSIDE, small_parts, whole_cells
 from hubbub.engines.duckdb.connection import private_connection
+from hubbub.engines.duckdb.count_sql import Query
 from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
@@ -152,6 +153,13 @@ def test_what_is_grouped_by_itself_has_few_values_in_bins(place: Path) -> None:
         assert (whole_cells(axes, engine._columns) is not None) == few, texts
 
 
+def nearest_step(value: float | Decimal, high: int, step: Fraction) -> int:
+    """Of the range from 0 on; floats are rounded as their arithmetic does."""
+    if isinstance(value, float):
+        return floor(min(max(value, 0.0), float(high)) / float(step) + 0.5)
+    return floor(min(max(Fraction(value), Fraction(0)), Fraction(high)) / step + Fraction(1, 2))
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
@@ -159,7 +167,10 @@ def test_what_is_grouped_by_itself_has_few_values_in_bins(place: Path) -> None:
             st.none() | st.sampled_from([-(1 << 63), -1, 0, 4, 5, 9, 10, (1 << 63) - 1]) | st.integers(-3, 12),
             st.none() | st.sampled_from([-(1 << 63), (1 << 53) + 1, (1 << 63) - 1]) | st.integers(-30, 130),
             st.none() | st.sampled_from([-9_999_999_999, 9_999_999_999]) | st.integers(-400, 1400),
-            st.none() | st.sampled_from([float("nan"), float("inf"), -float("inf"), -0.0, 1e300, -1e300, 5e-324, 0.25])
+            st.none()
+            | st.sampled_from(
+                [float("nan"), float("inf"), -float("inf"), -0.0, 1e300, -1e300, 0.25, 0.24999999999999997]
+            )
             | st.floats(-3, 12),
         ),
         max_size=30,
@@ -169,8 +180,8 @@ def test_what_is_grouped_by_itself_has_few_values_in_bins(place: Path) -> None:
 def test_sums_of_every_type_are_those_of_plain_python(
     tmp_path: Path, rows: list[tuple[int | None, int | None, int | None, float | None]], axis: str
 ) -> None:
-    a, whole, cents, real = ([row[i] for row in rows] for i in range(4))
-    decimal = [None if value is None else Decimal(value) / 100 for value in cents]
+    a, whole, real = [row[0] for row in rows], [row[1] for row in rows], [row[3] for row in rows]
+    decimal = [None if cents is None else Decimal(cents) / 100 for _, _, cents, _ in rows]
     columns = {"a": pa.array(a, pa.int64()), "whole": pa.array(whole, pa.int64()), "real": pa.array(real, pa.float64())}
     pq.write_table(pa.table(columns | {"dec": pa.array(decimal, pa.decimal128(12, 2))}), tmp_path / "p.parquet")
     engine = open_file(tmp_path / "p.parquet")
@@ -187,9 +198,8 @@ def test_sums_of_every_type_are_those_of_plain_python(
         for cell, value in zip(a, values, strict=True):
             if cell is None or not low <= cell < 10 or value is None or value != value:
                 continue
-            cut = min(max(value, 0), int(measure.high))
             people[(cell - low) // width] += 1
-            sums[(cell - low) // width] += floor(Fraction(cut) / step + Fraction(1, 2))
+            sums[(cell - low) // width] += nearest_step(value, int(measure.high), step)
         found = engine.count(CountQuery(axes=axes, measure=measure), ScriptedSource())
         codes = found.codes.tolist()
         assert dict(zip(codes, found.counts.tolist(), strict=True)) == people
@@ -203,7 +213,12 @@ def test_the_first_rows_of_a_large_table_choose_the_query_and_never_the_answer(
         pytest.skip("the choice itself is looked at")
     asked: list[str] = []
     arrow = duckdb_engine.DuckDB.arrow
-    monkeypatch.setattr(duckdb_engine.DuckDB, "arrow", lambda self, query: (asked.append(query[0]), arrow(self, query))[1])
+
+    def listening(self: duckdb_engine.DuckDB, query: Query) -> pa.Table:
+        asked.append(query[0])
+        return arrow(self, query)
+
+    monkeypatch.setattr(duckdb_engine.DuckDB, "arrow", listening)
     outside = [1000 + i for i in range(MOST_OUTSIDE + 1)]
     for name, first, by_cell in (("few", outside[1:], True), ("many", outside, False)):
         cells = [*first, *[7] * (FIRST_ROWS - len(first)), *range(-5000, 5000), None]
@@ -215,7 +230,7 @@ def test_the_first_rows_of_a_large_table_choose_the_query_and_never_the_answer(
             axes = bind_axes((parse("a:0..50:1"),), engine.columns())
             found = engine.count(CountQuery(axes=axes, measure=measured("pay:0..1:1")), ScriptedSource())
             assert dict(zip(found.codes.tolist(), found.counts.tolist(), strict=True)) == right
-            assert (f"""WHERE ("a" >= CAST('0' AS BIGINT)""" not in asked.pop()) == (large and by_cell)
+            assert ("""WHERE ("a" >= CAST('0' AS BIGINT)""" not in asked.pop()) == (large and by_cell)
 
 
 def test_a_footer_that_lies_moves_no_sum_by_cells(tmp_path: Path) -> None:
