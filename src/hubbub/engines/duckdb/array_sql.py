@@ -59,7 +59,7 @@ def small_parts(axes: Sequence[Countable], columns: Mapping[str, Column]) -> lis
     return [f"TRY_CAST({cell} AS {small})" for cell, small in zip(cells, types, strict=True)]
 
 
-def whole_cells(axes: Sequence[Countable], columns: Mapping[str, Column]) -> list[str] | None:
+def cell_columns(axes: Sequence[Countable], columns: Mapping[str, Column]) -> list[str] | None:
     """The columns themselves, where their bins hold few values. None where they hold many, or some axis is not of whole
     numbers alone."""
     found = [_ends(axis, columns[axis.column]) for axis in axes]

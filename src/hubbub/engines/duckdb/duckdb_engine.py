@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.array_sql import MOST_OUTSIDE, outside_sql, whole_cells
+from hubbub.engines.duckdb.array_sql import MOST_OUTSIDE, cell_columns, outside_sql
 from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds, spelled
@@ -405,7 +405,7 @@ class DuckDB:
 
     def _are_mostly_inside(self, axes: tuple[Countable, ...], people: Relation) -> bool:
         """Whether the first rows of large files are nearly all in bins. The same query is then answered faster."""
-        if not self._is_doubted or not self._are_large or whole_cells(axes, people.columns) is None:
+        if not self._is_doubted or not self._are_large or cell_columns(axes, people.columns) is None:
             return False
         sql = outside_sql(axes, people.columns, people.sql)
         if sql not in self._outside:

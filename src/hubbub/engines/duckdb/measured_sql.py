@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers as largest_remainders
-from hubbub.engines.duckdb.array_sql import MOST_NUMBERS, NUMBERED, small_parts, whole_cells, with_bins
+from hubbub.engines.duckdb.array_sql import MOST_NUMBERS, NUMBERED, cell_columns, small_parts, with_bins
 from hubbub.engines.duckdb.bin_sql import code_where
 from hubbub.engines.duckdb.cell_sql import identifier, number
 from hubbub.engines.duckdb.condition_sql import holds, unreadable_leaves
@@ -87,7 +87,7 @@ def measured_query(
             many = f"count({twice(measure, column, x)})"
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     dense = _few_and_dense(question, axes) if question.by_value and not apart else None
-    cells = whole_cells(axes, columns) if by_cell and dense is None else None
+    cells = cell_columns(axes, columns) if by_cell and dense is None else None
     if cells is None and apart and measure is not None:  # else a condition is cheaper
         cells = small_parts(axes, columns)
     if not apart:

@@ -16,7 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hubbub.engines.duckdb import duckdb_engine
-from hubbub.engines.duckdb.array_sql import FIRST_ROWS, MOST_CELLS, MOST_NUMBERS, MOST_OUTSIDE, small_parts, whole_cells
+from hubbub.engines.duckdb.array_sql import (
+    FIRST_ROWS,
+    MOST_CELLS,
+    MOST_NUMBERS,
+    MOST_OUTSIDE,
+    cell_columns,
+    small_parts,
+)
 from hubbub.engines.duckdb.connection import private_connection
 from hubbub.engines.duckdb.count_sql import Query
 from hubbub.engines.files.files import open_file
@@ -150,7 +157,7 @@ def test_what_is_grouped_by_itself_has_few_values_in_bins(place: Path) -> None:
         (["a:0..50:1,other"], False),
     ):
         axes = bind_axes(tuple(map(parse, texts)), engine.columns())
-        assert (whole_cells(axes, engine._columns) is not None) == few, texts
+        assert (cell_columns(axes, engine._columns) is not None) == few, texts
 
 
 def nearest_step(value: float | Decimal, high: int, step: Fraction) -> int:
