@@ -561,15 +561,17 @@ class DuckDB:
 
     def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
-        self._unreadable.forget()
         if self._observer is None:
+            self._unreadable.forget()
             # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
             cells = ", ".join(f"count({identifier(name)})" for name in used)
             sql = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
             rows, unreadable, *_ = self._query(sql)[0]
             self._unreadable.check_people(self._query, int(unreadable), bad, who, people.sql)
             return int(rows)
-        rows, unreadable, chosen = check_one_row_each(self._query, who, used, bad, people.sql, self._observer)
+        rows, unreadable, chosen = check_one_row_each(
+            self._query, who, used, bad, people.sql, self._observer, begin=self._unreadable.forget
+        )
         self._unreadable.check_people(self._query, unreadable, bad, who, people.sql)
         self._observer.on_chosen(chosen)
         return rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
@@ -18,35 +18,49 @@ from hubbub.tables.sketch import EVERYBODY, Chosen, IdObserver
 
 Ask: TypeAlias = Callable[..., list[tuple[Any, ...]]]
 """A query and its parameters in, rows out."""
+_Found = TypeVar("_Found")
 
 _WAY: Final = "SELECT hash(xor(hash(1::BIGINT), 1::UBIGINT)), hash(xor(hash('hubbub'), 1::UBIGINT))"
 """What tells one version of the hash from another."""
 
 _ROWS: Final = 4  # of a person, as a rule at most: so many times the people wanted are kept where rows repeat
-_SPARE: Final = 64  # so many times those wanted pass the filter, in case people have many rows or rows were overrated
+_SPARE: Final = 4  # so many times those wanted pass the filter, if as many rows are there as the engine believes
 _SAFE: Final = "9007199254740992"  # below this a float is a whole number for certain
 _SEVERAL: Final = "coalesce(max(CASE WHEN who IS NULL THEN 2 WHEN n > 1 THEN 1 ELSE 0 END), 0)"
 _PLAIN: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
 def check_one_row_each(
-    query: Ask, column: Column, used: Sequence[str], bad: str, people: str, observer: IdObserver
+    query: Ask,
+    column: Column,
+    used: Sequence[str],
+    bad: str,
+    people: str,
+    observer: IdObserver,
+    begin: Callable[[], None] = lambda: None,
 ) -> tuple[int, int, Chosen]:
     """How many rows there are, how many of them are `bad`, and the people with the lowest ranks, where each may have
     several rows.
 
-    A line of a CSV may be left out for a cell that is read, so the cells that are `used` are read here.
+    A line of a CSV may be left out for a cell that is read, so the cells that are `used` are read here. `begin` is called
+    before each reading.
     """
-    cell, below = identifier(column.name), threshold(query, column, people, observer)
+    cell, wanted = identifier(column.name), _ROWS * observer.most
     cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(used))
     counts = ", ".join(f"count(c{i})" for i in range(len(used)))
     rows = f"SELECT {cell} AS who, {cells}, {bad} AS bad, {rank(cell, column)} AS rank FROM {people}"
-    lowest = _lowest(_ROWS * observer.most, below)
-    counted = f"SELECT count(*) AS n, count(*) FILTER (WHERE bad) AS unreadable, {counts}, {lowest} FROM ({rows})"
-    ((found, wrong, ids, ranks),) = query(
-        f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({counted})", observer.turn
-    )
-    return int(found), int(wrong), _chosen(query, ids, ranks, below, _ROWS * observer.most)
+    counted = f"SELECT count(*) AS n, count(*) FILTER (WHERE bad) AS unreadable, {counts}"
+
+    def read(below: int) -> tuple[tuple[int, int], Chosen]:
+        begin()
+        seen = f"{counted}, {_lowest(wanted, below)} FROM ({rows})"
+        ((found, wrong, ids, ranks),) = query(
+            f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({seen})", observer.turn
+        )
+        return (int(found), int(wrong)), _chosen(query, ids, ranks, below, wanted)
+
+    (found, wrong), chosen = _with_enough(read, threshold(query, column, people, wanted), wanted)
+    return found, wrong, chosen
 
 
 def people_among(column: Column, bad: str, people: str, lost: Sequence[str]) -> tuple[str, list[object]]:
@@ -67,20 +81,32 @@ def are_several(query: Ask, column: Column, people: str) -> int:
 
 def distinct_people(query: Ask, column: Column, people: str, observer: IdObserver) -> tuple[int, Chosen]:
     """Whether a row has no id or somebody several rows, as above, and the people with the lowest ranks."""
-    cell, below = identifier(column.name), threshold(query, column, people, observer)
+    cell = identifier(column.name)
     groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
     ranked = f"SELECT who, n, {rank('who', column)} AS rank FROM ({groups})"
-    sql = (
-        f"SELECT several, {_texts(column)}, ranks FROM (SELECT {_SEVERAL} AS several, "
-        f"{_lowest(observer.most, below)} FROM ({ranked}))"
-    )
-    ((found, ids, ranks),) = query(sql, observer.turn)
-    return int(found), _chosen(query, ids, ranks, below, observer.most)
+
+    def read(below: int) -> tuple[int, Chosen]:
+        sql = (
+            f"SELECT several, {_texts(column)}, ranks FROM (SELECT {_SEVERAL} AS several, "
+            f"{_lowest(observer.most, below)} FROM ({ranked}))"
+        )
+        ((found, ids, ranks),) = query(sql, observer.turn)
+        return int(found), _chosen(query, ids, ranks, below, observer.most)
+
+    return _with_enough(read, threshold(query, column, people, observer.most), observer.most)
 
 
 def lowest_rows(query: Ask, column: Column, people: str, observer: IdObserver) -> Chosen:
     """The people with the lowest ranks, where each row is taken to be another person."""
-    rows, below = f"(SELECT {identifier(column.name)} AS who FROM {people})", threshold(query, column, people, observer)
+    below = threshold(query, column, people, observer.most)
+    return _with_enough(
+        lambda below: (None, lowest_below(query, column, people, below, observer)), below, observer.most
+    )[1]
+
+
+def lowest_below(query: Ask, column: Column, people: str, below: int, observer: IdObserver) -> Chosen:
+    """The same of those whose rank is below that."""
+    rows = f"(SELECT {identifier(column.name)} AS who FROM {people})"
     return lowest_of(query, column, rows, below, observer)
 
 
@@ -98,10 +124,20 @@ def _chosen(query: Ask, ids: list[str] | None, ranks: list[int] | None, below: i
     return Chosen(way, tuple(ids or ()), tuple(ranks or ()), limit)
 
 
-def threshold(query: Ask, column: Column, people: str, observer: IdObserver) -> int:
+def _with_enough(read: Callable[[int], tuple[_Found, Chosen]], below: int, wanted: int) -> tuple[_Found, Chosen]:
+    """What is read with the ranks below that alone, or with all of them where so few people came out.
+
+    Guarantee: those chosen have the lowest ranks of all, as if no rank had been left out: if as many as were wanted are
+    below, nobody else has a lower one.
+    """
+    found, chosen = read(below)
+    return (found, chosen) if below >= EVERYBODY or len(chosen.ids) >= wanted else read(EVERYBODY)
+
+
+def threshold(query: Ask, column: Column, people: str, wanted: int) -> int:
     """The rank from which on nobody is looked at, so that few are. The engine guesses how many rows there are; a wrong
-    guess makes the choice smaller or dearer, never wrong."""
-    rows, enough = guessed_rows(query, column, people), _SPARE * observer.most
+    guess makes the choice dearer, never another."""
+    rows, enough = guessed_rows(query, column, people), _SPARE * wanted
     return EVERYBODY if rows <= enough else EVERYBODY * enough // rows
 
 
@@ -139,6 +175,8 @@ def rank(cell: str, column: Column) -> str:
         own = f"hash({number})"
     elif number is not None:
         own = f"CASE WHEN {number} IS NOT NULL THEN hash({number}) ELSE {own} END"
+        if column.kind is ColumnType.TEXT:  # the same of what begins like no number, by one comparison
+            own = f"CASE WHEN CAST({cell} AS VARCHAR) > ':' THEN hash(TRY_CAST({cell} AS VARCHAR)) ELSE {own} END"
     return f"hash(xor({own}, ?::UBIGINT))"
 
 

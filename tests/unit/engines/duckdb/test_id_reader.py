@@ -14,13 +14,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hubbub.engines.column import column
+from hubbub.engines.duckdb import people_sql
 from hubbub.engines.duckdb.ids import repeated_ids, repeated_words
 from hubbub.engines.duckdb.ids.repeated_words import NO_ROOM, RepeatedWords
 from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_frame
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
-from hubbub.tables.engine import SEVERAL_ROWS, CountQuery
+from hubbub.tables.engine import SEVERAL_ROWS, CountQuery, MultiRowPolicy
+from hubbub.tables.sketch import Chosen, IdObserver
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
@@ -110,3 +113,40 @@ def test_whole_numbers_of_every_width(kind: pa.DataType, monkeypatch: pytest.Mon
     assert open_frame(pa.table({"id": pa.array(ids, kind)})).count(question, ScriptedSource([])).counts.tolist() == [4]
     with pytest.raises(Refused):
         open_frame(pa.table({"id": pa.array([*ids, ids[-1]], kind)})).count(question, ScriptedSource([]))
+
+
+@pytest.mark.parametrize("copies", [0, 1, 3])
+def test_words_with_equal_halves_are_compared_in_full(copies: int) -> None:
+    halves = np.array([0, 5, 1 << 16, (1 << 16) + 5, 2**32 - 1], np.uint64)
+    unlike = (np.arange(300, dtype=np.uint64)[:, None] << np.uint64(32) | halves).ravel()  # all begin alike
+    words = np.concatenate([unlike, *[unlike[::7]] * copies])
+    with RepeatedWords() as taken:
+        taken.add(words)
+        found = [int(word) for some in taken.repeated() for word in some]
+    assert sorted(found) == (sorted(unlike[::7].tolist()) if copies else [])
+
+
+@pytest.mark.parametrize("read_by", ["IdReader", "groups"])
+@pytest.mark.parametrize("policy", [MultiRowPolicy.REFUSE, MultiRowPolicy.DECLARED, MultiRowPolicy.ONE_ROW])
+def test_a_wrong_guess_of_the_rows_chooses_the_same_people(
+    policy: MultiRowPolicy, read_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Overrated rows make a threshold that next to nobody is below; those with the lowest ranks come out all the same."""
+    monkeypatch.setattr(repeated_ids, "MANY", 0 if read_by == "IdReader" else 1 << 60)
+    told: list[Chosen] = []
+    frame = pa.table({"who": [f"p{i}" for i in range(500)]})
+    for guess in (0, 500, 10**12):
+        monkeypatch.setattr(people_sql, "guessed_rows", lambda *_, guess=guess: guess)
+        people = open_frame(frame).observing_ids(IdObserver(turn=3, most=20, on_chosen=told.append))
+        people.count(CountQuery(axes=(), person="who", repeats=policy), SystemSource())
+    assert len(told) == 3
+    assert len({(each.ids, each.ranks, each.limit) for each in told}) == 1
+
+
+def test_the_rank_of_a_text_is_that_of_its_number_or_of_itself() -> None:
+    texts = ["7", "007", "-7", "p7", ":", ":7", "9:", "", " 7", "+7", "-", "ä", "7.0", "1e3", "/", "Z" * 40, None]
+    rows = "(SELECT unnest(?::VARCHAR[]) AS who)"
+    number = "CASE WHEN who BETWEEN '-' AND ':' THEN TRY_CAST(who AS BIGINT) END"
+    plain = f"hash(xor(CASE WHEN {number} IS NOT NULL THEN hash({number}) ELSE hash(who) END, 9::UBIGINT))"
+    ours = people_sql.rank("who", column("who", "VARCHAR")).replace("?", "9")
+    assert duckdb.execute(f"SELECT who FROM {rows} WHERE {ours} IS DISTINCT FROM {plain}", [texts]).fetchall() == []

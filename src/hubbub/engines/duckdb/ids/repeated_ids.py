@@ -24,7 +24,7 @@ from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.connection import TROUBLE, batches_of, rows_of
 from hubbub.engines.duckdb.ids.repeated_words import RepeatedWords, Words
-from hubbub.engines.duckdb.people_sql import Ask, are_several, guessed_rows, lowest_of, rank, threshold
+from hubbub.engines.duckdb.people_sql import Ask, are_several, guessed_rows, lowest_below, lowest_of, rank, threshold
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType
@@ -72,7 +72,7 @@ class IdReader:
         Guarantee: exact, whatever the hash is: equal ids have equal hashes, and ids with equal hashes are compared.
         """
         if self.observer is not None:
-            self._below = threshold(self._query, self.column, self.people, self.observer)
+            self._below = threshold(self._query, self.column, self.people, self.observer.most)
         span = self._span()
         found = None if span is None else self._by_numbers(*span)
         if found is None:
@@ -102,19 +102,19 @@ class IdReader:
         """As :meth:`repeated`; None if a row has no id, or one that is not where the engine believed it."""
         cell, size = identifier(self.column.name), most - least + 1
         low, values = self._is_low()
-        place = f"TRY_CAST(TRY(CAST({cell} AS BIGINT) - CAST('{least}' AS BIGINT)) AS UINTEGER)"
+        flag = low and f", CAST({low} AS UTINYINT)"
         ticks, rows = np.zeros(size, np.uint8), 0
-        for batch in self._stream(f"SELECT {place}{low and f', CAST({low} AS UTINYINT)'} FROM {self.people}", values):
+        for batch in self._stream(f"SELECT TRY_CAST({cell} AS BIGINT){flag} FROM {self.people}", values):
             if batch.column(0).null_count:
                 return None
-            places = np.from_dlpack(batch.column(0))
-            if int(places.max(initial=0)) >= size:
+            ids = np.from_dlpack(batch.column(0))
+            places = ids - np.int64(least)  # modulo 2^64, so that one below the least is far above the most
+            if int(places.view(np.uint64).max(initial=0)) >= size:
                 return None
             ticks[places] = 1
-            rows += len(places)
+            rows += len(ids)
             if self.observer is not None:
-                chosen = places[np.from_dlpack(batch.column(1)).view(np.bool_)] if low else places
-                self._gather(pa.array(chosen.astype(np.int64) + least))
+                self._gather(pa.array(ids[np.from_dlpack(batch.column(1)).view(np.bool_)] if low else ids))
         return int(np.count_nonzero(ticks) < rows)
 
     # --- others ---------------------------------------------------------------------------------------------------
@@ -182,6 +182,9 @@ class IdReader:
         self._held = sum(map(len, self._gathered))
 
     def _lowest(self, observer: IdObserver) -> Chosen:
+        """Where fewer people than wanted were gathered, since the engine overrated the rows, all are read once more."""
+        if self._held < observer.most and self._below < EVERYBODY:
+            return lowest_below(self._query, self.column, self.people, EVERYBODY, observer)
         with self._beside() as cursor:
             return lowest_of(
                 lambda sql, *values: rows_of(cursor, sql, self.trouble, values),
