@@ -175,8 +175,6 @@ def rank(cell: str, column: Column) -> str:
         own = f"hash({number})"
     elif number is not None:
         own = f"CASE WHEN {number} IS NOT NULL THEN hash({number}) ELSE {own} END"
-        if column.kind is ColumnType.TEXT:  # the same of what begins like no number, by one comparison
-            own = f"CASE WHEN CAST({cell} AS VARCHAR) > ':' THEN hash(TRY_CAST({cell} AS VARCHAR)) ELSE {own} END"
     return f"hash(xor({own}, ?::UBIGINT))"
 
 

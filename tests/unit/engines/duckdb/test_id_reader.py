@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hubbub.engines.column import column
 from hubbub.engines.duckdb import people_sql
 from hubbub.engines.duckdb.ids import repeated_ids, repeated_words
 from hubbub.engines.duckdb.ids.repeated_words import NO_ROOM, RepeatedWords
@@ -141,12 +140,3 @@ def test_a_wrong_guess_of_the_rows_chooses_the_same_people(
         people.count(CountQuery(axes=(), person="who", repeats=policy), SystemSource())
     assert len(told) == 3
     assert len({(each.ids, each.ranks, each.limit) for each in told}) == 1
-
-
-def test_the_rank_of_a_text_is_that_of_its_number_or_of_itself() -> None:
-    texts = ["7", "007", "-7", "p7", ":", ":7", "9:", "", " 7", "+7", "-", "ä", "7.0", "1e3", "/", "Z" * 40, None]
-    rows = "(SELECT unnest(?::VARCHAR[]) AS who)"
-    number = "CASE WHEN who BETWEEN '-' AND ':' THEN TRY_CAST(who AS BIGINT) END"
-    plain = f"hash(xor(CASE WHEN {number} IS NOT NULL THEN hash({number}) ELSE hash(who) END, 9::UBIGINT))"
-    ours = people_sql.rank("who", column("who", "VARCHAR")).replace("?", "9")
-    assert duckdb.execute(f"SELECT who FROM {rows} WHERE {ours} IS DISTINCT FROM {plain}", [texts]).fetchall() == []

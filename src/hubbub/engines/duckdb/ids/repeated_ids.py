@@ -19,6 +19,7 @@ from typing import Any, Final
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
@@ -107,7 +108,7 @@ class IdReader:
         for batch in self._stream(f"SELECT TRY_CAST({cell} AS BIGINT){flag} FROM {self.people}", values):
             if batch.column(0).null_count:
                 return None
-            ids = np.from_dlpack(batch.column(0))
+            ids: NDArray[np.int64] = np.from_dlpack(batch.column(0))  # type: ignore[assignment]
             places = ids - np.int64(least)  # modulo 2^64, so that one below the least is far above the most
             if int(places.view(np.uint64).max(initial=0)) >= size:
                 return None

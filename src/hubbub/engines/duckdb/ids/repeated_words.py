@@ -151,4 +151,6 @@ def _repeated(words: Words) -> Words:
 
 def _beside_equals(ordered: NDArray[_Number]) -> NDArray[_Number]:
     """Of numbers in order, each that equals the one before."""
-    return ordered[1:][ordered[1:] == ordered[:-1]]
+    again: NDArray[np.bool_] = ordered[1:] == ordered[:-1]
+    later: NDArray[_Number] = ordered[1:][again]
+    return later
