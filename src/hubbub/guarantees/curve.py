@@ -20,6 +20,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
 from hubbub.errors import WrongUse
@@ -40,10 +41,16 @@ class Piece:
             return self.value
         return self.value + self.rate * (count - self.start)
 
+    def __str__(self) -> str:
+        return to_text(self.value) + (f"+slope:{to_text(self.rate)}" if self.rate else "")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Curve:
-    """A function from crowd sizes 1, 2, ... to [0, infinity], linear and non-decreasing on each piece."""
+    """A function from crowd sizes 1, 2, ... to [0, infinity], linear and non-decreasing on each piece.
+
+    What takes a look at every piece is kept: some curves have twenty thousand, and a certificate says each several times.
+    """
 
     pieces: tuple[Piece, ...]
 
@@ -84,7 +91,7 @@ class Curve:
         for piece, following in zip(self.pieces, (*self.pieces[1:], None), strict=True):
             yield piece, None if following is None else following.start - 1
 
-    @property
+    @cached_property
     def limit(self) -> Loss:
         """The supremum of the curve, reached or approached as the crowd grows."""
         tops = [
@@ -97,7 +104,7 @@ class Curve:
         """Whether every crowd has the same loss."""
         return len(self.pieces) == 1 and not self.pieces[0].rate
 
-    @property
+    @cached_property
     def is_monotone(self) -> bool:
         """Whether it never decreases."""
         return all(
@@ -155,14 +162,13 @@ class Curve:
         return True
 
     def __str__(self) -> str:
-        texts = []
-        for piece in self.pieces:
-            slope = f"+slope:{to_text(piece.rate)}" if piece.rate else ""
-            texts.append((piece.start, to_text(piece.value) + slope))
-        if len(self.pieces) == 1 and not self.pieces[0].rate:
-            return texts[0][1]
-        short = self._as_slope()
-        return short or ",".join(f"{start}:{text}" for start, text in texts)
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        if self.is_flat:
+            return to_text(self.pieces[0].value)
+        return self._as_slope() or ",".join([f"{piece.start}:{piece}" for piece in self.pieces])
 
     def _as_slope(self) -> str | None:
         first = self.pieces[0]

@@ -11,6 +11,7 @@ from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
+from hubbub.serialization.canonical import canonical
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.verification.verdict import Notes
 
@@ -50,15 +51,7 @@ def _steps(notes: Notes, entry: Any, step: Derivation, known: list[Derivation]) 
     notes.note(
         "a step of its proof, as it is written", right, wrong="it is not written as Hubbub writes it; get the original"
     )
-    try:
-        promise: Guarantee = restored(Guarantee, entry["promise"])
-    except CheckFailed as error:
-        notes.note("a step of its proof, as it is written", False, str(error))
-    notes.note(
-        "a step of its proof, as it is written",
-        entry["promise"] == plain(promise),
-        wrong="it is not written as Hubbub writes it",
-    )
+    promise = _promise(notes, entry["promise"], step)
     if isinstance(entry["theorem"], str) and entry["theorem"] in RETIRED:
         _implied(notes, entry, promise, [each for each in known if _about(entry, each)], known)
         return
@@ -72,6 +65,23 @@ def _steps(notes: Notes, entry: Any, step: Derivation, known: list[Derivation]) 
         notes.note(_what(promise, step), True, _numbers(step))
     else:
         _implied(notes, entry, promise, [step], known)
+
+
+def _promise(notes: Notes, written: Any, step: Derivation) -> Guarantee:
+    """What is promised, read from how it is written.
+
+    Guarantee: it is written, to the sign, as Hubbub writes the promise that is handed out. Where that is what the step
+    concludes, nothing is read: one text stands for one promise.
+    """
+    if canonical(written) == canonical(plain(step.conclusion)):
+        return step.conclusion
+    what = "a step of its proof, as it is written"
+    try:
+        promise: Guarantee = restored(Guarantee, written)
+    except CheckFailed as error:
+        notes.note(what, False, str(error))
+    notes.note(what, written == plain(promise), wrong="it is not written as Hubbub writes it")
+    return promise
 
 
 def _implied(
