@@ -43,24 +43,26 @@ class InstantRunoff:
         candidate go in every order, and so in one step."""
         full, order = Piles(ballots.strictly(self.name)), self._order(ballots)
         law = [Fraction(0)] * len(ballots.candidates)
-        reached: list[dict[frozenset[int], Fraction]] = [{} for _ in law]  # by how many are gone: who, and its chance
-        reached[0][frozenset()] = Fraction(1)
+        reached: list[dict[int, Fraction]] = [{} for _ in law]  # by how many are gone: who, as bits, and its chance
+        reached[0][0] = Fraction(1)
         branches = 1
         for sets in reached:
             while sets:
-                gone, chance = sets.popitem()
+                bits, chance = sets.popitem()
+                gone = frozenset(i for i in range(len(law)) if bits >> i & 1)
                 left, last = self._until_a_tie(full.without(gone), gone, order, ballots)
                 if last is None:
                     for i, share in left.items():
                         law[i] += chance * share
                     continue
-                gone = frozenset(range(len(law))).difference(left)
-                larger = reached[len(gone) + 1]
+                bits = sum(1 << i for i in range(len(law)) if i not in left)
+                larger, share = reached[len(law) - len(left) + 1], chance / len(last)
                 for i in last:
-                    branches += (gone | {i}) not in larger
+                    known = larger.get(bits | 1 << i)
+                    branches += known is None
                     if branches > MOST_BRANCHES:
                         raise Refused(_TOO_MANY)
-                    larger[gone | {i}] = larger.get(gone | {i}, Fraction(0)) + chance / len(last)
+                    larger[bits | 1 << i] = share if known is None else known + share
         return tuple(law)
 
     def _until_a_tie(

@@ -81,3 +81,37 @@ def test_striking_all_at_once_is_striking_one_by_one(
     if len(gone) < 5:
         assert fast.strike([left]) == slow.strike([left])
         assert fast.counts == slow.counts
+
+
+def followed_one_by_one(ballots: dict[tuple[str, ...], int], left: frozenset[str]) -> dict[str, Fraction]:
+    """The law of the winner as the rule reads: whoever has the fewest goes, each of several with the same chance."""
+    if len(left) == 1:
+        return dict.fromkeys(left, Fraction(1))
+    counts = dict.fromkeys(left, 0)
+    for ranking, voters in ballots.items():
+        top = next((name for name in ranking if name in left), None)
+        if top is not None:
+            counts[top] += voters
+    if not any(counts.values()):
+        return dict.fromkeys(left, Fraction(1, len(left)))
+    last = [name for name in left if counts[name] == min(counts.values())]
+    law = dict.fromkeys(left, Fraction(0))
+    for name in last:
+        for winner, chance in followed_one_by_one(ballots, left - {name}).items():
+            law[winner] += chance / len(last)
+    return law
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(
+        st.permutations("abcde").map(tuple).flatmap(lambda r: st.integers(1, 5).map(lambda n: r[:n])),
+        st.integers(1, 3),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_the_law_is_that_of_every_tie_followed_one_by_one(ballots: dict[tuple[str, ...], int]) -> None:
+    names = tuple("abcde")
+    law = followed_one_by_one(ballots, frozenset(names))
+    assert InstantRunoff().lottery(Ballots.of(names, ballots)) == tuple(law[name] for name in names)
