@@ -29,7 +29,7 @@ def cpu(words: list[str], home: Path, turn: int) -> float:
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     places["PYTHONPYCACHEPREFIX"] = str(home / "compiled")  # as after an installation, whatever the shell says
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    script = [sys.executable, "-c", "from hubbub.cli.main import main; main()", *words]
+    script = [sys.executable, "-c", "from hubbub.start import main; main()", *words]
     subprocess.run(script, env={**kept, **places}, stdout=subprocess.DEVNULL, check=True, cwd=home)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -1,15 +1,20 @@
-"""What the installed script runs: the command line, from its first import on.
+"""What the installed script runs: the command line, from its first import to the end of the process.
 
-Most of the time before a command begins goes into imports. This imports nothing until it can say "stopped".
+Most of the time of a small command goes into loading and unloading. This imports nothing heavy until it can say
+"stopped", and leaves out what only a process that goes on would need.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
+import os
 import signal
 import sys
 from types import FrameType
 
 _STOPPED = 130  # as in hubbub.cli, which is not imported yet
+_MADE = 200_000  # objects between two searches for garbage; Python's 700 are made by every module that is loaded
 
 
 def main() -> None:
@@ -21,9 +26,13 @@ def main() -> None:
         came = True
         signal.default_int_handler(number, frame)
 
+    gc.set_threshold(_MADE)
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # the threads of NumPy's library wait asleep, not in a loop
     try:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, remember)
+        code: list[int] = []
+        atexit.register(_leave, code)  # the first to register is the last to run
         from hubbub.cli.main import main as run
 
         run()
@@ -32,3 +41,23 @@ def main() -> None:
             raise
         print("hubbub: stopped", file=sys.stderr)
         sys.exit(_STOPPED)
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            code.append(end.code)
+        raise
+
+
+def _leave(code: list[int]) -> None:
+    """End the process at once, where a command has ended with a code: Python would take apart, object by object, all
+    that was loaded, for a fifth of the time of a small release.
+
+    Guarantee: this runs after threads have ended and after every clearing up that was registered while the command ran,
+    private copies of tables among it; what was printed is written, or Python is left to say that it was not.
+    """
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except (OSError, ValueError, AttributeError):
+        return
+    if code:
+        os._exit(code[0])
