@@ -9,11 +9,12 @@ the library's own, and so is a class that is not frozen.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 
 class _Init:
@@ -30,18 +31,40 @@ class _Init:
         return made.__get__(one, kind) if one is not None else made
 
 
+_FACTORY: Any = getattr(dataclasses, "_HAS_DEFAULT_FACTORY", object())  # shown as the default of what is made anew
+
+
 def _compiled(owner: Any) -> Callable[..., None]:
-    """The ``__init__`` that the library writes for a frozen class with these fields."""
-    of = dataclasses.fields(owner)
-    names: dict[str, Any] = {each.name: each for each in of}
-    names |= {"__annotations__": {each.name: each.type for each in of}, "__module__": owner.__module__}
-    names["__doc__"] = owner.__name__  # else the library works out how it is called, for a text that nobody sees
+    """The ``__init__`` that the library writes for a frozen class with these fields, and nothing else that it would."""
+    of, used = dataclasses.fields(owner), {"_of_set": object.__setattr__, "_of_factory": _FACTORY}
+    placed, named, body = list[str](), list[str](), list[str]()
+    for each in of:
+        name, value, default = each.name, each.name, ""
+        if each.default is not dataclasses.MISSING:
+            used[f"_of_default_{name}"], default = each.default, f"=_of_default_{name}"
+        elif each.default_factory is not dataclasses.MISSING:
+            used[f"_of_new_{name}"], default = each.default_factory, "=_of_factory"
+            value = f"_of_new_{name}() if {name} is _of_factory else {name}" if each.init else f"_of_new_{name}()"
+        if each.init:
+            (named if each.kw_only else placed).append(f"{name}{default}")
+        if each.init or each.default_factory is not dataclasses.MISSING:
+            body.append(f"  _of_set(_of_self, {name!r}, {value})")
     if hasattr(owner, "__post_init__"):
-        names["__post_init__"] = owner.__post_init__
-    shell: Any = dataclasses.dataclass(frozen=True, repr=False, eq=False)(type(owner.__name__, (), names))
-    made: Callable[..., None] = shell.__init__
+        body.append("  _of_self.__post_init__()")
+    words = ", ".join(["_of_self", *placed, *(["*", *named] if named else [])])
+    lines = [
+        f"def _of_make({', '.join(used)}):",
+        f" def __init__({words}):",
+        *body,
+        "  return None",
+        " return __init__",
+    ]
+    found: dict[str, Any] = {}
+    exec("\n".join(lines), vars(sys.modules[owner.__module__]), found)  # where names in its annotations are looked up
+    made = found["_of_make"](**used)
+    made.__annotations__ = {each.name: each.type for each in of if each.init} | {"return": None}
     made.__qualname__ = f"{owner.__qualname__}.__init__"
-    return made
+    return cast("Callable[..., None]", made)
 
 
 def _made(owner: Any, *, repr: bool, eq: bool) -> Any:

@@ -62,6 +62,19 @@ def _own(decorator: Any) -> Any:
     return Own
 
 
+def _made(decorator: Any) -> Any:
+    @decorator(frozen=True)
+    class Made:
+        self: int
+        a: int = dataclasses.field(default=5, kw_only=True)
+        b: list[int] = dataclasses.field(default_factory=lambda: [1], kw_only=True, compare=False)
+        c: int = dataclasses.field(default=7, init=False)
+        d: list[int] = dataclasses.field(default_factory=lambda: [2], init=False, compare=False)
+        e: type = dataclasses.field(default=int)
+
+    return Made
+
+
 def _unequal(decorator: Any) -> Any:
     @decorator(frozen=True, slots=True, eq=False)
     class Unequal:
@@ -78,11 +91,12 @@ def _empty(decorator: Any) -> Any:
     return Empty
 
 
-SHAPES = {"plain": _plain, "checked": _checked, "own": _own, "unequal": _unequal, "empty": _empty}
+SHAPES = {"plain": _plain, "checked": _checked, "own": _own, "made": _made, "unequal": _unequal, "empty": _empty}
 WORDS: dict[str, list[dict[str, Any]]] = {
     "plain": [{"a": 1}, {"a": 1, "b": "y"}, {"a": 1, "c": [1]}, {"a": 2, "d": 4}],
     "checked": [{"a": 1}, {"a": 1, "b": 5}, {"a": 1, "c": 3}, {"a": 2}],
     "own": [{"a": 1}, {"a": 3}, {"a": 2}],
+    "made": [{"self": 1}, {"self": 1, "a": 2, "b": [3]}, {"self": 1, "e": str}],
     "unequal": [{"a": 1}, {"a": 1}],
     "empty": [{}, {}],
 }
@@ -120,7 +134,7 @@ def test_nothing_is_set_or_deleted(shape: str) -> None:
             setattr(one, name, 1)
         with pytest.raises(dataclasses.FrozenInstanceError):
             delattr(one, name)
-    assert hasattr(one, "__dict__") == (shape == "own")
+    assert hasattr(one, "__dict__") == (shape in ("own", "made"))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
