@@ -67,20 +67,20 @@ def _steps(notes: Notes, entry: Any, step: Derivation, known: list[Derivation]) 
         _implied(notes, entry, promise, [step], known)
 
 
-def _promise(notes: Notes, written: Any, step: Derivation) -> Guarantee:
+def _promise(notes: Notes, value: Any, step: Derivation) -> Guarantee:
     """What is promised, read from how it is written.
 
     Guarantee: it is written, to the sign, as Hubbub writes the promise that is handed out. Where that is what the step
     concludes, nothing is read: one text stands for one promise.
     """
-    if canonical(written) == canonical(plain(step.conclusion)):
+    if canonical(value) == canonical(plain(step.conclusion)):
         return step.conclusion
     what = "a step of its proof, as it is written"
     try:
-        promise: Guarantee = restored(Guarantee, written)
+        promise: Guarantee = restored(Guarantee, value)
     except CheckFailed as error:
         notes.note(what, False, str(error))
-    notes.note(what, written == plain(promise), wrong="it is not written as Hubbub writes it")
+    notes.note(what, value == plain(promise), wrong="it is not written as Hubbub writes it")
     return promise
 
 
