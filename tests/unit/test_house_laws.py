@@ -639,7 +639,6 @@ LATE = (
     "pyarrow",
     "pyspark",
     "resvg_py",
-    "rich",
     "scipy",
     "sqlglot",
     "sqlite3",

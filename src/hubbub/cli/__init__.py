@@ -11,10 +11,8 @@ import errno
 import inspect
 import io
 import json
-import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
@@ -23,18 +21,15 @@ import click
 
 from hubbub.errors import HubbubError, in_shell
 from hubbub.protocol.option import HOW, WHAT, WHERE, WHOSE
-from hubbub.runtime.progress import PATIENCE, is_watched, working
+from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
+    from hubbub.cli.terminal.page import Page
     from hubbub.protocol.option import Option
 
 ELSE: Final = "More"  # options that every command has
 STOPPED: Final = 130  # the exit code of whoever was interrupted, as shells have it
 
-Item = TypeVar("Item")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -46,7 +41,7 @@ class Sentence(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class and reads it here
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(_by_lines(f"hubbub: {self.message}"), err=file is None, file=file)
+        click.echo(by_lines(f"hubbub: {self.message}"), err=file is None, file=file)
 
 
 @contextmanager
@@ -354,64 +349,42 @@ def display(text: str) -> str:
     return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
 
 
-def _by_lines(text: str) -> str:
+def by_lines(text: str) -> str:
     """Words of ours, with whatever stands in them, on the lines that we made."""
     return "\n".join(map(display, text.split("\n")))
 
 
 def echo(text: str = "") -> None:
     """A line for people on stdout."""
-    click.echo(_by_lines(text), file=sys.stdout)  # by itself click writes UTF-8 where the terminal has ASCII
+    click.echo(by_lines(text), file=sys.stdout)  # by itself click writes UTF-8 where the terminal has ASCII
 
 
 def print_text(text: str) -> None:
     """Words beside the result."""
-    click.echo(_by_lines(text), err=True)
+    click.echo(by_lines(text), err=True)
 
 
-def page() -> Console:
-    """Where tables are drawn. What stands in [brackets] is text here, not colour, and nothing acts on the terminal."""
-    from rich.console import Console
+def page() -> Page:
+    """Where paragraphs and tables are written. What stands in [brackets] is text, and nothing acts on the terminal."""
+    from hubbub.cli.terminal.page import Page
 
-    class Page(Console):
-        def render_str(self, text: str, **how: Any) -> Text:
-            return super().render_str(_by_lines(text), **how)
-
-    return Page(markup=False, highlight=False, emoji=False)
-
-
-def verdict(sentence: str, *, passed: bool | None = True) -> Text:
-    """The first line of an answer: a tick, a cross, or a question mark where nothing is wrong and something is missing;
-    coloured where the terminal has colours."""
-    from rich.text import Text
-
-    mark, colour = _MARKS[passed]
-    return Text.assemble((mark, f"bold {colour}"), (_by_lines(sentence), "bold"))
-
-
-def echo_verdict(sentence: str, *, passed: bool | None = True) -> None:
-    """That line by itself, where no table follows and what draws tables need not be loaded."""
-    mark, colour = _MARKS[passed]
-    line = click.style(mark, fg=colour, bold=True) + click.style(_by_lines(sentence), bold=True)
-    click.echo(line, file=sys.stdout, color=False if os.environ.get("NO_COLOR") else None)
-
-
-_MARKS: Final = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("? ", "yellow")}
+    return Page()
 
 
 def table(rows: Iterable[Sequence[str]], headings: Sequence[str], *, texts: int = 1) -> None:
     """A small table: the first columns are texts, the others numbers."""
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
-    drawn = Table(box=None, pad_edge=False)
-    for i, heading in enumerate(headings):
-        drawn.add_column(heading, justify="left" if i < texts else "right")
+    drawn = Table(*(Column(heading, right=i >= texts) for i, heading in enumerate(headings)))
     for row in rows:
-        drawn.add_row(*row)
+        drawn.add(*row)
     page().print(drawn)
 
 
-_PLAIN: Final = {"✓": "ok", "✗": "NOT", "…": "...", "·": "-", "–": "-", "−": "-"}
+_PLAIN: Final = {
+    "✓": "ok", "✗": "NOT", "…": "...", "·": "-", "–": "-", "−": "-", "━": "-",
+    **dict.fromkeys("█▉▊▋▌", "#"), **dict.fromkeys("▍▎▏", " "),
+}  # fmt: skip
 
 
 def spell_unprintable_signs() -> None:
@@ -426,26 +399,3 @@ def spell_unprintable_signs() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="hubbub")
-
-
-def watched(items: Sequence[Item], what: str) -> Iterator[Item]:
-    """`items` one by one, with a bar on stderr once they have taken a while, if a person is looking."""
-    if not is_watched(sys.stderr):
-        yield from items
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with_bar = Progress(console=Console(stderr=True), transient=True)
-    task = with_bar.add_task(what, total=len(items))
-    begun, displayed = time.monotonic(), False
-    try:
-        for done, item in enumerate(items):
-            with_bar.update(task, completed=done)
-            if not displayed and time.monotonic() - begun > PATIENCE:
-                with_bar.start()
-                displayed = True
-            yield item
-    finally:
-        if displayed:
-            with_bar.stop()

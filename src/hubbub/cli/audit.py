@@ -18,7 +18,6 @@ from hubbub.cli import (
     print_json,
     print_text,
     table,
-    watched,
 )
 from hubbub.errors import CheckFailed, WrongUse, writing
 from hubbub.protocol.channel_options import OPTIONS
@@ -385,6 +384,7 @@ def everything(as_json: bool) -> None:
     Exit code 4 if a fault was missed or a right mechanism was accused.
     """
     from hubbub.audit.faults.suite import Row, suite
+    from hubbub.cli.terminal.progress import watched
 
     rows: list[Row] = [row() for row in watched(suite(), "auditing")]
     wrong = [row for row in rows if not row.as_it_should]

@@ -390,7 +390,7 @@ def _of_bound(option: str, most: str) -> None:
 
 def _draw_kept(found: Inspection) -> None:
     """What bounds on the rows and bins of a person would keep, as it is: a bound that is chosen by it tells of it."""
-    from rich.table import Table as Rows
+    from hubbub.cli.terminal.table import Table as Rows
 
     if found.persons is None or found.persons.once:
         return
@@ -398,7 +398,7 @@ def _draw_kept(found: Inspection) -> None:
     console.print(
         "\nWhat a bound on each person's rows, or bins, would keep (a bound that is chosen by this leaks it):"
     )
-    grid = Rows("at most", "rows", "all rows of", *(["bins", "all bins of"] if found.bins_kept else []), box=None)
+    grid = Rows("at most", "rows", "all rows of", *(["bins", "all bins of"] if found.bins_kept else []), indent=" ")
     bins = found.bins_kept or (None,) * len(found.persons.rows_kept)
     for rows, own in zip(found.persons.rows_kept, bins, strict=True):
         cells = ["all" if rows.most is None else str(rows.most), _percent(rows.kept / max(rows.of, 1))]
@@ -406,14 +406,13 @@ def _draw_kept(found: Inspection) -> None:
         if own is not None:
             there = max(found.bins_kept[-1].people, 1)
             cells += [_percent(own.kept / max(own.of, 1)), f"{_percent(own.people / there)} of people"]
-        grid.add_row(*cells)
+        grid.add(*cells)
     console.print(grid)
 
 
 def _draw_values(found: Inspection, of: str | None) -> None:
     """The same for caps on what a person's values sum up to."""
-    from rich.table import Table as Rows
-
+    from hubbub.cli.terminal.table import Table as Rows
     from hubbub.numeric.exact import to_text
     from hubbub.tables.bounded_column import measured
 
@@ -422,10 +421,10 @@ def _draw_values(found: Inspection, of: str | None) -> None:
     range_, people = measured(of), max(found.values_kept[-1].people, 1)
     console = page()
     console.print(f"\nWhat a cap on each person's total of {display(range_.column)} would keep (the same leak):")
-    grid = Rows("at most", "of the sum", "nothing is cut of", box=None)
+    grid = Rows("at most", "of the sum", "nothing is cut of", indent=" ")
     for kept in found.values_kept:
         cap = "all" if kept.most is None else f"{to_text(kept.most * range_.high)}"
-        grid.add_row(cap, _percent(kept.kept / max(kept.of, 1)), f"{_percent(kept.people / people)} of people")
+        grid.add(cap, _percent(kept.kept / max(kept.of, 1)), f"{_percent(kept.people / people)} of people")
     console.print(grid)
 
 
@@ -453,15 +452,15 @@ def _percent(share: float) -> str:
 
 
 def _draw(found: Inspection) -> None:
-    from rich.table import Table as Rows
+    from hubbub.cli.terminal.table import Table as Rows
 
     console = page()
     if found.partners is not None and not found.partners.can_join:
         return
     if not any(cells.spec for cells in found.columns):
-        grid = Rows("column", "missing", "values", "could be read as", box=None, pad_edge=False)
+        grid = Rows("column", "missing", "values", "could be read as")
         for cells in found.columns[:_COLUMNS]:
-            grid.add_row(
+            grid.add(
                 display(cells.column),
                 f"{cells.missing:,}",
                 f"about {min(cells.values or 0, found.rows):,}",
@@ -478,10 +477,10 @@ def _draw(found: Inspection) -> None:
     rates = list(dict.fromkeys(fare.rate for fare in found.fares))
     bins = "1 bin" if found.bins == 1 else f"{found.bins:,} bins"
     console.print(f"\nWith crowds of k, this share of {bins} would be shown / of the people in them:")
-    grid = Rows("k", *("everybody" if rate == 1 else f"sample {float(rate):g}" for rate in rates), box=None)
+    grid = Rows("k", *("everybody" if rate == 1 else f"sample {float(rate):g}" for rate in rates), indent=" ")
     for k in dict.fromkeys(fare.crowd for fare in found.fares):
         each = {fare.rate: fare for fare in found.fares if fare.crowd == k}
-        grid.add_row(str(k), *(f"{_percent(each[rate].bins)} / {_percent(each[rate].people)}" for rate in rates))
+        grid.add(str(k), *(f"{_percent(each[rate].bins)} / {_percent(each[rate].people)}" for rate in rates))
     console.print(grid)
 
 

@@ -131,11 +131,7 @@ def _print_town(town: Story) -> None:
 
 
 def _print_outcomes(rows: tuple[Outcome, ...]) -> None:
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
+    from hubbub.cli.terminal.table import Cell, Column, Table
     from hubbub.demo import salaries
 
     console = page()
@@ -145,17 +141,17 @@ def _print_outcomes(rows: tuple[Outcome, ...]) -> None:
         f"{salaries.CANDIDATES} higher bins. An attacker who knows everything else guesses which: blindly, that "
         f"works {1 / salaries.CANDIDATES:.1%} of the time.\n"
     )
-    columns = Table(box=None, pad_edge=False)
-    columns.add_column("mechanism, and the loss\nit promises by crowd", min_width=32)
-    for heading in ("attack\nfinds bin", "error\nper bin"):
-        columns.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("its\nguess", "\nmanagers", "large\ncrowds"):
-        columns.add_column(heading, no_wrap=True)
+    grid = Table(
+        Column("mechanism, and the loss\nit promises by crowd", least=32),
+        *(Column(heading, right=True, firm=True) for heading in ("attack\nfinds bin", "error\nper bin")),
+        *(Column(heading, firm=True) for heading in ("its\nguess", "\nmanagers", "large\ncrowds")),
+    )
     for row in rows:
-        name = Group(Text(row.mechanism.title, "bold"), Padding(Text(row.promise, "dim"), (0, 0, 0, 2)))
+        name = Cell(row.mechanism.title, "bold")
         guess = "right" if row.right else "wrong"
-        columns.add_row(name, f"{row.attack:.1%}", f"{row.error:.1f}", guess, row.managers, row.crowds)
-    console.print(columns)
+        grid.add(name, f"{row.attack:.1%}", f"{row.error:.1f}", guess, row.managers, row.crowds)
+        grid.add(Cell(row.promise, "dim", indent=2), *[""] * 5)
+    console.print(grid)
     console.print()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hubbub.cli import display, page, print_json, verdict
+from hubbub.cli import display, page, print_json
 
 if TYPE_CHECKING:
     from hubbub.ledger.dry_run import DryRun
@@ -67,7 +67,7 @@ def _print(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> None:
     from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
 
     console, described = page(), spec.describe()
-    console.print(verdict(f"This can be published: {display(described.title)}. Nothing was counted, drawn or spent.\n"))
+    console.verdict(f"This can be published: {display(described.title)}. Nothing was counted, drawn or spent.\n")
     console.print(f"{display(described.published)}.")
     for column, rule in described.public:
         console.print(f"Public: {display(column)}: {display(rule)}.")

@@ -473,24 +473,21 @@ def _beside(total: Total) -> str:
 
 
 def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
-    from rich.table import Table
-
+    from hubbub.cli.terminal.table import Column, Table
     from hubbub.guarantees.brief import in_brief
 
     console = page()
     if not accounts:
         console.print(f"The ledger {book.path} is empty: nothing has been released.", soft_wrap=True)
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("dataset", "releases", "what holds for all of them together"):
-        table.add_column(name, justify="right" if name == "releases" else "left")
+    table = Table("dataset", Column("releases", right=True), "what holds for all of them together")
     for account in accounts.values():
         holding = [
             f"{in_brief(total.guarantee)}{_whom(name, total)}"
             for name, total in _relevant_totals(account).items()
             if total.guarantee is not None
         ]
-        table.add_row(account.dataset, str(len(account.spent)), "; ".join(holding) or "nothing yet")
+        table.add(account.dataset, str(len(account.spent)), "; ".join(holding) or "nothing yet")
     console.print(table)
     for whole in dict.fromkeys(account.part_of for account in accounts.values() if account.part_of is not None):
         console.print(

@@ -24,7 +24,6 @@ from hubbub.cli import (
     print_answer,
     print_json,
     print_text,
-    verdict,
     yes_option,
 )
 from hubbub.cli.dry_run import answer as dry_run_answer
@@ -34,8 +33,7 @@ from hubbub.opening import open as open_table
 from hubbub.protocol.option import WHERE, Option, options_of
 
 if TYPE_CHECKING:
-    from rich.table import Table as Rows
-
+    from hubbub.cli.terminal.table import Table as Rows
     from hubbub.guarantees.derivation import Derivation
     from hubbub.protocol.release import Publish, Release, Reservation
     from hubbub.protocol.result import Comparison, DisplayTable
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from hubbub.serialization.canonical import Plain
 
 _FIRST: Final = 12  # rows shown on the terminal
+_LABEL: Final = 32  # cells of a label in one line
 _LOOKED_THROUGH: Final = 10_000  # rows of a release, for the note that follows
 ALL_EMPTY: Final = (
     "Every bin may be empty. If that surprises you, the values may be spelled otherwise in the table: hubbub check with "
@@ -460,7 +459,7 @@ def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> N
     console = page()
     promises = list(requested_first(done.promises))
     brief = f", with {in_brief(promises[0].conclusion)}" if promises else ""
-    console.print(verdict(f"Published: {display(done.spec.describe().title)}{brief}.\n"))
+    console.verdict(f"Published: {display(done.spec.describe().title)}{brief}.\n")
     grid = done.result.display(_FIRST)
     total = len(done) if grid.total is None else grid.total
     console.print(_rows(grid))
@@ -578,13 +577,13 @@ def _check_command(ledger: Path, files: dict[str, str]) -> str:
 
 def _rows(grid: DisplayTable) -> Rows:
     """A grid as a table of the terminal."""
-    from rich.table import Table as Rows
+    from hubbub.cli.terminal.table import Column
+    from hubbub.cli.terminal.table import Table as Rows
 
-    table = Rows(box=None, pad_edge=False)
-    for name in grid.keys:
-        table.add_column(display(name), max_width=32)
-    for name in grid.numbers:
-        table.add_column(name, justify="right")
+    table = Rows(
+        *(Column(display(name), most=_LABEL) for name in grid.keys),
+        *(Column(name, right=True) for name in grid.numbers),
+    )
     for keys, numbers, _ in grid.rows:
-        table.add_row(*("(missing)" if key is None else display(key) for key in keys), *map(display, numbers))
+        table.add(*("(missing)" if key is None else display(key) for key in keys), *map(display, numbers))
     return table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import display, echo, examples, json_option, page, print_json, print_text, verdict
+from hubbub.cli import display, echo, examples, json_option, page, print_json, print_text
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
         return
     new = [name for name, files in written.items() if files]
     console = page()
-    console.print(verdict(f"Published: {len(new):,} of {len(written):,}; the others were out already.\n"))
+    console.verdict(f"Published: {len(new):,} of {len(written):,}; the others were out already.\n")
     together = {name for each in planned.releases if each.joint is not None for name in each.names}
     for name in new:
         files = written[name]

@@ -20,7 +20,6 @@ from hubbub.cli import (
     print_json,
     question,
     table,
-    verdict,
     yes_option,
 )
 from hubbub.errors import CheckFailed, WrongUse
@@ -182,7 +181,7 @@ def _print_series(found: Series, record: Record) -> None:
 
     told = _as_json(found, record)
     console = page()
-    console.print(verdict(f"Series {display(found.name)}: {display(what(found))}, {noise(found)}.\n"))
+    console.verdict(f"Series {display(found.name)}: {display(what(found))}, {noise(found)}.\n")
     for step in promises(found):
         console.print(f"Promise for all {found.calendar.periods:,} periods together: {in_brief(step.conclusion)}.")
     if isinstance(found.way, Blocks) and found.way.sample is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import display, echo, echo_verdict, examples, json_option, print_json, print_text
+from hubbub.cli import display, echo, examples, json_option, page, print_json, print_text
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.runtime.progress import working
 
@@ -107,7 +107,9 @@ def _print_series(done: SeriesChecked, *, as_json: bool, enough: bool, explained
     if as_json:
         print_json(done.as_json())
     else:
-        echo_verdict(done.verdict, passed=(done.passed and enough) or (None if done.passed else False))
+        page().verdict(
+            done.verdict, passed=(done.passed and enough) or (None if done.passed else False), soft_wrap=True
+        )
         for each in done.checks if explained else ():
             echo(f"{'✓' if each.passed else '✗'} {each.what}: {display(each.found)}")
     if not done.passed:
@@ -136,7 +138,7 @@ def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: boo
     """The answer first: what holds and who signed it; with --explain every check, and what nobody can check."""
     from hubbub.verification import Checked
 
-    echo_verdict(done.verdict, passed=enough or (None if done.passed else False))
+    page().verdict(done.verdict, passed=enough or (None if done.passed else False), soft_wrap=True)
     if explained:
         echo()
         for each in done.checks:

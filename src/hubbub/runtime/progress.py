@@ -40,10 +40,10 @@ def is_watched(stream: TextIO | None) -> bool:
     setting = os.environ.get(VARIABLE, "")
     if stream is None or setting == "0":
         return False
-    return setting == "1" or _moves(stream)
+    return setting == "1" or can_overwrite(stream)
 
 
-def _moves(stream: TextIO) -> bool:
+def can_overwrite(stream: TextIO) -> bool:
     """Whether a line of it can be written over."""
     with suppress(ValueError):  # of a stream that is closed
         return stream.isatty() or type(stream).__module__.startswith("ipykernel")
@@ -73,7 +73,7 @@ class _Sign:
             self._thread = None
 
     def _move(self, stream: TextIO) -> None:
-        moves, width, latest = _moves(stream), 0, ""
+        moves, width, latest = can_overwrite(stream), 0, ""
         if self._over.wait(PATIENCE):
             return
         with suppress(OSError, ValueError):  # of a stream that is gone

@@ -33,7 +33,6 @@ HEAVY = (
     "pyarrow.compute",
     "pyarrow.dataset",
     "pyarrow.parquet",
-    "rich",
     "scipy",
     "sqlglot",
     "ssl",
@@ -96,7 +95,7 @@ QUERY = (
 )
 NUMBERS = {"cryptography", "flint", "numpy"}
 TABLES = {*NUMBERS, "pyarrow"}
-ENGINE = {*TABLES, "duckdb", "email", "rich"}  # DuckDB asks for its own version, which is written as an email is
+ENGINE = {*TABLES, "duckdb", "email"}  # DuckDB asks for its own version, which is written as an email is
 COMMANDS: dict[str, tuple[tuple[str, ...], int, set[str]]] = {
     "help": (("--help",), 10, set()),
     "help of a release": (("release", "histogram", "--help"), 200, TABLES),
@@ -123,27 +122,27 @@ COMMANDS: dict[str, tuple[tuple[str, ...], int, set[str]]] = {
     "verify": (("verify", "out/certificate.json"), 189, TABLES),
     "verify, the certificate": (("verify", "out/certificate.json", "--certificate-only"), 189, TABLES),
     "explain": (("explain", "out/certificate.json"), 175, TABLES),
-    "ledger": (("ledger", "show"), 108, {*TABLES, "rich"}),
-    "trust": (("trust", "list"), 108, {*TABLES, "rich"}),
+    "ledger": (("ledger", "show"), 108, TABLES),
+    "trust": (("trust", "list"), 108, TABLES),
     "account": (
         ("account", "crowd", "--k", "20", "--rate", "0.1", "--delta", "1e-6"),
         126,
-        {*TABLES, "rich"},
+        TABLES,
     ),
     "plan": (
         ("plan", "--ask", "k", "--want", "zero-knowledge", "--epsilon", "0.5", "--delta", "1e-9", "--rate", "0.1"),
         251,
-        {*TABLES, "rich"},
+        TABLES,
     ),
     "channel": (
         ("channel", "law", "--channel", "geometric", "--epsilon", "1", "--count", "3"),
         64,
-        {*NUMBERS, "rich"},
+        NUMBERS,
     ),
     "vote": (
         ("vote", "tally", "ballots.csv", "--rule", "instant-runoff"),
         214,
-        {*TABLES, "rich", "xml.etree.ElementTree"},
+        {*TABLES, "xml.etree.ElementTree"},
     ),
 }
 """What is typed, how many modules of ours that may load, and which heavy ones of others."""

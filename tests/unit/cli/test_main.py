@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from hubbub.cli.main import commands
 from hubbub.demo import millbrook
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 
-HEAVY = ("cryptography", "flint", "highspy", "numpy", "rich", "scipy")
+HEAVY = ("cryptography", "flint", "highspy", "numpy", "scipy")
 
 
 def run(*args: str) -> Result:
@@ -133,26 +132,6 @@ def test_an_unexpected_error_is_not_hidden() -> None:
         raise ZeroDivisionError
 
     assert isinstance(CliRunner().invoke(group, ["act"]).exception, ZeroDivisionError)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("patience", "shown"), [(-1.0, True), (1e9, False)])
-def test_progress_shows_only_after_a_while(monkeypatch: pytest.MonkeyPatch, patience: float, shown: bool) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(cli, "PATIENCE", patience)
-    assert list(cli.watched([1, 2, 3], "checking counts")) == [1, 2, 3]
-    assert ("checking counts" in screen.getvalue()) is shown
-
-
-def test_progress_stays_out_of_a_pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(cli, "PATIENCE", -1.0)
-    assert list(cli.watched([1, 2], "checking counts")) == [1, 2]
-    assert capsys.readouterr() == ("", "")
 
 
 def test_the_help_of_hubbub_has_every_command_in_one_line_by_what_it_is_for() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, echo, examples, json_option, options, print_json, print_text, watched
+from hubbub.cli import Command, Commands, echo, examples, json_option, options, print_json, print_text
 from hubbub.errors import CheckFailed, WrongUse, in_shell
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 
@@ -146,6 +146,7 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
     from hubbub.channels.catalogue import make, parameters
     from hubbub.channels.profile import checkable, judge, worst
     from hubbub.channels.profile import profile as checked
+    from hubbub.cli.terminal.progress import watched
 
     if chart is not None:
         from hubbub import charts

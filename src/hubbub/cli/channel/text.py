@@ -19,38 +19,45 @@ if TYPE_CHECKING:
     from hubbub.numeric.exact import Loss
 
 LINES: Final = 24  # of a table
+_BAR: Final = 30  # cells of the longest
+_BESIDE_BAR: Final = 26  # cells that the columns before it take
 BARELY: Final = Fraction(1, 10**30)  # as close to 0 as a table says it
 
 
 def draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tagged: bool) -> None:
     """The most likely outcomes in their order, with a line for each stretch that is left out."""
-    from rich.bar import Bar
-    from rich.table import Table
-
+    from hubbub.cli.terminal.table import Column, Table
     from hubbub.numeric.format import short
 
     chances = [float(entry["probability"]) for entry in entries]
     likely = sorted(range(len(entries)), key=lambda i: (-chances[i], i))[:LINES]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("value", justify="right")
-    if tagged:
-        table.add_column("tag")
-    table.add_column("probability", justify="right")
-    table.add_column("", width=30)
+    console = page()
+    width = max(min(_BAR, console.width - _BESIDE_BAR), 1)
+    tag = ["tag"] if tagged else []
+    table = Table(Column("value", right=True), *tag, Column("probability", right=True), Column(most=_BAR))
     blank = [""] if tagged else []
     for kept, stretch in _with_gaps(likely, len(entries)):
         if not kept:
-            table.add_row("…", *blank, f"{sum(chances[i] for i in stretch):.4g}", f"{len(stretch):,} outcomes together")
+            table.add("…", *blank, f"{sum(chances[i] for i in stretch):.4g}", f"{len(stretch):,} outcomes together")
             continue
         for i in stretch:
             value = "hidden" if entries[i]["value"] is None else str(entries[i]["value"])
             tags = [str(entries[i]["tag"])] if tagged else []
-            table.add_row(value, *tags, f"{chances[i]:.4g}", Bar(max(chances), 0, chances[i], width=30))
-    console = page()
+            table.add(value, *tags, f"{chances[i]:.4g}", _bar(chances[i] / max(chances), width))
     console.print(title, style="bold")
     console.print(table)
     rest = f"at most {short(Fraction(left_out), 2)}" if left_out else "nothing"
     console.print(f"{len(entries):,} outcome{'s' * (len(entries) != 1)}; {rest} is left out.")
+
+
+def _bar(share: float, width: int) -> str:
+    """A bar as long as its share of the width, in eighths of a cell.
+
+    >>> _bar(0.6, 4)
+    '██▍'
+    """
+    full, eighths = divmod(int(8 * width * share), 8)
+    return "█" * full + " ▏▎▍▌▋▊▉"[eighths].strip()
 
 
 def _with_gaps(kept: Iterable[int], length: int) -> Iterable[tuple[bool, list[int]]]:
@@ -61,11 +68,10 @@ def _with_gaps(kept: Iterable[int], length: int) -> Iterable[tuple[bool, list[in
 
 def draw_profile(title: str, claim: str, rows: list[Row], losses: Sequence[Loss | arb | None], worst: Row) -> None:
     """One line per count; equal lines in a row become one, and the middle of a long table is left out."""
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("count", "epsilon", "claimed delta", "exact delta", "looser by", "exact loss"):
-        table.add_column(heading, justify="right")
+    headings = ("count", "epsilon", "claimed delta", "exact delta", "looser by", "exact loss")
+    table = Table(*(Column(heading, right=True) for heading in headings))
     cells = [
         (_short(row.epsilon), _short(row.claimed_delta), _short(row.exact_delta), _looser(row), _short(loss))
         for row, loss in zip(rows, losses, strict=True)
@@ -75,12 +81,12 @@ def draw_profile(title: str, claim: str, rows: list[Row], losses: Sequence[Loss 
     near = {i for i in range(len(lines)) if abs(i - at) <= 3 or i < LINES // 3 or i >= len(lines) - LINES // 3}
     for kept, stretch in _with_gaps(near if len(lines) > LINES else range(len(lines)), len(lines)):
         if not kept:
-            table.add_row(_span(lines[stretch[0]][0], lines[stretch[-1]][1]), *["…"] * 5)
+            table.add(_span(lines[stretch[0]][0], lines[stretch[-1]][1]), *["…"] * 5)
             continue
         for i in stretch:
             first, last, texts = lines[i]
             style = "bold" if i == at and worst.exact_delta > 0 else None
-            table.add_row(_span(first, last), *texts, style=style)
+            table.add(_span(first, last), *texts, style=style)
     console = page()
     console.print(f"{title} claims", style="bold")
     console.print(claim if len(claim) <= 200 else f"{claim[:199]}…")

@@ -96,19 +96,15 @@ def print_configured(counted: ConfiguredCount) -> None:
 
 
 def _draw(at: int, rounds: int, counted: ConfiguredRound) -> None:
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
-    table: Any = Table(
-        title=f"Round {at} of {rounds}: threshold {_votes(counted.threshold)}", title_justify="left", box=None
-    )
-    table.add_column("", min_width=24)
-    table.add_column("votes", justify="right")
-    table.add_column("")
+    title = f"Round {at} of {rounds}: threshold {_votes(counted.threshold)}"
+    table = Table(Column(least=24), Column("votes", right=True), "", title=title, indent=" ")
     for name, votes in sorted(counted.tally, key=lambda pair: -pair[1]):
         fate = "elected" if name in counted.elected else "out" if name in counted.eliminated else ""
-        table.add_row(display(name), _votes(votes), fate)
+        table.add(display(name), _votes(votes), fate)
     if counted.exhausted:
-        table.add_row("(exhausted)", _votes(counted.exhausted), "")
+        table.add("(exhausted)", _votes(counted.exhausted), "")
     echo()
     page().print(table)
 

@@ -160,18 +160,16 @@ def now() -> str:
 
 def print_precincts(units: Sequence[UnitCounts]) -> None:
     """The first round of each precinct, and of all of them."""
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
     for each in units:
         rounds = {name: dict(part.passes[0][0].tally) for name, part in each.units.items()}
         names = list(next(iter(rounds.values())))
-        table: Any = Table(title=f"By {each.what}, first round", title_justify="left", box=None)
-        table.add_column("", min_width=16)
-        for name in names:
-            table.add_column(display(name), justify="right")
+        columns = (Column(display(name), right=True) for name in names)
+        table = Table(Column(least=16), *columns, title=f"By {each.what}, first round", indent=" ")
         for place, votes in rounds.items():
-            table.add_row(display(place), *(f"{int(votes[name]):,}" for name in names))
-        table.add_row("(all)", *(f"{int(sum(votes[name] for votes in rounds.values())):,}" for name in names))
+            table.add(display(place), *(f"{int(votes[name]):,}" for name in names))
+        table.add("(all)", *(f"{int(sum(votes[name] for votes in rounds.values())):,}" for name in names))
         echo()
         page().print(table)
         several = any(len(rounds) > 1 for part in each.units.values() for rounds in part.passes)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from hubbub import vote
-from hubbub.cli import page, print_json, print_text, question, watched
+from hubbub.cli import page, print_json, print_text, question
+from hubbub.cli.terminal.progress import watched
 from hubbub.demo import council
 from hubbub.protocol.option import Option
 from hubbub.voting.guarantees.assurance import Assurance
@@ -21,13 +22,12 @@ def _print_assurance(answer: Assurance, *, as_json: bool) -> None:
     if as_json:
         print_json(answer.as_json())
         return
-    from rich.table import Table
-
+    from hubbub.cli.terminal.table import Table
     from hubbub.voting.figures import approximately
 
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = Table("", "", headed=False)
     for row in answer.rows():
-        table.add_row(*row)
+        table.add(*row)
     console = page()
     console.print(f"{answer.rule}, {answer.voters:,} voters, {answer.candidates:,} candidates", style="bold")
     console.print(table)
@@ -82,14 +82,13 @@ def _print_map(found: GainMap, *, chart: str | None, as_json: bool) -> None:
     if as_json:
         print_json(found.as_json() if chart is None else {**found.as_json(), "chart": chart})
         return
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("rule", "margin", "gain at most", "where others are", "mean gain", "Condorcet"):
-        left = heading in ("rule", "where others are")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=heading == "rule", overflow="fold")
+    texts = ("rule", "where others are")
+    headings = ("rule", "margin", "gain at most", "where others are", "mean gain", "Condorcet")
+    table = Table(*(Column(each, right=each not in texts, firm=each == "rule", whole=True) for each in headings))
     for row in found.rows():
-        table.add_row(*row)
+        table.add(*row)
     console = page()
     cells = len(found.rules[0].cells)
     console.print(f"{found.voters:,} voters, 3 candidates, {cells:,} beliefs", style="bold")

@@ -37,14 +37,11 @@ def print_seats(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> N
 
 
 def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: Fraction) -> None:
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
     done = stage["what"] if not stage["of"] else f"{stage['what']} of {', '.join(stage['of'])}"
-    table = Table(title=f"Stage {number} of {stages}: {done}", title_justify="left", box=None)
-    table.add_column("", min_width=24)
-    table.add_column("votes", justify="right")
-    table.add_column("to the quota", justify="right")
-    table.add_column("")
+    columns = Column(least=24), Column("votes", right=True), Column("to the quota", right=True), Column()
+    table = Table(*columns, title=f"Stage {number} of {stages}: {done}", indent=" ")
     out = stage["of"] if stage["what"] == "exclusion" else []
     for name, text in stage["votes"].items():
         votes = rational(text)
@@ -52,10 +49,10 @@ def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: Fract
             continue
         fate = "elected" if name in stage["elected"] else ("out" if name in out else "")
         short = "" if votes >= quota or name in out else _votes_text(quota - votes)
-        table.add_row(name, _votes_text(votes), short, fate)
+        table.add(name, _votes_text(votes), short, fate)
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
-            table.add_row(label, _votes_text(rational(stage[key])), "", "")
+            table.add(label, _votes_text(rational(stage[key])), "", "")
     echo()
     page().print(table)
 

@@ -74,15 +74,13 @@ def _some(number: int, what: str) -> Iterator[int]:
 
 
 def _draw_round(at: int, result: Result) -> None:
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
     counted, rounds = result.rounds[at], len(result.rounds)
     margin = "" if counted.margin is None else f", margin {counted.margin:,}"
-    table = Table(title=f"Round {at + 1} of {rounds}: {counted.what}{margin}", title_justify="left", box=None)
-    table.add_column("", min_width=24)
-    table.add_column(counted.what, justify="right")
-    table.add_column("behind", justify="right")
-    table.add_column("")
+    title = f"Round {at + 1} of {rounds}: {counted.what}{margin}"
+    columns = Column(least=24), Column(counted.what, right=True), Column("behind", right=True), Column()
+    table = Table(*columns, title=title, indent=" ")
     most = max(count for _, count in counted.counts)
     ordered = sorted(counted.counts, key=lambda pair: (-pair[1], pair[0]))
     out = set(counted.eliminated)
@@ -90,32 +88,28 @@ def _draw_round(at: int, result: Result) -> None:
         wins = at + 1 == rounds and candidate == result.winner
         fate = "out" if candidate in out else ("wins" if wins else "")
         behind = f"{most - count:,}" if most != count else ""
-        table.add_row(display(result.candidates[candidate]), f"{count:,}", behind, fate)
+        table.add(display(result.candidates[candidate]), f"{count:,}", behind, fate)
     if len(ordered) > MOST:
         rest = ordered[MOST:]
         gone = sum(candidate in out for candidate, _ in rest)
-        table.add_row(
+        table.add(
             f"({len(rest):,} others)", f"{sum(count for _, count in rest):,}", "", f"{gone:,} out" if gone else ""
         )
     if counted.exhausted:
-        table.add_row("(exhausted)", f"{counted.exhausted:,}", "", "")
+        table.add("(exhausted)", f"{counted.exhausted:,}", "", "")
     echo()
     page().print(table)
 
 
 def _draw_comparison(comparison: Comparison) -> None:
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
-    table = Table(title="All rules", title_justify="left", box=None)
-    for heading in ("rule", "winner", "chance", "a lie gains", "if beliefs are", "beats all"):
-        table.add_column(
-            heading,
-            justify="left" if heading in ("rule", "winner") else "right",
-            no_wrap=heading != "winner",
-            overflow="fold",
-        )
+    rule, winner = Column("rule", firm=True, whole=True), Column("winner", whole=True)
+    numbers = ("chance", "a lie gains", "if beliefs are", "beats all")
+    others = (Column(heading, right=True, firm=True, whole=True) for heading in numbers)
+    table = Table(rule, winner, *others, title="All rules", indent=" ")
     for row in comparison.rows():
-        table.add_row(*map(display, row))
+        table.add(*map(display, row))
     echo()
     page().print(table)
     if comparison.pairs is not None:
@@ -132,16 +126,16 @@ def print_pairs(pairs: Pairwise) -> None:
 
 def _draw_pairs(pairs: Pairwise) -> None:
     """Every pair, unless candidates are many."""
-    from rich.table import Table
+    from hubbub.cli.terminal.table import Column, Table
 
     if len(pairs.candidates) > MOST_PAIRS:
         return
-    table = Table(title="Who would win each pair", title_justify="left", box=None)
-    for heading in ("preferred", "to", "by", "against"):
-        table.add_column(heading, justify="right" if heading in ("by", "against") else "left", overflow="fold")
+    names = (Column(heading, whole=True) for heading in ("preferred", "to"))
+    votes = (Column(heading, right=True, whole=True) for heading in ("by", "against"))
+    table = Table(*names, *votes, title="Who would win each pair", indent=" ")
     for one, other, more, less in pairs.pairs():
         name = pairs.candidates[one] if more > less else f"{pairs.candidates[one]} (a tie)"
-        table.add_row(display(name), display(pairs.candidates[other]), f"{more:,}", f"{less:,}")
+        table.add(display(name), display(pairs.candidates[other]), f"{more:,}", f"{less:,}")
     echo()
     page().print(table)
 
