@@ -21,7 +21,7 @@ class Column(NamedTuple):
     most: int | None = None
     firm: bool = False
     """Gives way after the others, and is not broken between words before that."""
-    whole: bool = False
+    folds: bool = False
     """Words that are too long go on in the next line; else they are cut, and an ellipsis says so."""
 
 
@@ -100,10 +100,10 @@ def _cell(cell: str | Cell) -> Cell:
 def _laid(cell: Cell, column: Column, width: int) -> list[str]:
     """The lines of a cell, in the width of its column."""
     room = max(width - cell.indent, 1)
-    if column.firm and not column.whole:
+    if column.firm and not column.folds:
         lines = [cut(line.rstrip(" "), room) for line in cell.text.split("\n")]
     else:
-        lines = wrap(cell.text, room, whole=column.whole)
+        lines = wrap(cell.text, room, folds=column.folds)
     return [" " * cell.indent + line if line else "" for line in lines]
 
 

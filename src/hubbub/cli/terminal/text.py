@@ -64,18 +64,18 @@ def cut(text: str, width: int) -> str:
     return fold(text, width - 1)[0] + ELLIPSIS if width > 1 else ELLIPSIS
 
 
-def wrap(text: str, width: int, *, whole: bool = True) -> list[str]:
+def wrap(text: str, width: int, *, folds: bool = True) -> list[str]:
     """A text in lines of so many cells, broken between words; the spaces that a line begins with are kept.
 
-    A word that is longer than a line goes on in the next one, or is cut where not the `whole` text is wanted.
+    A word that is longer than a line goes on in the next one, or is cut where it does not fold.
 
-    >>> wrap("the hubbub of a crowd", 9), wrap("hubbubbub", 6), wrap("hubbubbub", 6, whole=False)
+    >>> wrap("the hubbub of a crowd", 9), wrap("hubbubbub", 6), wrap("hubbubbub", 6, folds=False)
     (['the', 'hubbub of', 'a crowd'], ['hubbub', 'bub'], ['hubbu…'])
     """
-    return [line for paragraph in text.split("\n") for line in _wrapped(paragraph, width, whole=whole)]
+    return [line for paragraph in text.split("\n") for line in _wrapped(paragraph, width, folds=folds)]
 
 
-def _wrapped(paragraph: str, width: int, *, whole: bool) -> list[str]:
+def _wrapped(paragraph: str, width: int, *, folds: bool) -> list[str]:
     if cells(paragraph) <= width:
         return [paragraph.rstrip(" ")]
     lines: list[str] = []
@@ -87,7 +87,7 @@ def _wrapped(paragraph: str, width: int, *, whole: bool) -> list[str]:
             lines[-1] += word
             filled += cells(word)
             continue
-        lines += [bare] if size <= width else fold(bare, width) if whole else [cut(bare, width)]
+        lines += [bare] if size <= width else fold(bare, width) if folds else [cut(bare, width)]
         lines[-1] += word[len(bare) :]
         filled = cells(lines[-1])
     return [line.rstrip(" ") for line in lines] or [""]

@@ -86,7 +86,7 @@ def _print_map(found: GainMap, *, chart: str | None, as_json: bool) -> None:
 
     texts = ("rule", "where others are")
     headings = ("rule", "margin", "gain at most", "where others are", "mean gain", "Condorcet")
-    table = Table(*(Column(each, right=each not in texts, firm=each == "rule", whole=True) for each in headings))
+    table = Table(*(Column(each, right=each not in texts, firm=each == "rule", folds=True) for each in headings))
     for row in found.rows():
         table.add(*row)
     console = page()

@@ -104,9 +104,9 @@ def _draw_round(at: int, result: Result) -> None:
 def _draw_comparison(comparison: Comparison) -> None:
     from hubbub.cli.terminal.table import Column, Table
 
-    rule, winner = Column("rule", firm=True, whole=True), Column("winner", whole=True)
+    rule, winner = Column("rule", firm=True, folds=True), Column("winner", folds=True)
     numbers = ("chance", "a lie gains", "if beliefs are", "beats all")
-    others = (Column(heading, right=True, firm=True, whole=True) for heading in numbers)
+    others = (Column(heading, right=True, firm=True, folds=True) for heading in numbers)
     table = Table(rule, winner, *others, title="All rules", indent=" ")
     for row in comparison.rows():
         table.add(*map(display, row))
@@ -130,8 +130,8 @@ def _draw_pairs(pairs: Pairwise) -> None:
 
     if len(pairs.candidates) > MOST_PAIRS:
         return
-    names = (Column(heading, whole=True) for heading in ("preferred", "to"))
-    votes = (Column(heading, right=True, whole=True) for heading in ("by", "against"))
+    names = (Column(heading, folds=True) for heading in ("preferred", "to"))
+    votes = (Column(heading, right=True, folds=True) for heading in ("by", "against"))
     table = Table(*names, *votes, title="Who would win each pair", indent=" ")
     for one, other, more, less in pairs.pairs():
         name = pairs.candidates[one] if more > less else f"{pairs.candidates[one]} (a tie)"

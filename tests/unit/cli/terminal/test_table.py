@@ -68,7 +68,7 @@ def test_what_is_firm_is_not_broken_while_others_can_be() -> None:
 
 
 def test_a_long_word_is_cut_or_goes_on() -> None:
-    cut, whole = Table(Column("", most=6)), Table(Column("", most=6, whole=True))
+    cut, whole = Table(Column("", most=6)), Table(Column("", most=6, folds=True))
     for table in (cut, whole):
         table.add("hubbubbub")
     assert shown(cut)[1:] == ["hubbu…"]
@@ -99,7 +99,7 @@ COLUMNS = st.builds(
     least=st.sampled_from([0, 0, 12]),
     most=st.sampled_from([None, 20]),
     firm=st.booleans(),
-    whole=st.just(True),
+    folds=st.just(True),
 )
 
 

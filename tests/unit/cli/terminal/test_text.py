@@ -67,4 +67,4 @@ def test_lines_break_between_words_and_keep_what_they_begin_with() -> None:
     assert wrap("\n", 10) == ["", ""]
     assert wrap("    ", 2) == [""]
     assert wrap("to hubbub-demo/millbrook.parquet and on", 12) == ["to", "hubbub-demo/", "millbrook.pa", "rquet and on"]
-    assert wrap("to hubbub-demo/millbrook.parquet and on", 12, whole=False) == ["to", "hubbub-demo…", "and on"]
+    assert wrap("to hubbub-demo/millbrook.parquet and on", 12, folds=False) == ["to", "hubbub-demo…", "and on"]
