@@ -124,8 +124,11 @@ class Spark(Dialect):
     def sha256(self, text: str) -> str:
         return f"sha2(CAST({text} AS BINARY), 256)"
 
-    def word(self, digits: str, start: int) -> str:
-        return f"CAST(conv(substr({digits}, {start}, 15), 16, 10) AS BIGINT)"
+    def word(self, digits: str, i: int) -> str:
+        """Spark has no cheap way from digits to a number but a hash. Of 8 bytes xxhash64 is one to one: it multiplies by
+        odd numbers, turns, adds constants and shifts onto itself, each of which can be undone. So its last 60 bits are
+        as uniform as the 16 digits are."""
+        return f"(xxhash64(unhex(substr({digits}, {1 + 16 * i}, 16))) & {2**60 - 1})"
 
     def chosen(self, rows: str, parts: Sequence[str]) -> str:
         """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md).

@@ -159,8 +159,12 @@ class Dialect:
         """64 hexadecimal digits, lower case, of the UTF-8 bytes."""
         raise NotImplementedError
 
-    def word(self, digits: str, start: int) -> str:
-        """15 hexadecimal digits, from `start` on (1 is the first), as a whole number."""
+    def word(self, digits: str, i: int) -> str:
+        """The i-th of two words of 60 bits of a SHA-256, as a whole number: of 15 digits of its own, where nothing else
+        is said.
+
+        Guarantee: of digits that are uniform, the two words are uniform and independent.
+        """
         raise NotImplementedError
 
     def dictionary(self, i: int, form: Form, to: Form) -> str:

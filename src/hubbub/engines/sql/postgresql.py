@@ -116,8 +116,8 @@ class PostgreSQL(Dialect):
     def sha256(self, text: str) -> str:
         return f"encode(sha256(convert_to({text}, 'UTF8')), 'hex')"
 
-    def word(self, digits: str, start: int) -> str:
-        return f"CAST(CAST('x0' || substr({digits}, {start}, 15) AS bit(64)) AS bigint)"
+    def word(self, digits: str, i: int) -> str:
+        return f"CAST(CAST('x0' || substr({digits}, {1 + 15 * i}, 15) AS bit(64)) AS bigint)"
 
     def dictionary(self, i: int, form: Form, to: Form) -> str:
         return f"unnest(%(v{i})s::{_ARRAYS[form]}, %(id{i})s::{_ARRAYS[to]}) AS d{i}(v, id)"

@@ -86,8 +86,8 @@ def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people:
     """How many people have their one row in each group, and with `total` the sum of that part, as :func:`groups`.
 
     A person's n rows are put in order by what is handed over of them, the missing last, and the r-th is kept (from 0),
-    where r = h mod n, and h are the first 120 bits of the SHA-256 of the key and the person's text. Which of two equal
-    rows it is makes no difference.
+    where r = h mod n, and h are 120 bits of the SHA-256 of the key and the person's text: the first, where the dialect
+    has no cheaper words of it. Which of two equal rows it is makes no difference.
 
     Guarantee: a function of the key and the multiset of the person's rows; over a uniform key, as far as SHA-256 is
     like a random function, each row is kept with a probability that differs from 1/n by at most 2^-120.
@@ -114,7 +114,7 @@ def hashed(dialect: Dialect, who: str, word: str) -> str:
 
 def picked(dialect: Dialect, digits: str, n: str) -> str:
     """h mod n. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
-    high, low = dialect.word(digits, 1), dialect.word(digits, 16)
+    high, low = dialect.word(digits, 0), dialect.word(digits, 1)
     drawn = dialect.rest(f"{dialect.rest(high, n)} * {dialect.rest(str(_HIGH), n)} + {low}", n)
     return f"CASE WHEN {n} = 1 THEN 0 ELSE {drawn} END"
 

@@ -97,8 +97,8 @@ class SQLite(Dialect):
     def sha256(self, text: str) -> str:
         return f"hubbub_sha256({text})"
 
-    def word(self, digits: str, start: int) -> str:
-        return f"hubbub_word({digits}, {start})"
+    def word(self, digits: str, i: int) -> str:
+        return f"hubbub_word({digits}, {i})"
 
 
 def field(name: str, declared: str) -> tuple[Field, str]:
@@ -336,8 +336,8 @@ def _sha256(text: str | None) -> str | None:
     return None if text is None else hashlib.sha256(text.encode()).hexdigest()
 
 
-def _word(digits: str | None, start: int) -> int | None:
-    return None if digits is None else int(digits[start - 1 : start + 14], 16)
+def _word(digits: str | None, i: int) -> int | None:
+    return None if digits is None else int(digits[15 * i : 15 * i + 15], 16)
 
 
 _FUNCTIONS: Final = (
