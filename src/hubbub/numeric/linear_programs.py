@@ -6,15 +6,17 @@ minimise cost x, where row_low <= matrix x <= row_high and low <= x <= high, and
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.errors import WrongUse
 from hubbub.numeric.sparse_rows import SparseRows
 from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
+_MISSING: Final = 'what tables give away together needs one package more; run pip install "hubbub[audit]"'
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +46,10 @@ class Program:
         self, *, integral: bool = False, seconds: float = inf, gap: float = 0.0, simplex: bool = False
     ) -> Solution:
         """Solve it: in whole numbers (`integral`) up to a relative `gap`, or by the `simplex` method alone."""
-        import highspy  # late: most commands solve none
+        try:
+            import highspy  # late, and no part of what is always installed: most commands solve none
+        except ImportError:
+            raise WrongUse(_MISSING) from None
 
         solver = highspy.Highs()
         options: dict[str, object] = {"output_flag": False, "time_limit": seconds, "threads": 1}

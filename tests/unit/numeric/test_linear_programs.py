@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from hubbub.errors import WrongUse
 from hubbub.numeric.linear_programs import Program
 from hubbub.numeric.sparse_rows import SparseRows, sparse_rows
 
@@ -73,3 +76,9 @@ def test_it_is_as_good_as_another_solvers(seconds: float, rows: list[list[int]],
     assert solved.optimal
     assert solved.point is not None
     assert float(np.dot(cost, solved.point)) == pytest.approx(known.fun, abs=1e-7)
+
+
+def test_without_the_solver_the_next_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    with pytest.raises(WrongUse, match=r'run pip install "hubbub\[audit\]"'):
+        program([1], [[1]], [1], [1]).solve()
