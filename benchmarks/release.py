@@ -113,11 +113,12 @@ def main() -> None:
                     base, ours = best(group, once)
                     row(f"{bins:,} bins, {words}, sample {sample}", base, ours, 1.25)
         one = _Fresh(place, Path(folder), person="person")
-        by, kept = ["small:0..1000:1"], {"epsilon": 1, "rows_per_person": KEPT}
+        by = ["small:0..1000:1"]
+        kept: dict[str, Any] = {"epsilon": 1, "rows_per_person": KEPT}
         tasks: dict[str, Callable[[], Release]] = {
             "one row of each person": lambda: one.histogram(by, crowd=20, one_row_per_person=True),
             f"at most {KEPT} rows of each person": lambda: one.histogram(by, **kept),
-            f"a total of at most {KEPT} rows and {CAP:,} of each person": lambda: one.sum(*by, cap=CAP, **kept),
+            f"a total of at most {KEPT} rows and {CAP:,} of each person": lambda: one.sum(by[0], cap=CAP, **kept),
         }
         base, *found = best(
             raw("SELECT count(*) FROM (SELECT person, count(*) AS n FROM {} GROUP BY person) WHERE n > 0"),

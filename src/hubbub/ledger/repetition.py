@@ -125,30 +125,30 @@ def repetition(before: RunningTotal, last: RunningTotal, charge: Charge) -> Repe
 def _cut(total: RunningTotal, charge: Charge) -> tuple[list[str], list[Moving]] | None:
     """The text of a total without what one more release with this charge moves, and that; None if it is not known."""
     tree: Any = plain(total)
-    places = _places(total, charge, tree)
-    if places is None:
+    moving = _moving_fields(total, charge, tree)
+    if moving is None:
         return None
-    for i, (place, name, _) in enumerate(places):
-        place[name] = _MARK.format(i)
+    for i, (item, name, _) in enumerate(moving):
+        item[name] = _MARK.format(i)
     text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
     parts = _MARKED.split(text)
     order = [int(each) for each in parts[1::2]]
-    if sorted(order) != [*range(len(places))]:  # somebody's words look like a mark
+    if sorted(order) != [*range(len(moving))]:  # somebody's words look like a mark
         return None
-    return parts[::2], [places[i][2] for i in order]
+    return parts[::2], [moving[i][2] for i in order]
 
 
-Place = tuple[dict[str, Any], str, Moving]  # where it stands in the JSON of the total
+MovingField = tuple[dict[str, Any], str, Moving]  # where it stands in the JSON of the total
 
 
-def _places(total: RunningTotal, charge: Charge, tree: Any) -> list[Place] | None:
+def _moving_fields(total: RunningTotal, charge: Charge, tree: Any) -> list[MovingField] | None:
     if len(total.stand_ins) != 1 or charge.partition is None:
         return None
     one, own, node = total.stand_ins[0], Entered(number=1, charge=charge), tree["stand_ins"][0]
     if one.charge.partition != charge.partition or one.charge.sampled or charge.sampled or one.joint or one.grown:
         return None
     promises, pairs = [*_promises(one, charge, node)], [*_pairs(one, own, node)]
-    found: list[Place | None] = [(tree, "reserved", _Count(total.reserved)), (tree, "spent", _Count(total.spent))]
+    found: list[MovingField | None] = [(tree, "reserved", _Count(total.reserved)), (tree, "spent", _Count(total.spent))]
     found += [*promises, *pairs, *_lost(node["swap"], one.swap, charge.swapped)]
     if one.rhos is not None:
         found.append(None if own.rho is None else (node, "rhos", _number(one.rhos, own.rho)))
@@ -156,26 +156,26 @@ def _places(total: RunningTotal, charge: Charge, tree: Any) -> list[Place] | Non
     return known if len(known) == len(found) else None
 
 
-def _promises(one: Entered, charge: Charge, node: Any) -> Iterator[Place | None]:
+def _promises(one: Entered, charge: Charge, node: Any) -> Iterator[MovingField | None]:
     """What moves in the promises; None for one of which it is not known."""
     kinds = [type(each) for each in one.charge.promises]
     if len({*kinds}) < len(kinds):
         yield None
-    for promise, place in zip(one.charge.promises, node["charge"]["promises"], strict=True):
+    for promise, item in zip(one.charge.promises, node["charge"]["promises"], strict=True):
         match promise:
             case DifferentialPrivacy():
-                yield from _lost(place, promise, charge.differential)
+                yield from _lost(item, promise, charge.differential)
             case CrowdBlending() if one.charge.exact_crowds:
-                yield from _lost(place, promise, charge.crowd_blending)
+                yield from _lost(item, promise, charge.crowd_blending)
             case ZeroKnowledge(aggregate=BernoulliSample() as sample):
-                yield from _lost(place, promise, charge.zero_knowledge)
+                yield from _lost(item, promise, charge.zero_knowledge)
                 more = None if charge.zero_knowledge is None else charge.zero_knowledge.aggregate
-                yield (place, "aggregate", _Sample(sample, more)) if isinstance(more, BernoulliSample) else None
+                yield (item, "aggregate", _Sample(sample, more)) if isinstance(more, BernoulliSample) else None
             case _:
                 yield None
 
 
-def _lost(place: Any, sum_: _Lossy | None, own: _Lossy | None) -> Iterator[Place | None]:
+def _lost(item: Any, sum_: _Lossy | None, own: _Lossy | None) -> Iterator[MovingField | None]:
     """The epsilon and the delta of a sum, and what the charge adds to it."""
     if sum_ is None:
         return
@@ -183,15 +183,15 @@ def _lost(place: Any, sum_: _Lossy | None, own: _Lossy | None) -> Iterator[Place
         yield None
         return
     if own.epsilon:
-        yield place, "epsilon", _number(sum_.epsilon, own.epsilon)
+        yield item, "epsilon", _number(sum_.epsilon, own.epsilon)
     if own.delta:
-        yield place, "delta", _number(sum_.delta, own.delta, end=1)
+        yield item, "delta", _number(sum_.delta, own.delta, end=1)
 
 
 _Lossy = DifferentialPrivacy | CrowdBlending | ZeroKnowledge
 
 
-def _pairs(one: Entered, own: Entered, node: Any) -> Iterator[Place | None]:
+def _pairs(one: Entered, own: Entered, node: Any) -> Iterator[MovingField | None]:
     """How often there is each pair of laws; None where it is not the one pair of the charge that is there once more."""
     for name, sums, new, may_lose in (
         ("pairs", one.pairs, own.accountant, one.charge.differential is not None),
