@@ -28,15 +28,13 @@ class Part(NamedTuple):
 
 
 PARTS: Final = (
-    *map(
-        Part, ("noise", "channels", "release", "statistics", "csv_files", "ledger", "people", "ids", "visits", "large")
-    ),
-    *map(Part, ("spark", "far")),
-    Part("groups", ("sqlite",)),
+    *map(Part, ("commands", "release", "statistics", "csv_files", "people", "visits", "ledger", "ids", "spark")),
     Part("growth", ("--write",)),
-    *map(Part, ("graphs", "commands", "queries")),
-    Part("voting", peers="peers"),
+    *map(Part, ("large", "noise", "channels", "graphs")),
     Part("composition", peers="accountants"),
+    Part("voting", peers="peers"),
+    *map(Part, ("queries", "far")),
+    Part("groups", ("sqlite",)),
 )
 
 

@@ -145,5 +145,5 @@ def test_a_part_whose_peers_are_missing_runs_and_counts_as_failed(
     assert bench.run(bench.Part("noise")) is None
     told = bench.run(bench.Part("voting", peers="peers"))
     assert told == "voting ran without its peers, which are not installed in .venv/peers"
-    with pytest.raises(SystemExit, match="there is no benchmark 'x'; there are noise"):
+    with pytest.raises(SystemExit, match="there is no benchmark 'x'; there are commands, "):
         bench.main(["x"])
