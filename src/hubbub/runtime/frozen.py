@@ -47,7 +47,9 @@ def _compiled(owner: Any) -> Callable[..., None]:
             value = f"_of_new_{name}() if {name} is _of_factory else {name}" if each.init else f"_of_new_{name}()"
         if each.init:
             (named if each.kw_only else placed).append(f"{name}{default}")
-        if each.init or each.default_factory is not dataclasses.MISSING:
+        if not each.init and default and each.default_factory is dataclasses.MISSING:
+            value = f"_of_default_{name}"  # where there are slots, no class has it
+        if each.init or default:
             body.append(f"  _of_set(_of_self, {name!r}, {value})")
     if hasattr(owner, "__post_init__"):
         body.append("  _of_self.__post_init__()")

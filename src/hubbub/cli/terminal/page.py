@@ -21,7 +21,7 @@ _MARKS: Final = {True: ("✓ ", "green"), False: ("✗ ", "red"), None: ("? ", "
 def screen_width() -> int:
     """The cells of a line: as `COLUMNS` says, or the terminal that is read from or written to, or 80."""
     told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
+    if told.isdecimal() and len(told) < 6 and int(told):
         return int(told)
     for stream in range(3):
         try:

@@ -83,7 +83,7 @@ def _wrapped(paragraph: str, width: int, *, folds: bool) -> list[str]:
     for word in _WORD.findall(paragraph):
         bare = word.rstrip(" ")
         size = cells(bare)
-        if filled + size <= width:
+        if lines and filled + size <= width:
             lines[-1] += word
             filled += cells(word)
             continue

@@ -5,9 +5,9 @@ file says of its values is believed. So where people in no bin are counted too, 
 cast to the smallest type that holds its bins, which needs no case for each row; the bin of each value is found among
 the groups. Values that are counted with their bins are one number with these.
 
-Of a large table, an integer column is grouped by itself wherever its first rows say that nearly all are in bins: then a
-condition on each row costs more than it saves. What they say decides which of two queries is asked, and so how long it
-takes; both give the same numbers of every table.
+Of large files, an integer column is grouped by itself wherever they say of themselves that all values are in bins or
+near them: then there are few groups, and a condition on each row costs more than it saves. What a file says, true or
+not, decides which of two queries is asked, and so how long it takes; both give the same numbers of every bin.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from math import ceil, prod
 from typing import Final
 
 from hubbub.engines.column import Column
-from hubbub.engines.duckdb.bin_sql import code, code_where, ends
-from hubbub.engines.duckdb.cell_sql import identifier, unknown
+from hubbub.engines.duckdb.bin_sql import code, ends
+from hubbub.engines.duckdb.cell_sql import identifier, literal, unknown
 from hubbub.tables.bins import Countable, Edges, Steps
 from hubbub.tables.schema import ColumnType
 
@@ -33,11 +33,8 @@ MOST_NUMBERS: Final = 1 << 16
 MOST_CELLS: Final = 1 << 12
 """Values in the bins of columns that are grouped by themselves: hashing more costs more than a condition."""
 
-FIRST_ROWS: Final = 1 << 11
-"""That are looked at to choose a query."""
-
-MOST_OUTSIDE: Final = FIRST_ROWS // 16
-"""Of them, where columns are grouped by themselves."""
+NEAR: Final = 1 << 12
+"""How far from its bins a column that is grouped by itself may have values."""
 
 _TYPES: Final = {
     "UTINYINT": (0, 1 << 8),
@@ -69,11 +66,20 @@ def cell_columns(axes: Sequence[Countable], columns: Mapping[str, Column]) -> li
     return [identifier(axis.column) for axis in axes]
 
 
-def outside_sql(axes: Sequence[Countable], columns: Mapping[str, Column], people: str) -> str:
-    """How many of the first rows have values that are in no bin; missing ones are one group, and cost nothing."""
-    inside = [code_where(axis, columns[axis.column])[1] for axis in axes if isinstance(axis, Edges | Steps)]
-    cells = ", ".join(dict.fromkeys(identifier(axis.column) for axis in axes))
-    return f"SELECT count(*) FROM (SELECT {cells} FROM {people} LIMIT {FIRST_ROWS}) WHERE NOT ({' AND '.join(inside)})"
+def near_sql(axes: Sequence[Countable], columns: Mapping[str, Column], files: Sequence[str]) -> str:
+    """Whether Parquet files say of each part of themselves that these columns have values in bins or near them alone."""
+    tests = []
+    for axis in axes:
+        known = _ends(axis, columns[axis.column])
+        assert known is not None
+        low, high = ceil(known[0]) - NEAR, ceil(known[1]) + NEAR
+        least, most = (f"TRY_CAST(stats_{end}_value AS HUGEINT)" for end in ("min", "max"))
+        here, inside = (
+            f"path_in_schema = {literal(axis.column)}",
+            f"coalesce({least} >= {low} AND {most} < {high}, FALSE)",
+        )
+        tests.append(f"coalesce(bool_and({inside}) FILTER ({here}), FALSE)")
+    return f"SELECT {' AND '.join(tests)} FROM parquet_metadata([{', '.join(map(literal, files))}])"
 
 
 def with_bins(axes: Sequence[Countable], columns: Mapping[str, Column], groups: str) -> str:

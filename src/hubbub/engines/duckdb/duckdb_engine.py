@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.array_sql import MOST_OUTSIDE, cell_columns, outside_sql
+from hubbub.engines.duckdb.array_sql import cell_columns, near_sql
 from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds, spelled
@@ -103,7 +103,7 @@ class DuckDB:
         self._connection, self._repair, self._spoilt = connection, repair, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._table = table  # kept as long as it is read
-        self._outside: dict[str, int] = {}  # first rows in no bin, by the query that asks; for the choice of a query
+        self._near: dict[str, bool] = {}  # whether values are near their bins, by the query that asks
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
         self._observer: IdObserver | None = None
@@ -390,7 +390,7 @@ class DuckDB:
             reports_unreadable=reports_unreadable,
             weight=self._weight,
             doubted=self._is_doubted,
-            by_cell=self._are_mostly_inside(axes, people),
+            by_cell=self._are_near_bins(axes, people),
         )
         self._unreadable.forget()
         from_groups = self._weight is not ROW  # groups of a database are read once, and are few
@@ -403,14 +403,14 @@ class DuckDB:
             counted, _, _ = answer(self.arrow(sql_of(very_many=True)), question, reports_unreadable=reports_unreadable)
         return counted
 
-    def _are_mostly_inside(self, axes: tuple[Countable, ...], people: Relation) -> bool:
-        """Whether the first rows of large files are nearly all in bins. The same query is then answered faster."""
+    def _are_near_bins(self, axes: tuple[Countable, ...], people: Relation) -> bool:
+        """Whether large files say that their values are in bins or near them. The same query is then answered faster."""
         if not self._is_doubted or not self._are_large or cell_columns(axes, people.columns) is None:
             return False
-        sql = outside_sql(axes, people.columns, people.sql)
-        if sql not in self._outside:
-            self._outside[sql] = int(self._query(sql)[0][0])
-        return self._outside[sql] <= MOST_OUTSIDE
+        sql = near_sql(axes, people.columns, self._files)
+        if sql not in self._near:
+            self._near[sql] = bool(self._query(sql)[0][0])
+        return self._near[sql]
 
     def _every_row(
         self, axes: tuple[Countable, ...], people: Relation, person: str | None, name: str | None
@@ -449,7 +449,7 @@ class DuckDB:
 
     @property
     def _are_large(self) -> bool:
-        """Whether a look at the first rows costs little beside all of them."""
+        """Whether a look at what files say of themselves costs little beside all rows."""
         return sum(os.path.getsize(path) for path in self._files if os.path.exists(path)) >= _LARGE
 
     @property

@@ -66,5 +66,6 @@ def test_lines_break_between_words_and_keep_what_they_begin_with() -> None:
     assert wrap("  in a  crowd of\nmany people", 10) == ["  in a", "crowd of", "many", "people"]
     assert wrap("\n", 10) == ["", ""]
     assert wrap("    ", 2) == [""]
+    assert wrap("\u0301 crowd", 5) == ["\u0301", "crowd"]  # what fills no cell begins a line like any other word
     assert wrap("to hubbub-demo/millbrook.parquet and on", 12) == ["to", "hubbub-demo/", "millbrook.pa", "rquet and on"]
     assert wrap("to hubbub-demo/millbrook.parquet and on", 12, folds=False) == ["to", "hubbub-demo…", "and on"]

@@ -15,12 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hubbub.engines.duckdb import duckdb_engine
+from hubbub.engines.duckdb import array_sql, duckdb_engine
 from hubbub.engines.duckdb.array_sql import (
-    FIRST_ROWS,
     MOST_CELLS,
     MOST_NUMBERS,
-    MOST_OUTSIDE,
+    NEAR,
     cell_columns,
     small_parts,
 )
@@ -52,10 +51,10 @@ AXES = {
 
 @pytest.fixture(params=["by bins", "by cells"], autouse=True)
 def way(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """Both queries, of one of which the first rows of a large table make a choice."""
+    """Both queries, of one of which a large file makes a choice by what it says of itself."""
     if request.param == "by cells":
         monkeypatch.setattr(duckdb_engine, "_LARGE", 0)
-        monkeypatch.setattr(duckdb_engine, "MOST_OUTSIDE", FIRST_ROWS)
+        monkeypatch.setattr(array_sql, "NEAR", 1 << 70)
     return str(request.param)
 
 
@@ -213,9 +212,10 @@ def test_sums_of_every_type_are_those_of_plain_python(
         assert dict(zip(codes, found.sums or (), strict=True)) == sums
 
 
-def test_the_first_rows_of_a_large_table_choose_the_query_and_never_the_answer(
+def test_what_a_large_file_says_of_itself_chooses_the_query_and_never_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
+    """A value far from all bins in the last of several parts is enough: sorted tables begin in their bins."""
     if way == "by cells":
         pytest.skip("the choice itself is looked at")
     asked: list[str] = []
@@ -226,11 +226,12 @@ def test_the_first_rows_of_a_large_table_choose_the_query_and_never_the_answer(
         return arrow(self, query)
 
     monkeypatch.setattr(duckdb_engine.DuckDB, "arrow", listening)
-    outside = [1000 + i for i in range(MOST_OUTSIDE + 1)]
-    for name, first, by_cell in (("few", outside[1:], True), ("many", outside, False)):
-        cells = [*first, *[7] * (FIRST_ROWS - len(first)), *range(-5000, 5000), None]
-        pq.write_table(pa.table({"a": cells, "pay": [1] * len(cells)}), tmp_path / f"{name}.parquet")
-        right = dict.fromkeys(range(50), 1) | {7: FIRST_ROWS - len(first) + 1}
+    for name, last, by_cell in (("near", 49 + NEAR, True), ("far", 50 + NEAR, False)):
+        cells = [*range(-NEAR, 50), None, *[7] * 5000, last]
+        pq.write_table(
+            pa.table({"a": cells, "pay": [1] * len(cells)}), tmp_path / f"{name}.parquet", row_group_size=1000
+        )
+        right = dict.fromkeys(range(50), 1) | {7: 5001}
         for large in (False, True):
             monkeypatch.setattr(duckdb_engine, "_LARGE", 0 if large else 1 << 40)
             engine = open_file(tmp_path / f"{name}.parquet")
