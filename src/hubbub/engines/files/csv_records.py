@@ -39,9 +39,11 @@ BOTH, FEEDS = "\r\n", "\n"
 _SPACES: Final = {BOTH: " ", FEEDS: " \r"}  # what is a blank at the beginning of a cell
 _END_OF: Final = {BOTH: r"[\r\n]", FEEDS: r"\r*+\n"}
 _BETWEEN_MARKS: Final = re.compile(rb'"[^"]*+"?')
-_RETURNS: Final = re.compile(rb"(?:(?<=\n)|\A)\r++(?=\n)|\r++(?!\n|\Z)")  # of blank lines, or within a line
-_BLANK_LINE: Final = re.compile(rb"\n\r++\n")
-_BARE: Final = re.compile(rb"\r(?![\r\n])")
+_RETURNS: Final = re.compile(rb"\r++(?!\n|\Z)")
+_LINE_END: Final = re.compile(rb"\r++(?:\n|\Z)")
+_LONE_FEED: Final = re.compile(rb"(?<!\r)\n")
+_BLANK_LINE: Final = re.compile(rb"\n\r\n")
+_BARE: Final = re.compile(rb"\r(?!\n)")
 
 
 @cache
@@ -141,17 +143,25 @@ class _Piece:
 
 def is_regular(path: str, mark: str, longest: int) -> bool:
     """Whether it is proved, without reading sign by sign, that a survey would find nothing in a file, that no carriage
-    return stands anywhere but right before a line feed, and that one of more than a buffer has none in a blank line."""
+    return stands anywhere but right before a line feed, and that one of more than a buffer has one kind of line end."""
     with open(path, "rb") as file:
         size = os.path.getsize(path)
-        blank = size <= longest * BUFFERED
-        return _regular_end(file, _first_byte(file), mark, longest, returns=False, blank=blank) == size
+        ends = b"" if size <= longest * BUFFERED else _first_end(file, mark)
+        file.seek(0)
+        return _regular_end(file, _first_byte(file), mark, longest, returns=False, ends=ends) == size
 
 
-def _regular_end(
-    file: BufferedReader, start: int, mark: str, longest: int, *, returns: bool, blank: bool = True
-) -> int:
-    return regular_end(file, start, mark, block=longest // 2, lines=MOST_LINES, returns=returns, blank=blank)
+def _regular_end(file: BufferedReader, start: int, mark: str, longest: int, *, returns: bool, ends: bytes = b"") -> int:
+    return regular_end(file, start, mark, block=longest // 2, lines=MOST_LINES, returns=returns, ends=ends)
+
+
+def _first_end(file: BinaryIO, mark: str) -> bytes:
+    """What the first line ends in: a line feed, perhaps after a carriage return; nothing if it is something else."""
+    file.seek(0)
+    end = _end_of_record(file, _first_byte(file), mark, 1 << 16)
+    file.seek(end - 1 if end else 0)
+    found = re.match(rb"\r*\n", file.read(1 << 16))
+    return found[0][-2:] if found else b""
 
 
 def _first_byte(file: BinaryIO) -> int:
@@ -179,7 +189,7 @@ def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH, *, start: i
         text += more
         odd = _odd_cells(text, mark, ends)
         if complete := _complete_records(text, odd, ends):
-            yield _Piece(start, start + complete, text[:complete], [cell for cell in odd if cell[1] <= complete])
+            yield _Piece(start, start + complete, text[:complete], [cell for cell in odd if cell[0] < complete])
             start, text = start + complete, text[complete:]
         if len(text) > 2 * chunk:
             end = _end_of_record(file, start, mark, chunk, ends)
@@ -288,29 +298,29 @@ def line_of(path: str, position: int) -> int:
 
 
 def has_odd_returns(path: str, mark: str, buffer: int) -> bool:
-    """Whether the first line ends in a line feed, and there is a carriage return that is not right before one, or, in a
-    file of more than a buffer, one in a blank line: where a buffer ends before such a line, DuckDB takes its line feed
-    for a part of the next cell."""
+    """Whether the first line ends in a line feed, and there is a carriage return that is not right before one, or a file
+    of more than a buffer has lines that end in one way and another, or blank lines with a carriage return. Where a buffer
+    ends at such a line, DuckDB takes its line feed for a part of the next cell, or loses the next record."""
     with open(path, "rb") as file:
-        end = _end_of_record(file, 0, mark, 1 << 16)
-        file.seek(end - 1 if end else 0)
-        if not re.match(rb"\r*\n", file.read(1 << 16)):
+        if not _first_end(file, mark):
             return False
-        is_large = file.seek(0, os.SEEK_END) > buffer
+        is_large, is_lone, is_double = file.seek(0, os.SEEK_END) > buffer, False, False
         file.seek(0)
         waiting = b""  # carriage returns of which it is not known what comes after them, and the sign before
         while more := file.read(1 << 22):
             text = waiting + more
             known = text.rstrip(b"\r")
-            if _BARE.search(known) or (is_large and _BLANK_LINE.search(known)):
+            is_lone = is_lone or _LONE_FEED.search(known) is not None
+            is_double = is_double or b"\r\n" in known
+            if _BARE.search(known) or (is_large and ((is_lone and is_double) or _BLANK_LINE.search(known))):
                 return True
             waiting = text[max(len(known) - 1, 0) :]
     return False
 
 
 def copy_with_blanks(path: str, mark: str, target: IO[bytes], longest: int) -> int:
-    """A copy with a blank for each carriage return that is in no quotation marks and not right before a line feed, and a
-    line feed for one in a blank line, without the records that are much too long; returns how many these are."""
+    """A copy in which, outside of quotation marks, lines end in a line feed alone and each other carriage return is a
+    blank, without the records that are much too long; returns how many these are."""
     left_out = 0
     with open(path, "rb") as source, target:
         for piece in _pieces(source, mark, longest * BUFFERED // 8, FEEDS):
@@ -322,14 +332,15 @@ def copy_with_blanks(path: str, mark: str, target: IO[bytes], longest: int) -> i
 
 
 def _blanked(text: bytes, odd: Sequence[Span]) -> bytes:
-    kept = [match.span() for start, stop in odd for match in _BETWEEN_MARKS.finditer(text, start, stop)]
-    found, i = bytearray(text), 0
-    for match in _RETURNS.finditer(text):
-        while i < len(kept) and kept[i][1] <= match.start():
-            i += 1
-        if i == len(kept) or match.start() < kept[i][0]:
-            found[match.start() : match.end()] = len(match[0]) * (b"\n" if text[match.end()] == ord("\n") else b" ")
-    return bytes(found)
+    """Some whole records with line feeds and blanks for carriage returns outside of quotation marks."""
+    found, start = list[bytes](), 0
+    kept = [match.span() for first, last in odd for match in _BETWEEN_MARKS.finditer(text, first, last)]
+    for stop, after in [*kept, (len(text), len(text))]:
+        outside = text[start : stop + 1]  # with the mark after it, so that only the last one ends where the text does
+        changed = _RETURNS.sub(lambda match: b" " * len(match[0]), _LINE_END.sub(b"\n", outside))
+        found += changed[: len(changed) - len(text[stop : stop + 1])], text[stop:after]
+        start = after
+    return b"".join(found)
 
 
 def copy_without(path: str, spans: Sequence[Span], target: IO[bytes]) -> None:

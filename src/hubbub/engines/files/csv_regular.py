@@ -31,13 +31,13 @@ _SHIFTS: Final = tuple(np.uint64(1 << i) for i in range(6))
 
 
 def regular_end(
-    file: BufferedIOBase, start: int, mark: str, *, block: int, lines: int, returns: bool, blank: bool = True
+    file: BufferedIOBase, start: int, mark: str, *, block: int, lines: int, returns: bool, ends: bytes = b""
 ) -> int:
     """Where what is regular ends, from `start` on, where a record begins: there a record begins too, or the file ends.
 
     Each record before lies within `block` bytes, and each of its cells within `lines` lines. With `returns` a carriage
-    return ends a line; else there is none but right before a line feed, or before others there. Without `blank` none is
-    in a blank line, save at the end of the file.
+    return ends a line; else there is none but right before a line feed. With `ends` each line ends in just that, and no
+    line is blank if it is a carriage return and a line feed, save at the end of the file.
     """
     buffer = bytearray(block + _WORD)
     file.seek(start)
@@ -49,7 +49,7 @@ def regular_end(
             buffer[filled] = ord("\n")  # the end of a file ends its last record
         length = filled + (not more)
         buffer[length : length + _WORD] = bytes(_WORD)
-        proved = _Block(buffer, length, mark, returns, blank).end(lines)
+        proved = _Block(buffer, length, mark, returns, ends, is_last=not more).end(lines)
         if not more and not buffer[proved:filled].strip(b"\r\n"):
             return start + filled
         if not more or (not proved and filled == block):
@@ -67,7 +67,8 @@ class _Block:
     length: int
     mark: str
     returns: bool
-    blank: bool
+    ends: bytes
+    is_last: bool  # whether the last byte is a line end that is not in the file
 
     def end(self, lines: int) -> int:
         """The length of the whole records at the beginning that are proved regular."""
@@ -75,10 +76,8 @@ class _Block:
         wrong = self.length
         if has_returns and not self.returns:
             wrong = self._first_bare_return()
-        if has_returns and not self.blank:
-            wrong = min(wrong, self._first_blank_return())
         if self.buffer.find(b'"', 0, wrong) < 0:
-            return self._last_end(wrong, None, has_returns)
+            return self._last_end(min(wrong, self._first_other_end(None, has_returns)), None, has_returns)
         marks = self._where('"')
         breaks = self._where(self.mark + ("\n\r" if has_returns else "\n"))
         inside = _odd_so_far(marks)
@@ -86,7 +85,7 @@ class _Block:
         if _tall(marks, inside, breaks, lines) is not None:
             tall = _tall(marks, inside, self._where("\n\r" if has_returns else "\n"), lines)
             wrong = wrong if tall is None else min(wrong, tall)
-        return self._last_end(wrong, inside, has_returns)
+        return self._last_end(min(wrong, self._first_other_end(inside, has_returns)), inside, has_returns)
 
     def _where(self, signs: str) -> _Words:
         """The bytes that are one of these signs."""
@@ -99,14 +98,23 @@ class _Block:
             packed[start // 8 : start // 8 + len(text) // 8] = np.packbits(found, bitorder="little")
         return packed.view("<u8")
 
-    def _first_blank_return(self) -> int:
-        """Where the first carriage return after a line feed stands; the bytes begin where a record does."""
-        after = self.buffer.find(b"\n\r", 0, self.length)
-        return 0 if self.buffer[0] == ord("\r") else self.length if after < 0 else after + 1
+    def _first_other_end(self, inside: _Words | None, has_returns: bool) -> int:
+        """Where the first line ends, outside of quotation marks, in something else than lines should, or is blank."""
+        if not self.ends or (self.ends == b"\n" and not has_returns):
+            return self.length
+        returns, feeds = self._where("\r"), self._where("\n")
+        other = returns
+        if self.ends != b"\n":
+            if self.buffer[0] == ord("\r"):  # after the end of a record
+                return 0
+            other = (feeds & ~_before(returns)) | (returns & _before(feeds))
+            other[0] &= ~_ONE  # after the carriage return with which the record before ended
+        found = _first(other if inside is None else other & ~inside, self.length)
+        return self.length if self.is_last and found == self.length - 1 else found
 
     def _first_bare_return(self) -> int:
         returns, feeds = self._where("\r"), self._where("\n")
-        return _first(returns & ~_next(returns | feeds), self.length)
+        return _first(returns & ~_next(feeds), self.length)
 
     def _last_end(self, before: int, inside: _Words | None, has_returns: bool) -> int:
         """The end of the last record that ends before a byte; blank lines belong to the record after them."""
