@@ -20,8 +20,8 @@ from scipy import stats
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import Answers
 from hubbub.noise.source import ScriptedSource, Source
-from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import CountQuery, ExactCounts
+from tests.statistical import half_steps
 
 RUNS, MISS, SIZE = 200, 0.05, 1e-6
 THRESHOLD = int(stats.binom.isf(SIZE, RUNS, MISS))
@@ -93,6 +93,6 @@ def test_intervals_hold_the_number_of_values_that_are_cut(name: str, values: str
 
 
 def test_without_half_a_step_intervals_miss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Measure, "unrounded", lambda self, low, high: (low, high))
+    half_steps.leave_out(monkeypatch)
     for kind, words in (ASKED["mean, noise"], ASKED["quantile, noise"]):
         assert misses(kind, words, VALUES["between steps"], "control") > RUNS // 2

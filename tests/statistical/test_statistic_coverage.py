@@ -21,6 +21,7 @@ from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import CountQuery, ExactCounts
+from tests.statistical import half_steps
 
 RUNS, MISS, SIZE = 1000, 0.05, 1e-6
 THRESHOLD = int(stats.binom.isf(SIZE, RUNS, MISS))
@@ -34,7 +35,7 @@ OLD = STEP >= 30
 @pytest.fixture(autouse=True)
 def _only_noise_and_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """These values lie on the steps: without the half step for rounding, an end that is too short is seen."""
-    monkeypatch.setattr(Measure, "unrounded", lambda self, low, high: (low, high))
+    half_steps.leave_out(monkeypatch)
 
 
 def test_the_threshold_has_power() -> None:
