@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from hubbub.engines.sql.dialect import KEY, Form, Part
 from hubbub.engines.sql.packed import LINE, packed
 from hubbub.engines.sql.queries import one_row_each
 from tests import servers
+from tests.kept_row import kept_place, mixed, unmixed
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -112,7 +112,7 @@ def test_the_row_that_is_kept_of_a_person_is_that_of_the_rule(shape: tuple[int |
     in_line = LINE in packed(Spark(), parts).parts
     for who, each in groupby(enumerate(rows), lambda item: person(item[0])):
         mine = sorted((tuple(map(readable, row)) if in_line else row for _, row in each), key=_order)
-        chosen = mine[int(hashlib.sha256((word + who).encode()).hexdigest()[:30], 16) % len(mine)]
+        chosen = mine[kept_place(word, who, len(mine), spark=True)]
         kept[tuple(map(readable, chosen))] += 1
     sql = one_row_each(Spark(), parts, Part("who", Form.TEXT, pa.string()), "hubbub_several")
     assert answered(session, sql, parts) == kept
@@ -121,3 +121,15 @@ def test_the_row_that_is_kept_of_a_person_is_that_of_the_rule(shape: tuple[int |
 
 def _order(row: Row) -> list[Any]:
     return [(cell is None, 0 if cell is None else cell) for cell in row]
+
+
+def test_a_word_of_spark_is_one_to_one_with_the_digits_it_is_made_of() -> None:
+    """So that uniform digits give uniform words: each hash is that of eight bytes, and of no others."""
+    session, dice = servers.or_skip(servers.spark), random.Random("words")
+    digits = [dice.randbytes(32).hex() for _ in range(200)] + ["0" * 64, "f" * 64]
+    frame = session.createDataFrame([(each,) for each in digits], "h string")
+    found = frame.selectExpr(*(f"{Spark().word('h', i)} AS w{i}" for i in range(2))).collect()
+    for each, words in zip(digits, found, strict=True):
+        halves = [bytes.fromhex(each[16 * i : 16 * i + 16]) for i in range(2)]
+        assert [unmixed(mixed(half)) for half in halves] == halves
+        assert [mixed(half) % 2**60 for half in halves] == list(words)
