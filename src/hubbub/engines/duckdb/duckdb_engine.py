@@ -409,7 +409,9 @@ class DuckDB:
             return False
         sql = near_sql(axes, people.columns, self._files)
         if sql not in self._near:
-            self._near[sql] = bool(self._query(sql)[0][0])
+            self._near[sql] = False  # also where a file cannot be asked, as one with texts in its footer that are none
+            with suppress(_Failed):
+                self._near[sql] = bool(self._query(sql)[0][0])
         return self._near[sql]
 
     def _every_row(

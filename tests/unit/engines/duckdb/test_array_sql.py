@@ -241,6 +241,16 @@ def test_what_a_large_file_says_of_itself_chooses_the_query_and_never_the_answer
             assert ("""WHERE ("a" >= CAST('0' AS BIGINT)""" not in asked.pop()) == (large and by_cell)
 
 
+def test_a_footer_that_cannot_be_asked_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb_engine, "_LARGE", 0)
+    monkeypatch.setattr(duckdb_engine, "near_sql", lambda *_: "SELECT no_such_column")
+    pq.write_table(pa.table({"a": [1, 2, 2], "pay": [1, 1, 0]}), tmp_path / "p.parquet")
+    engine = open_file(tmp_path / "p.parquet")
+    axes = bind_axes((parse("a:0..5:1"),), engine.columns())
+    found = engine.count(CountQuery(axes=axes, measure=measured("pay:0..1:1")), ScriptedSource())
+    assert dict(zip(found.codes.tolist(), found.counts.tolist(), strict=True)) == {1: 1, 2: 2}
+
+
 def test_a_footer_that_lies_moves_no_sum_by_cells(tmp_path: Path) -> None:
     """What a file says of its smallest and largest value is no part of the answer."""
     place, largest = tmp_path / "p.parquet", 1_000_003
