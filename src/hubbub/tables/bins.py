@@ -24,17 +24,17 @@ from __future__ import annotations
 import datetime
 import re
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from math import prod
+from math import gcd, lcm, prod
 from typing import ClassVar, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
-from hubbub.numeric.exact import INFINITY, Loss, positive, rational, to_text
+from hubbub.numeric.exact import INFINITY, Loss, positive, ratio_to_text, rational, to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
@@ -110,15 +110,30 @@ class Steps:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        texts = list(self._texts())
-        return tuple(map("[{},{})".format, texts, texts[1:]))
+        return tuple(self.labels_at(range(self.steps)))
 
-    def _texts(self) -> Iterator[str]:
-        """The edges as text. Whole numbers, as most are, need no fractions: a range may have 100,000 of them."""
-        if self.low.denominator == self.width.denominator == 1:
-            low, width = int(self.low), int(self.width)
-            return map(str, range(low, low + self.steps * width + 1, width))
-        return map(to_text, self.edges)
+    def labels_at(self, positions: Iterable[int]) -> Iterator[str]:
+        """Some of them, of which there may be millions: an edge between two neighbours is written once."""
+        edge = self._edge_writer()
+        after, end = -1, ""
+        for i in positions:
+            begin = end if i == after else edge(i)
+            after, end = i + 1, edge(i + 1)
+            yield f"[{begin},{end})"
+
+    def _edge_writer(self) -> Callable[[int], str]:
+        """From the number of an edge to its text, all over one denominator: a sum of fractions costs ten times that."""
+        below = lcm(self.low.denominator, self.width.denominator)
+        begin, wide = int(self.low * below), int(self.width * below)
+        if below == 1:
+            return lambda i: str(begin + i * wide)
+
+        def edge(i: int) -> str:
+            above = begin + i * wide
+            common = gcd(above, below)
+            return ratio_to_text(above // common, below // common)
+
+        return edge
 
     def __len__(self) -> int:
         return self.steps

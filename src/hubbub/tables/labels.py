@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,16 +35,14 @@ def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]
     return list(zip(*reversed(columns), strict=True))
 
 
-def labels_at(axis: Declared, positions: list[int]) -> list[str | None]:
-    """The labels at some places of an axis. Steps may be millions, so theirs are made one by one."""
+def labels_at(axis: Declared, positions: Sequence[int]) -> list[str | None]:
+    """The labels at some places of an axis. Steps may be millions, so only those that are asked for are made."""
     if not isinstance(axis, Steps):
         known = all_labels(axis)
         return [known[i] for i in positions]
-    extra = all_labels(replace(axis, steps=0))
-    steps = (replace(axis, low=axis.low + i * axis.width, steps=1) for i in positions)
-    return [
-        extra[i - axis.steps] if i >= axis.steps else step.labels[0] for i, step in zip(positions, steps, strict=True)
-    ]
+    extra, steps = all_labels(replace(axis, steps=0)), axis.steps
+    inside = axis.labels_at(i for i in positions if i < steps)
+    return [next(inside) if i < steps else extra[i - steps] for i in positions]
 
 
 def label_in_words(axis: Axis, label: str | None) -> str:
