@@ -200,7 +200,8 @@ def _spark() -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of the workers
     settings = {
         "spark.master": "local[2, 4]",  # a task may fail three times
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "2g",
+        **dict.fromkeys(_REMEMBERED, "1"),  # hundreds of tests have long plans, which it would keep to show
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
@@ -230,8 +231,42 @@ def _spark() -> Any:
         session.sparkContext.setLogLevel("OFF")
     except Exception:
         return Absent("Spark (its session did not start)")
-    atexit.register(session.stop)
+    atexit.register(_stopped, session)
     return session
+
+
+_REMEMBERED = (
+    "spark.sql.ui.retainedExecutions",
+    "spark.ui.retainedJobs",
+    "spark.ui.retainedStages",
+    "spark.ui.retainedTasks",
+)
+
+
+def _answers(session: Any) -> bool:
+    """Whether its Java process still takes commands."""
+    try:
+        session._jvm.java.lang.System.nanoTime()
+    except Exception:
+        return False
+    return True
+
+
+def _stopped(session: Any) -> None:
+    if _answers(session):
+        session.stop()
+
+
+def _forget_spark() -> None:
+    """Let go of a Java process that takes no more commands, so that another is started."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    SparkContext._gateway.proc.kill()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None
+    _spark.cache_clear()
+    _connect.cache_clear()
 
 
 def _serves_connect() -> bool:
@@ -277,6 +312,7 @@ def _found(name: str) -> bool:
 
 def connect() -> Any:
     """A session of the same Spark by Connect."""
+    spark()
     found = _connect()
     if isinstance(found, Absent):
         raise Absent(str(found))
@@ -284,8 +320,11 @@ def connect() -> Any:
 
 
 def spark() -> Any:
-    """A session on two cores, for this process."""
+    """A session on two cores, for this process; a new one if the last has died."""
     found = _spark()
+    if not isinstance(found, Absent) and not _answers(found):
+        _forget_spark()
+        found = _spark()
     if isinstance(found, Absent):
         raise Absent(str(found))
     return found

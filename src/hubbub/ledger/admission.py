@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 
 from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
@@ -52,6 +52,7 @@ from hubbub.guarantees.survey import PoissonSurvey, surveyed
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.exact_json import line
 
 _NOT_TO_LEAVE = "it for one person replaced alone, since the number of people is enforced"
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"
@@ -111,6 +112,11 @@ class Entered:
     def joint_loss(self) -> JointLoss | None:
         """What its counts lose on that sample."""
         return self.joint if self.joint is not None or self.sample is None else self.charge.joint_loss
+
+    @cached_property
+    def line(self) -> str:
+        """It as exact JSON on one line. Most stand-ins of a total are those of the total before."""
+        return line(self)
 
     def growths(self) -> tuple[Fraction, ...]:
         """The log moments that fully adaptive composition adds up."""

@@ -6,7 +6,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from hubbub.errors import CheckFailed
 from hubbub.ledger.admission import Entered
@@ -17,12 +17,8 @@ from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 
-if TYPE_CHECKING:
-    from hubbub.ledger.repetition import Repetition
-
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
 _RECENT: Final = 64  # totals that are remembered while all are worked out; a release is given up soon, or seldom
-_OFTEN: Final = 16  # releases in a row that ask for the same, before it is looked how they go on
 _RULES: Final = 2  # raise it when releases are added up in another way
 
 
@@ -101,34 +97,16 @@ class _Sum:
 
     reserved: int = 0
     spent: list[tuple[str, Entered]] = field(default_factory=list)  # by nonce
-    after: deque[RunningTotal | bytes] = field(default_factory=lambda: deque([RunningTotal()], maxlen=_RECENT))
-    alike: int = 0  # how many of the last ask for the same
-    going_on: Repetition | None = None  # from the last total, if they do
+    after: deque[RunningTotal] = field(default_factory=lambda: deque([RunningTotal()], maxlen=_RECENT))
 
     def add(self, nonce: str, release: Entered) -> None:
-        self.alike = self.alike + 1 if self.spent and self.spent[-1][1].charge is release.charge else 0
-        if self.going_on is None and self.alike and self.alike % _OFTEN == 0:
-            from hubbub.ledger.repetition import repetition  # a release needs none of it
-
-            self.going_on = repetition(self.total(-2), self.total(), release.charge)
-        further = None if self.going_on is None else self.going_on.more(release)
-        if further is None:
-            self.going_on = None
         self.spent.append((nonce, release))
-        self.after.append(self.total().followed_by(release) if further is None else further)
-
-    def total(self, at: int = -1) -> RunningTotal:
-        """One of the last totals."""
-        found = self.after[at]
-        if isinstance(found, bytes):
-            found = self.after[at] = recalled(found)
-        return found
+        self.after.append(self.after[-1].followed_by(release))
 
     def drop(self, nonce: str) -> None:
         at = next(i for i in reversed(range(len(self.spent))) if self.spent[i][0] == nonce)
         later = self.spent[at + 1 :]
         del self.spent[at:]
-        self.alike, self.going_on = 0, None
         for _ in range(min(len(later) + 1, len(self.after))):
             self.after.pop()
         if not self.after:  # it was reserved long ago
@@ -138,9 +116,6 @@ class _Sum:
 
     def seal(self) -> str:
         last = self.after[-1]
-        if isinstance(last, bytes) and self.going_on is not None and self.going_on.reserved == self.reserved:
-            return _seal(last)
-        last = self.total()
         return _seal(total_bytes(last if last.reserved == self.reserved else replace(last, reserved=self.reserved)))
 
 

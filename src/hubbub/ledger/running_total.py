@@ -32,7 +32,7 @@ from hubbub.ledger.admission import Entered, on_one_partition, one_sample
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.exact_json import line, restored
+from hubbub.serialization.exact_json import restored
 
 Summed = TypeVar("Summed", ZeroKnowledge, CrowdBlending)
 LONGEST: Final = 1 << 11
@@ -77,9 +77,12 @@ def running_total_of(releases: Iterable[Entered], reserved: int) -> RunningTotal
 def total_bytes(value: RunningTotal) -> bytes:
     """The bytes of a total, which are stored and hashed into the chain: one value, one text, on one line.
 
-    Nobody reads them but this program, and a check of the ledger writes one for each release.
+    Nobody reads them but this program, and a check of the ledger writes one for each release. Guarantee: those of
+    :func:`hubbub.serialization.exact_json.line`, with each stand-in written once.
     """
-    return line(value).encode("ascii")
+    written = ",".join([each.line for each in value.stand_ins])
+    head = f'{{"is":"RunningTotal","reserved":{value.reserved},"spent":{value.spent}'
+    return f'{head},"stand_ins":[{written}]}}'.encode("ascii")
 
 
 def recalled(data: bytes) -> RunningTotal:
@@ -147,7 +150,9 @@ def _partitions(releases: list[Entered]) -> list[Entered]:
             name, charge = known[-1], replace(charge, exact_crowds=False)
         if name not in known:
             known.append(name)
-        found.append(replace(each, charge=charge if name == charge.partition else replace(charge, partition=name)))
+        if name != charge.partition:
+            charge = replace(charge, partition=name)
+        found.append(each if charge is each.charge else replace(each, charge=charge))
     return found
 
 

@@ -29,6 +29,7 @@ from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
 from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
 from hubbub.numeric.exact import INFINITY
+from hubbub.serialization.exact_json import line
 from tests.unit.ledger.charges import KINDS, charge, releases, told
 
 names = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=7)
@@ -109,6 +110,9 @@ def _pure_crowds() -> Charge:
 def test_a_running_total_is_read_back_as_it_was_written(earlier: list[str]) -> None:
     short = running_total_of(releases(*earlier), reserved=len(earlier) + 2)
     assert recalled(total_bytes(short)) == short
+    later = short.followed_by(Entered(number=short.reserved + 1, charge=charge("plain")))  # with stand-ins of before
+    for each in (short, later):
+        assert total_bytes(each) == line(each).encode("ascii")
 
 
 @settings(max_examples=100)

@@ -147,12 +147,12 @@ def _chain(pair: Pair, links: int) -> Pair:
 
 
 def _once_more(pairs: tuple[Repeated, ...], more: tuple[Repeated, ...]) -> tuple[Repeated, ...]:
-    """The same as :func:`_few` of both if `more` is the very pair of one of them, as of a release like the one before;
-    else nothing. Nothing is hashed, put in order or rounded for it."""
+    """The same as :func:`_few` of both if `more` is the pair of one of them, as of a release like an earlier one; else
+    nothing. Nothing is hashed, put in order or rounded for it."""
     if len(more) != 1 or len(pairs) > MOST_KINDS:
         return ()
     for i, each in enumerate(pairs):
-        if each.pair is more[0].pair:
+        if each.pair is more[0].pair or each.pair == more[0].pair:
             return (*pairs[:i], Repeated(pair=each.pair, times=each.times + more[0].times), *pairs[i + 1 :])
     return ()
 
