@@ -28,7 +28,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import INFINITY, Loss
 from hubbub.serialization.canonical import canonical, read
-from hubbub.serialization.exact_json import line, plain, restored
+from hubbub.serialization.exact_json import agrees, line, plain, restored
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.privacy_unit import Unit
 
@@ -171,3 +171,19 @@ def test_what_has_no_exact_text_is_not_written(value: object) -> None:
 def test_a_value_on_one_line_is_its_json(value: Any) -> None:
     """Values of fields that are left out at their default are left out of the line as well."""
     assert line(value) == json.dumps(plain(value), sort_keys=True, separators=(",", ":"))
+
+
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from(["a", "b", "1"]) | st.sampled_from([0.0, 1.0]),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.sampled_from("xy"), parts, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(TREES, TREES)
+@example([True], [1])
+@example([["a"], 0], [["a"], False])
+def test_what_was_read_agrees_with_what_would_be_written_where_the_texts_do(given_: Any, expected: Any) -> None:
+    """One and true are equal for Python, and so are 1 and 1.0."""
+    assert agrees(given_, expected) == (json.dumps(given_, sort_keys=True) == json.dumps(expected, sort_keys=True))
+    assert agrees(expected, expected)

@@ -6,9 +6,10 @@ before DuckDB sees it. What a record is, is DuckDB's own grammar with ``strict_m
 quotation mark, perhaps after one space, is quoted until the next one; after that a further one opens it again; in any
 other cell a quotation mark is a sign like others. Blank lines belong to the record after them.
 
-DuckDB ends a line at a carriage return too. In a file whose first line ends in a line feed that is a sign in somebody's
+DuckDB ends a line at a carriage return too. In a file whose header ends in a line feed that is a sign in somebody's
 cell, which would make many records of one person: there it is read as a blank. Those right before a line feed belong to
-it, and in quotation marks it stays.
+it, and in quotation marks it stays. In a file without a header no line ends in a carriage return: else the first person
+would decide how all others are read.
 """
 
 from __future__ import annotations
@@ -297,12 +298,13 @@ def line_of(path: str, position: int) -> int:
 # --- carriage returns -------------------------------------------------------------------------------------------------
 
 
-def has_odd_returns(path: str, mark: str, buffer: int) -> bool:
-    """Whether the first line ends in a line feed, and there is a carriage return that is not right before one, or a file
-    of more than a buffer has lines that end in one way and another, or blank lines with a carriage return. Where a buffer
-    ends at such a line, DuckDB takes its line feed for a part of the next cell, or loses the next record."""
+def has_odd_returns(path: str, mark: str, buffer: int, *, named: bool) -> bool:
+    """Whether lines end in a line feed, as the header does if they are named, and there is a carriage return that is not
+    right before one, or a file of more than a buffer has lines that end in one way and another, or blank lines with a
+    carriage return. Where a buffer ends at such a line, DuckDB takes its line feed for a part of the next cell, or loses
+    the next record."""
     with open(path, "rb") as file:
-        if not _first_end(file, mark):
+        if named and not _first_end(file, mark):
             return False
         is_large, is_lone, is_double = file.seek(0, os.SEEK_END) > buffer, False, False
         file.seek(0)

@@ -127,7 +127,7 @@ def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Re
             return _Readable(text, by_lines=True, is_large=os.path.getsize(text) > LONGEST * BUFFERED // 4)
         if is_regular(text, mark, LONGEST):
             return _Readable(text)
-        text, lost = _lines(text, mark, scratch, i)
+        text, lost = _lines(text, mark, form, scratch, i)
         found = survey(text, mark, LONGEST)
         if found.open_mark is not None:
             raise Refused(OPEN_MARK)
@@ -141,10 +141,10 @@ def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Re
     raise WrongUse(wrong)
 
 
-def _lines(text: str, mark: str, scratch: Scratch, i: int) -> tuple[str, int]:
-    """A plain text in which a line ends as the first one does, and how many records are not in it."""
+def _lines(text: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
+    """A plain text in which a line ends as the header does, or in a line feed, and how many records are not in it."""
     try:
-        if not has_odd_returns(text, mark, LONGEST * BUFFERED):
+        if not has_odd_returns(text, mark, LONGEST * BUFFERED, named=form.names is None):
             return text, 0
         target, copy = scratch.new_file(f"{i}-lines.csv")
         return copy, copy_with_blanks(text, mark, target, LONGEST)
@@ -184,7 +184,7 @@ def _texts(path: str, form: Form) -> Iterator[tuple[str, str, str]]:
     try:
         for i, file in enumerate(files):
             mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
-            text, _ = _lines(plain(file, form, scratch, f"{i}-plain.csv"), mark, scratch, i)
+            text, _ = _lines(plain(file, form, scratch, f"{i}-plain.csv"), mark, form, scratch, i)
             yield file, text, mark
     finally:
         scratch.clear()

@@ -53,7 +53,7 @@ def test_records_end_where_duckdb_says(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(
         "hubbub.engines.files.files.survey", lambda *_: Survey([], None)
     )  # what we refuse, DuckDB reads
-    monkeypatch.setattr("hubbub.engines.files.files.has_odd_returns", lambda *_: False)
+    monkeypatch.setattr("hubbub.engines.files.files.has_odd_returns", lambda *_, **__: False)
     monkeypatch.setattr("hubbub.engines.files.files.is_regular", lambda *_: False)
     seen = 0
     for seed in range(30):

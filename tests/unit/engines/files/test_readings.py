@@ -413,6 +413,21 @@ def test_59_carriage_returns_in_a_cell_are_blanks_and_make_no_records(person: st
     assert counted(tmp_path / "p.csv", "town", person=person) == {"Bath": 1, "York": 1}  # here they end lines
 
 
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    "first", [b"1\r,York,1", b"1,Yo\rrk,1", b"1,York,1\r", b"1,Y\r9,Bath,1\r8,Bath,1", b'1,"Y\rz",1']
+)
+def test_59_without_a_header_the_first_record_decides_nothing_about_the_others(
+    first: bytes, ends: bytes, tmp_path: Path
+) -> None:
+    """Wherever a carriage return stands in it: theirs are read as before, also those with one of their own."""
+    others = [*(b"%d,Bath,1" % i for i in range(10, 110)), b"777,Lee\rds,1", b'778,"Lee\rds",1', b"779,Leeds\r,1"]
+    for rows in ([first, *others], [b"1,York,1", *others], [*others, first]):
+        (tmp_path / "p.csv").write_bytes(ends.join(rows) + ends)
+        found = counted(tmp_path / "p.csv", "town=Bath,other", unreadable="0", no_header="id,town,n")
+        assert found == {"Bath": 100, "other": 4}, rows[0]
+
+
 def test_the_counts_are_the_same_whether_it_looks_or_not(tmp_path: Path) -> None:
     rows = "".join(f"{i},{i % 13},{'ab'[i % 2]}\n" for i in range(300))
     (tmp_path / "p.csv").write_text(f"id,x,y\n{rows},,\n")
