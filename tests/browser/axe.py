@@ -55,12 +55,16 @@ def _fetch(cache: Path, kept: Path) -> None:
     archive.unlink()
 
 
-def barriers(browser: Browser, text: str, impacts: Sequence[str] = SERIOUS, *, only: Sequence[str] = ()) -> list[str]:
-    """What is more than minor on the page that is open, or what has one of these impacts; by all rules, or by some."""
+def barriers(
+    browser: Browser, text: str, impacts: Sequence[str] = SERIOUS, *, only: Sequence[str] = (), within: str = ":root"
+) -> list[str]:
+    """What is more than minor on the page that is open, or what has one of these impacts; by all rules, or by some; on
+    all of the page, or in a part of it."""
     if not browser.driver.execute_script("return Boolean(window.axe)"):
         browser.driver.execute_script(text)
     chosen = f", runOnly: {json.dumps(list(only))}" if only else ""
-    ask = f"const done = arguments[arguments.length - 1]; axe.run({{iframes: false{chosen}}}).then(done)"
+    options = f"iframes: false, resultTypes: ['violations']{chosen}"
+    ask = f"const done = arguments[arguments.length - 1]; axe.run({json.dumps(within)}, {{{options}}}).then(done)"
     answer: dict[str, Any] = browser.driver.execute_async_script(ask)
     return [
         f"{each['id']}: {each['help']} ({'; '.join(' '.join(map(str, node['target'])) for node in each['nodes'][:3])})"
