@@ -43,9 +43,9 @@ def main() -> None:
             "releases": many,
             "epsilon": epsilon,
             "rate": rate,
-            "ours": float(found),
+            "ours": f"{float(found):.10g}",
             "seconds": round(ours_seconds, 3),
-            "dp_accounting": other,
+            "dp_accounting": f"{other:.10g}",
             "dp_accounting_seconds": round(time.process_time() - start, 3),
         }
         print(json.dumps(row))

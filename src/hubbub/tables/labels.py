@@ -41,6 +41,8 @@ def labels_at(axis: Declared, positions: Sequence[int]) -> list[str | None]:
         known = all_labels(axis)
         return [known[i] for i in positions]
     extra, steps = all_labels(replace(axis, steps=0)), axis.steps
+    if not extra:
+        return list(axis.labels_at(positions))
     inside = axis.labels_at(i for i in positions if i < steps)
     return [next(inside) if i < steps else extra[i - steps] for i in positions]
 

@@ -66,8 +66,20 @@ def chosen(counts: Counts) -> Chosen:
     natural = _in_order(counts, shown)
     if natural is not None:
         return Chosen(natural, 0, None, upright=True, mark=mark_of(axes[0]))
-    largest = np.argsort(-counts.published.values[shown], kind="stable")[: RANKED if len(axes) == 1 else LARGEST]
-    return Chosen(shown[largest], 0 if len(axes) == 1 else None)
+    first = largest(counts.published.values[shown], RANKED if len(axes) == 1 else LARGEST)
+    return Chosen(shown[first], 0 if len(axes) == 1 else None)
+
+
+def largest(values: NDArray[np.int64], most: int) -> NDArray[np.intp]:
+    """Where the largest values are, in their order, of equal ones the first; all others are not put in order.
+
+    >>> largest(np.array([3, 9, 1, 9, 3]), 3).tolist()
+    [1, 3, 0]
+    """
+    found = np.arange(values.size)
+    if values.size > most:
+        found = np.flatnonzero(values >= np.partition(values, -most)[-most])
+    return found[np.argsort(-values[found], kind="stable")][:most]
 
 
 def is_dates(axis: Axis) -> bool:
