@@ -45,7 +45,7 @@ def main() -> None:
             "rate": rate,
             "ours": f"{float(found):.10g}",
             "seconds": round(ours_seconds, 3),
-            "dp_accounting": f"{other:.10g}",
+            "dp_accounting": None if other is None else f"{other:.10g}",
             "dp_accounting_seconds": round(time.process_time() - start, 3),
         }
         print(json.dumps(row))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 README: Final = Path(__file__).with_name("README.md")
-_LEFT_OUT: Final = ("benchmark",)
+_LEFT_OUT: Final = ("benchmark", "of", "most_megabytes")  # said in the prose: a page is not so wide
 _LIMIT: Final = "limit"
 _MEASURED: Final = ("cpu", "seconds", "ratio", "exponent")  # what a limit is about, the last that is there
 
