@@ -19,7 +19,7 @@ def distinct(values: NDArray[Value]) -> NDArray[Value]:
 
 def distinct_and_inverse(values: NDArray[Value]) -> tuple[NDArray[Value], NDArray[np.intp]]:
     """The same, and for each value its place among them; in little time where they are in order already."""
-    if bool(np.all(values[1:] >= values[:-1])):  # type: ignore[operator]
+    if _is_in_order(values):
         new = _is_new(values)
         return values[new], np.cumsum(new) - 1
     order = np.argsort(values, kind="stable")
@@ -27,6 +27,10 @@ def distinct_and_inverse(values: NDArray[Value]) -> tuple[NDArray[Value], NDArra
     places = np.empty(values.size, dtype=np.intp)
     places[order] = np.cumsum(new) - 1
     return values[order][new], places
+
+
+def _is_in_order(values: NDArray[Any]) -> bool:
+    return bool(np.all(values[1:] >= values[:-1]))
 
 
 def _is_new(ordered: NDArray[Any]) -> NDArray[np.bool_]:
