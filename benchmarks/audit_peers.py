@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hubbub.audit.adapters import anonymised, noisy, opendp, randomised
+from benchmarks.adapters import anonymised, noisy, opendp, randomised
 from hubbub.audit.finding import Finding, timed
 from hubbub.audit.function import audit
 

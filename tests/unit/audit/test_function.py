@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hubbub.audit.adapters import anonymised, noisy, opendp, randomised
+from benchmarks.adapters import anonymised, noisy, opendp, randomised
 from hubbub.audit.function import audit, load
 from hubbub.channels.catalogue import channel
 from hubbub.errors import WrongUse

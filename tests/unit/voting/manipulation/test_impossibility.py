@@ -8,9 +8,9 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided
-from hubbub.voting.manipulation.impossibility import corollary_88, manipulation, theorem_86, theorem_87
 from hubbub.voting.rules.rules import FirstInOrder, Lot, make
 from hubbub.voting.ties import FixedTies
+from tests.unit.voting.manipulation.impossibility import corollary_88, manipulation, theorem_86, theorem_87
 
 LISTED = FixedTies(("a", "b", "c"))
 DETERMINISTIC = ("plurality", "borda", "instant-runoff", "copeland", "minimax", "schulze", "kemeny", "baldwin")
