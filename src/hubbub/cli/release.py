@@ -345,7 +345,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
         raise WrongUse(
             f"the series says that {declared.date} dates its rows; leave out `date`, which the report would show"
         )
-    _check_declared(kind, options, declared.unit.person)
+    _check_declared(kind, options, declared.unit.person, keeps_one_row=declared.may_keep_one_row)
     said = heading(
         **{name: options[name] for name in ("title", "subtitle", "date", "link", "language")},
         notes=options["note"],
@@ -375,6 +375,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
                 other_people=options["other_people"],
                 ids_of=options["ids_of"],
                 reading=reading,
+                one_row_per_person=bool(options.get("one_row_per_person")),
                 accept_weak=True,
                 beside=Path(out).absolute().parent,
             )
@@ -382,11 +383,13 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
     answer(done, files, as_json=as_json, explained=options["explain"])
 
 
-def _check_declared(kind: Kind, options: dict[str, Any], person: str | None) -> None:
-    """Refuse what the series says already."""
+def _check_declared(kind: Kind, options: dict[str, Any], person: str | None, *, keeps_one_row: bool) -> None:
+    """Refuse what the series says already; one row of several may be kept where it expects one."""
     context = click.get_current_context()
     typed = click.core.ParameterSource.COMMANDLINE
     for option in kind.options:
+        if option.name == "one_row_per_person" and keeps_one_row:
+            continue
         if context.get_parameter_source(option.name) is typed:
             raise WrongUse(f"the series says what is counted, and how; leave out `{option.name}`")
     if options["join"] is not None or options["on"] is not None:

@@ -112,6 +112,7 @@ def _period(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
         other_people=bool(request["opening"].get("other_people")),
         ids_of=request["opening"].get("ids_of"),
         reading=people.reading,
+        one_row_per_person=bool(request["words"].get("one_row_per_person")),
         beside=Path(request["place"]).parent,
     )
     return drawn, 1 << 20
