@@ -308,7 +308,10 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
         if opened.dataset is None:
             raise WrongUse("this has no name in the ledger; give it one with `dataset`")
         table, disjoint = opened.data.identity(), opened.disjoint
-        dry_run_answer(bound, ledger, opened.dataset, table, weak=weak, as_json=as_json, disjoint=disjoint)
+        known = schema if kind.data == "table" else None
+        dry_run_answer(
+            bound, ledger, opened.dataset, table, weak=weak, as_json=as_json, disjoint=disjoint, schema=known
+        )
         return
     confirm_weak(weak, yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from hubbub.certificate.explanation import in_numbers, meaning
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
+from hubbub.plan.invented import UNKNOWN, how_exact
 from hubbub.project.joint import Joint
 from hubbub.project.planned import Planned
 from hubbub.project.planning import Plan, losses
@@ -70,6 +71,9 @@ def _release(planned: Planned) -> Iterator[Line]:
         yield from _tables(planned.joint, entry.name, entry.form)
     if (error := expected_error(spec)) is not None:
         yield Line(0, "How exact", f"a number of {EXAMPLE_PEOPLE:,} people is off by about {error:,.3g}.")
+    elif planned.joint is None:
+        tried = how_exact(spec, planned.table.engine.columns())
+        yield Line(0, "How exact", f"{tried or UNKNOWN}.")
     for column, rule in about.public:
         yield Line(0, "Public by declaration", f"{column}: {rule}.")
     for weakness in planned.weak:
