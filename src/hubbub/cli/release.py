@@ -414,6 +414,7 @@ def answer(
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
         print_text(f"Note: {remark}.")
+    _note_comparison(done)
     _warn_if_weak_in_total(done)
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
@@ -425,6 +426,16 @@ def answer(
             page().print(_rows(beside.grid))
             for note in beside.grid.notes:
                 page().print(in_shell(note))
+
+
+def _note_comparison(done: Release) -> None:
+    """Of a period whose people are declared to be in no other: in part that was checked, and the rest is declared."""
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.ledger.overlap import COMPARED
+
+    place = done.reservation
+    if place is not None and Ledger(place.ledger).account(place.dataset).part_of is not None:
+        print_text(f"Note: {COMPARED}.")
 
 
 def _warn_if_weak_in_total(done: Release) -> None:
