@@ -299,7 +299,7 @@ _START: Final = click.command(
     epilog=examples(
         _STARTED,
         f"hubbub series start calls {_MILLBROOK} --kind count --person resident --one-row-per-person --periods 52 --every week "
-        "--first 2026-W01 --epsilon 1 --dataset calls",
+        "--first 2026-W01 --epsilon 1 --dataset residents",
     ),
 )
 series.add_command(
