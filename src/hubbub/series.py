@@ -2,7 +2,8 @@
 
 ::
 
-    start:   the whole series is declared -> promises of all periods -> ledger reserves and charges them
+    start:   the whole series is declared -> its first table is rehearsed -> promises of all periods -> ledger reserves
+             and charges them
     period:  the state that the ledger names -> the people who may still count -> increments, frozen
              -> noise -> the next state, on the disk -> ledger enters the period -> files, as for every release
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -26,7 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hubbub.certificate.certificate import SIGNATURE, signed_bytes
-from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
+from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.dates import days
 from hubbub.kinds.series.mechanism import SCHEMA, Increments, counted, drawn_before, measure, present
 from hubbub.kinds.series.request import series as asked
@@ -49,7 +52,7 @@ from hubbub.runtime.progress import working
 from hubbub.serialization.arrow import integer_array
 from hubbub.serialization.canonical import Plain, digest, read
 from hubbub.serialization.exact_json import plain
-from hubbub.tables.engine import NO_ID, Engine
+from hubbub.tables.engine import NO_ID, ONE_ROW_EACH, ONE_ROW_OF_SEVERAL, SEVERAL_ROWS, Engine
 from hubbub.tables.schema import unnamed_person
 from hubbub.tables.sketch import IdObserver
 from hubbub.verification.series import certificates_in
@@ -61,18 +64,36 @@ _OTHER_TYPES: Final = (
 )
 
 
+_ONE_ROW: Final = (
+    "the table does not have exactly one row for each person, and the series says that each has one; give a table that has "
+    "one, or keep one row of each, chosen secretly (`one_row_per_person=True`), which its report then says"
+)
+_ONE_ROW_START: Final = "the table does not have exactly one row for each person; say what counts of several in a period: {}; nothing was charged"
+_ONE_ROW_CROWDS: Final = (
+    "the table does not have exactly one row for each person, and the series says that each has one; give a table that has "
+    "one, such as the first or the latest of each person's rows"
+)
+"""For the steward alone: they tell something about the data, and read the same for every such table."""
+
+
 def start(
     name: str,
+    table: Engine | None = None,
     *,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
     accept_weak: bool = False,
+    reading: Mapping[str, Plain] = MappingProxyType({}),
+    other_people: bool = False,
+    ids_of: str | None = None,
     **options: Any,
 ) -> tuple[Series, Reservation]:
-    """Declare a series, and charge what all its periods together promise, once. No table is read.
+    """Declare a series, and charge what all its periods together promise, once. `table` is that of the first period, or one
+    like it: it is rehearsed before anything is charged, and nothing of it is kept. Without it no table is read.
 
-    Guarantee: the declaration and the whole charge are in the ledger, on the disk, when this returns. Nothing of it is
-    given back, whether its periods are published or not; adding to it is a new series.
+    Guarantee: if the first period would refuse the `table`, it is refused here, and what was charged is given back. The
+    declaration and the whole charge are in the ledger, on the disk, when this returns. Nothing of it is
+    given back once a period was drawn, whether the others are published or not; adding to it is a new series.
     """
     series = asked(dataset_name(name), **options)
     spec = Period(series=series, period=series.calendar.first)
@@ -86,7 +107,77 @@ def start(
             "rho": plain(noise.rho),
             "delta": plain(series.way.delta),
         }
-    return series, Ledger(ledger).reserve(dataset or name, charge(spec), series=entry)
+    if table is not None and not accept_weak:
+        check_confirmed(weak_unit(series.unit.people, unnamed_person(table.columns())))
+    books = Ledger(ledger)
+    reservation = books.reserve(dataset or name, charge(spec), series=entry)
+    if table is not None:
+        try:
+            _rehearse(books, reservation, series, table, reading, other_people=other_people, ids_of=ids_of)
+        except BaseException:
+            with suppress(HubbubError):  # then it stays charged, and can be cancelled
+                books.cancel_series(reservation)
+            raise
+    return series, reservation
+
+
+def cancel(name: str, *, ledger: str | os.PathLike[str] | None = None) -> Reservation:
+    """Give up a series of which no period was drawn; what was charged for it is given back.
+
+    Guarantee: that of :meth:`hubbub.ledger.ledger.Ledger.cancel_series`.
+    """
+    books = Ledger(ledger)
+    reservation, _ = books.series(name)
+    books.cancel_series(reservation)
+    return reservation
+
+
+def _rehearse(
+    books: Ledger,
+    reservation: Reservation,
+    series: Series,
+    table: Engine,
+    reading: Mapping[str, Plain],
+    *,
+    other_people: bool,
+    ids_of: str | None,
+) -> None:
+    """Refuse a table that the first period would refuse.
+
+    Guarantee: what it counts is thrown away, and nothing is drawn; a refusal is for the steward alone.
+    """
+    bound = series.bind(table.columns())
+    books.check_source(reservation.dataset, table.identity())
+    with interruptible(), working("Rehearsing the first period"):
+        people, _ = _may_count(bound, table, states.new_state(reservation.nonce), 0, reading)
+        if series.unit.person is not None:
+            columns = tuple(table.columns())
+            people = people.observing_ids(
+                books.observer(reservation, columns=columns, other_people=other_people, ids_of=ids_of)
+            )
+        _counted(bound, people, SystemSource(), refused=_ONE_ROW_START.format(_ways_to_count_rows(series)))
+
+
+def _ways_to_count_rows(series: Series) -> str:
+    """What a series of this kind can do with several rows of a person."""
+    found = ["one row of each, chosen secretly (`one_row_per_person=True`)"]
+    if not isinstance(series.way, Crowds) and series.sample is None:
+        found.append("at most M rows (`rows_per_person=M`)")
+        if series.axes and series.of is None:
+            found.append("each person once in at most B bins (`distinct=B`)")
+    return ", or ".join(found)
+
+
+def _counted(
+    series: Series, people: Engine, source: SystemSource, *, refused: str, keep_one_row: bool = False
+) -> np.ndarray[Any, Any]:
+    """The increments of a period; people with several rows are refused by a sentence whose options the caller takes."""
+    try:
+        return counted(series, people, source, keep_one_row=keep_one_row)
+    except Refused as error:
+        if error.marked not in (SEVERAL_ROWS, ONE_ROW_OF_SEVERAL, ONE_ROW_EACH):
+            raise
+    raise Refused(refused)
 
 
 def declared(record: Record) -> Series:
@@ -110,11 +201,13 @@ def release(
     other_people: bool = False,
     ids_of: str | None = None,
     reading: Mapping[str, Plain] = MappingProxyType({}),
+    one_row_per_person: bool = False,
     accept_weak: bool = False,
     beside: str | os.PathLike[str] | None = None,
 ) -> Release:
     """A period of a series: drawn from a table if it was not drawn yet, else as it was drawn. `accept_weak` confirms that
-    rows are people where the name of a column says that they may not be. `beside` is a folder in whose folders other periods
+    rows are people where the name of a column says that they may not be. With `one_row_per_person` one row of each person
+    counts, chosen secretly, where the series expects one: so whatever was charged can be completed. `beside` is a folder in whose folders other periods
     were published: if the ledger does not know one of them, it is an older copy, and nothing is drawn.
 
     Guarantee: every period is drawn once, after all earlier ones. What it counted is on the disk, and entered in the
@@ -139,6 +232,11 @@ def release(
             raise WrongUse(f"{period} was not drawn yet; give its table")
         if beside is not None:
             _check_published(books, record.nonce, Path(beside))
+        if one_row_per_person and not series.may_keep_one_row:
+            raise WrongUse(
+                "this series says itself what counts of several rows, or shows exact crowds, of people with one row each; "
+                "leave out `one_row_per_person`"
+            )
         if not accept_weak:
             check_confirmed(weak_unit(series.unit.people, unnamed_person(engine.columns())))
         observer = partial(
@@ -148,7 +246,9 @@ def release(
             other_people=other_people,
             ids_of=ids_of,
         )
-        state = _draw(books, reservation, series, state, engine, index, before, observer, reading)
+        state = _draw(
+            books, reservation, series, state, engine, index, before, observer, reading, keep_one_row=one_row_per_person
+        )
     return _presented(state, reservation, index)
 
 
@@ -186,6 +286,8 @@ def _draw(
     before: str,
     observer: Callable[[], IdObserver],
     reading: Mapping[str, Plain],
+    *,
+    keep_one_row: bool,
 ) -> SeriesState:
     bound = series.bind(engine.columns())
     if state.bound is not None and plain(bound) != state.bound:
@@ -195,7 +297,8 @@ def _draw(
         people, chosen = _may_count(bound, engine, state, index, reading)
         if series.unit.person is not None:
             people = people.observing_ids(observer())
-        new = counted(bound, people, source)
+        refused = _ONE_ROW if series.may_keep_one_row else _ONE_ROW_CROWDS
+        new = _counted(bound, people, source, refused=refused, keep_one_row=keep_one_row)
     past = [each.increments for each in state.periods]
     missed = range(len(past), index)
     nobody = np.zeros(bound.cells, dtype=np.int64)
@@ -211,6 +314,7 @@ def _draw(
             drawn=tuple(tuple(line) for line in drawn[t].tolist()),
             reading=dict(reading),
             missed=t != index,
+            one_row_kept=keep_one_row and t == index,
         )
         for t in (*missed, index)
     )
@@ -300,7 +404,7 @@ def _chosen(
     if series.date is not None:
         periods = _period_of(series, day).tolist()
         rows = [state.word(f"{t}:{name}") for t, name in zip(periods, names, strict=True)]
-        stays = state.earliest(words, rows, day.tolist(), stays)
+        stays = state.earliest(words, rows, periods if series.unit.chooses else day.tolist(), stays)
     counting = frozenset(word for word, stay in zip(words, stays, strict=True) if stay)
     more = {"dated": state.dated | {row for row, stay in zip(rows, stays, strict=True) if stay}} if rows else {}
     used = state.after(counting, series.recur) if series.limits_people else ()
@@ -329,7 +433,8 @@ def _presented(state: SeriesState, reservation: Reservation, index: int) -> Rele
             "and is not made up for"
         )
     missed = tuple(labels[each.period] for each in state.periods[:index] if each.missed)
-    spec = Period(series=series, period=labels[index], missed=missed)
+    kept = tuple(labels[each.period] for each in state.periods[: index + 1] if each.one_row_kept)
+    spec = Period(series=series, period=labels[index], missed=missed, one_row_kept=kept)
     with working("Working out the numbers"):
         result = present(spec, _measurement([each.drawn for each in state.periods[: index + 1]]))
     return of_result(spec, result, reservation, frozen.reading)

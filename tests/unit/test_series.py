@@ -483,7 +483,8 @@ def test_the_commands_start_publish_show_compare_and_verify(tmp_path: Path) -> N
         rows = "".join(f"p{i},{'abc'[i % 3]}\n" for i in ids)
         (tmp_path / f"{month}.csv").write_text(f"id,ward\n{rows}")
     begun = run(
-        "series", "start", "clinic", "--by", "ward=a,b,c", "--person", "id", "--periods", "12", "--first", "2026-01",
+        "series", "start", "clinic", str(tmp_path / "01.csv"), "--by", "ward=a,b,c", "--person", "id", "--periods", "12",
+        "--first", "2026-01",
         "--epsilon", "1",
     )  # fmt: skip
     assert begun["next"] == "2026-01"

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 from hubbub.cli import display, page, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hubbub.ledger.dry_run import DryRun
     from hubbub.ledger.ledger import Ledger
+    from hubbub.plan.invented import HowExact
     from hubbub.protocol.spec import Spec
     from hubbub.tables.identity import Identity
+    from hubbub.tables.schema import ColumnType
 
 
 def answer(
@@ -22,6 +26,7 @@ def answer(
     weak: tuple[str, ...],
     as_json: bool,
     disjoint: str | None = None,
+    schema: Mapping[str, ColumnType] | None = None,
 ) -> None:
     """What would come out and what it would cost, for a spec that was bound to the columns of its table.
 
@@ -37,22 +42,32 @@ def answer(
     if found.refusal is not None:
         raise Refused(f"{found.refusal}")
     if as_json:
-        print_json(_facts(spec, found, weak))
+        print_json(_facts(spec, found, weak, schema))
     else:
-        _print(spec, found, weak)
+        _print(spec, found, weak, schema)
 
 
-def _facts(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> dict[str, Any]:
+def _tried(spec: Spec, schema: Mapping[str, ColumnType] | None) -> HowExact | None:
+    """How exact it is for invented people; of a network nobody is invented."""
+    from hubbub.plan.invented import how_exact
+
+    return None if schema is None else how_exact(spec, schema)
+
+
+def _facts(spec: Spec, found: DryRun, weak: tuple[str, ...], schema: Mapping[str, ColumnType] | None) -> dict[str, Any]:
     from hubbub.certificate.certificate import about
     from hubbub.plan.error import expected_error
 
-    described = spec.describe()
+    described, tried = spec.describe(), _tried(spec, schema)
     return {
         "dry_run": True,
         "dataset": found.dataset,
         "published": described.published,
         "counts": described.counts,
         "expected_error": expected_error(spec),
+        "how_exact": None
+        if tried is None
+        else {"people": tried.people, "reach": dict(tried.reach), "said": str(tried)},
         "earlier_releases": found.releases,
         "left": found.left_after,
         "weak": list(weak),
@@ -60,11 +75,12 @@ def _facts(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _print(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> None:
+def _print(spec: Spec, found: DryRun, weak: tuple[str, ...], schema: Mapping[str, ColumnType] | None) -> None:
     from hubbub.certificate.explanation import meaning
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.promise_order import requested
     from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
+    from hubbub.plan.invented import UNKNOWN
 
     console, described = page(), spec.describe()
     console.verdict(f"This can be published: {display(described.title)}. Nothing was counted, drawn or spent.\n")
@@ -74,6 +90,8 @@ def _print(spec: Spec, found: DryRun, weak: tuple[str, ...]) -> None:
     console.print(f"A person: {display(described.person)}.")
     if (error := expected_error(spec)) is not None:
         console.print(f"A bin of {EXAMPLE_PEOPLE:,} people would be off by about {error:,.3g}.")
+    elif schema is not None:
+        console.print(f"How exact: {display(str(_tried(spec, schema) or UNKNOWN))}.")
     for weakness in weak:
         console.print(f"Weak: {weakness}.")
     console.print()

@@ -303,6 +303,8 @@ def new(ledger: str | None, as_json: bool) -> None:
 
 
 def _as_json(account: Account) -> dict[str, Any]:
+    from hubbub.ledger.sketch import MOST
+
     return {
         "dataset": account.dataset,
         "policy": _policy(account),
@@ -310,6 +312,7 @@ def _as_json(account: Account) -> dict[str, Any]:
         "table": _table(account),
         "other_people_than": list(account.apart),
         "period_of": account.part_of,
+        **({} if account.part_of is None else {"people_compared_at_most": MOST}),
         "spent": _spent(account),
         "left": _left(account),
     }
@@ -475,6 +478,7 @@ def _beside(total: Total) -> str:
 def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     from hubbub.cli.terminal.table import Column, Table
     from hubbub.guarantees.brief import in_brief
+    from hubbub.ledger.overlap import COMPARED
 
     console = page()
     if not accounts:
@@ -491,8 +495,8 @@ def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     console.print(table)
     for whole in dict.fromkeys(account.part_of for account in accounts.values() if account.part_of is not None):
         console.print(
-            f"The people of each period of {whole} are declared to be in no other, and their ids were compared: a person loses "
-            "what their own period loses, and not the sum."
+            f"The people of each period of {whole} are declared to be in no other: a person loses what their own period loses, "
+            f"and not the sum. It was checked in part: {COMPARED}."
         )
 
 
@@ -508,6 +512,7 @@ def _print_account(account: Account) -> None:
     """Numbers of three digits, rounded up; --json has them exact."""
     from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.people import Whose
+    from hubbub.ledger.overlap import COMPARED
 
     console = page()
     for each in account.records:
@@ -524,6 +529,11 @@ def _print_account(account: Account) -> None:
             )
     if (sentence := _TABLE.get(_table(account))) is not None:
         console.print(sentence, soft_wrap=True)
+    if account.part_of is not None:
+        console.print(
+            f"A period of {account.part_of}, whose people are declared to be in no other. It was checked in part: {COMPARED}.",
+            soft_wrap=True,
+        )
     if account.apart:
         console.print(f"Declared to be other people than {', '.join(account.apart)}.", soft_wrap=True)
     console.print("\nAll releases together:")

@@ -308,7 +308,10 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
         if opened.dataset is None:
             raise WrongUse("this has no name in the ledger; give it one with `dataset`")
         table, disjoint = opened.data.identity(), opened.disjoint
-        dry_run_answer(bound, ledger, opened.dataset, table, weak=weak, as_json=as_json, disjoint=disjoint)
+        known = schema if kind.data == "table" else None
+        dry_run_answer(
+            bound, ledger, opened.dataset, table, weak=weak, as_json=as_json, disjoint=disjoint, schema=known
+        )
         return
     confirm_weak(weak, yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
@@ -345,7 +348,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
         raise WrongUse(
             f"the series says that {declared.date} dates its rows; leave out `date`, which the report would show"
         )
-    _check_declared(kind, options, declared.unit.person)
+    _check_declared(kind, options, declared.unit.person, keeps_one_row=declared.may_keep_one_row)
     said = heading(
         **{name: options[name] for name in ("title", "subtitle", "date", "link", "language")},
         notes=options["note"],
@@ -375,6 +378,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
                 other_people=options["other_people"],
                 ids_of=options["ids_of"],
                 reading=reading,
+                one_row_per_person=bool(options.get("one_row_per_person")),
                 accept_weak=True,
                 beside=Path(out).absolute().parent,
             )
@@ -382,11 +386,13 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
     answer(done, files, as_json=as_json, explained=options["explain"])
 
 
-def _check_declared(kind: Kind, options: dict[str, Any], person: str | None) -> None:
-    """Refuse what the series says already."""
+def _check_declared(kind: Kind, options: dict[str, Any], person: str | None, *, keeps_one_row: bool) -> None:
+    """Refuse what the series says already; one row of several may be kept where it expects one."""
     context = click.get_current_context()
     typed = click.core.ParameterSource.COMMANDLINE
     for option in kind.options:
+        if option.name == "one_row_per_person" and keeps_one_row:
+            continue
         if context.get_parameter_source(option.name) is typed:
             raise WrongUse(f"the series says what is counted, and how; leave out `{option.name}`")
     if options["join"] is not None or options["on"] is not None:
@@ -408,6 +414,7 @@ def answer(
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
         print_text(f"Note: {remark}.")
+    _note_comparison(done)
     _warn_if_weak_in_total(done)
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
@@ -419,6 +426,16 @@ def answer(
             page().print(_rows(beside.grid))
             for note in beside.grid.notes:
                 page().print(in_shell(note))
+
+
+def _note_comparison(done: Release) -> None:
+    """Of a period whose people are declared to be in no other: in part that was checked, and the rest is declared."""
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.ledger.overlap import COMPARED
+
+    place = done.reservation
+    if place is not None and Ledger(place.ledger).account(place.dataset).part_of is not None:
+        print_text(f"Note: {COMPARED}.")
 
 
 def _warn_if_weak_in_total(done: Release) -> None:

@@ -45,7 +45,7 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
         raise WrongUse("a check is a shorter dry run; keep one of the two")
     with working("Planning"):
         planned = plan(read_plan(file))
-    lines = review_sheet(planned)
+    lines = review_sheet(planned) if dry_run or sheet is not None else ()
     if sheet is not None:
         folder = Path(sheet)
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,8 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
         (folder / "review.html").write_text(review_page(lines), encoding="utf-8")
     if dry_run or check:
         if as_json:
-            print_json(_as_json(planned) | {"dry_run": True})
+            more = {"sheet": markdown(lines)} if lines else {}
+            print_json(_as_json(planned) | {"dry_run": True} | more)
         elif dry_run:
             echo(markdown(lines).rstrip("\n"))
         else:

@@ -22,7 +22,9 @@ from hubbub.cli import (
     table,
     yes_option,
 )
+from hubbub.cli.release import TABLE
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.kinds.series.request import ROWS_OF_A_PERSON
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import readable
 from hubbub.plan import SeriesPlan
@@ -60,6 +62,10 @@ _WHOSE: Final = (
     Option("person", "COLUMN", "The column that says who a row is about.", group=WHOSE),
     Option("rows_are_people", None, "Each row is another person (then leave out `person`).", group=WHOSE),
     Option("recur", "R", "In how many periods one person counts, at most: the first ones.", default="1", group=WHOSE),
+    *ROWS_OF_A_PERSON,
+)
+_READING: Final = tuple(
+    option for option in TABLE if option.name not in ("person", "rows_are_people", "join", "on", "disjoint")
 )
 _HOW: Final = (
     Option("epsilon", "EPS", "The privacy loss of all periods together.", group=HOW),
@@ -112,17 +118,20 @@ series.add_command(
 )
 
 
-def _start(name: str, as_json: bool, yes: bool, **options: Any) -> None:
+def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> None:
     """Declare a series, and charge all of it in the ledger, once.
 
-    What is counted, the calendar and the noise are fixed from here on. Each period is then published with
+    FILE is the table of the first period, or one like it: the period is rehearsed, and if it would be refused, nothing is
+    charged. What is counted, the calendar and the noise are fixed from here on. Each period is then published with
     hubbub release KIND FILE --series NAME --period PERIOD --out DIR. A period that is missed is not refunded, and a
-    longer series is a new one. No table is read.
+    longer series is a new one. A series of which nothing is published can be cancelled (hubbub series cancel NAME).
     """
     from hubbub import series as planned
     from hubbub.kinds.series.request import from_options
     from hubbub.ledger.ledger import Ledger, dataset_name
+    from hubbub.opening import open as open_table
     from hubbub.protocol.weakness import weaknesses
+    from hubbub.tables.schema import unnamed_person
 
     rows, named = options.pop("rows_are_people"), {each: options.pop(each) for each in ("dataset", "ledger")}
     if (options["person"] is None) is not rows:
@@ -130,13 +139,37 @@ def _start(name: str, as_json: bool, yes: bool, **options: Any) -> None:
             "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` if "
             "each row is another person"
         )
-    confirm_weak(weaknesses(from_options(name=dataset_name(name), **options)), yes)
-    started, reservation = planned.start(name, accept_weak=True, **named, **options)
+    reading = {option.name: options.pop(option.name) for option in _READING}
+    spec = from_options(name=dataset_name(name), **options)
+    people = open_table(
+        file,
+        person=options["person"],
+        rows_are_people=rows,
+        **reading,
+        dataset=named["dataset"] or dataset_name(name),
+        ledger=named["ledger"],
+    )
+    confirm_weak(weaknesses(spec, unnamed_person(people.engine.columns())), yes)
+    compared = {each: reading[each] for each in ("other_people", "ids_of")}
+    started, reservation = planned.start(
+        name, people.engine, reading=people.reading, accept_weak=True, **compared, **named, **options
+    )
     _, record = Ledger(named["ledger"]).series(name)
     if as_json:
         print_json(_as_json(started, record) | {"dataset": reservation.dataset})
         return
     _print_series(started, record)
+
+
+def _cancel(name: str, ledger: str | None, as_json: bool) -> None:
+    """Give up a series of which no period was drawn: what was charged for it is given back."""
+    from hubbub import series as planned
+
+    reservation = planned.cancel(name, ledger=ledger)
+    if as_json:
+        print_json({"series": name, "cancelled": True, "dataset": reservation.dataset})
+    else:
+        page().verdict(f"Series {display(name)} is cancelled, and costs nothing.")
 
 
 def _show(name: str, ledger: str | None, as_json: bool) -> None:
@@ -175,7 +208,7 @@ def _as_json(found: Series, record: Record) -> dict[str, Any]:
 def _print_series(found: Series, record: Record) -> None:
     from hubbub.guarantees.brief import in_brief
     from hubbub.kinds.series.promises import promises
-    from hubbub.kinds.series.text import noise, what
+    from hubbub.kinds.series.text import noise, rows_rule, what
     from hubbub.numeric.format import short
     from hubbub.query_classes.series.blocks import Blocks
 
@@ -193,6 +226,8 @@ def _print_series(found: Series, record: Record) -> None:
     if found.limits_people:
         many = "period" if found.recur == 1 else f"{found.recur:,} periods"
         console.print(f"Each person counts in their first {many}, and in no other.")
+    if rule := rows_rule(found):
+        console.print(rule)
     if found.date is not None:
         late = "a late row never counts" if found.unit.person is None else "a late row counts when it comes"
         console.print(f"Rows are of the period in which {display(found.date)} lies; {late}.")
@@ -251,11 +286,10 @@ def _between(certificate: str, since: str, until: str, as_json: bool) -> None:
     table(told, ["", f"after {since} up to {until}", "between"])
 
 
-_STARTED: Final = (
-    "hubbub series start residents --by age:0..90:10 --person resident --periods 12 --first 2026-01 --epsilon 1"
-)
+_MILLBROOK: Final = "hubbub-demo/millbrook.parquet"
+_STARTED: Final = f"hubbub series start residents {_MILLBROOK} --by age:0..90:10 --person resident --periods 12 --first 2026-01 --epsilon 1"
 _PERIODS: Final = tuple(
-    f"hubbub release histogram hubbub-demo/millbrook.parquet --series residents --period {period} --out {folder}/"
+    f"hubbub release histogram {_MILLBROOK} --series residents --period {period} --out {folder}/"
     for period, folder in (("2026-01", "january"), ("2026-02", "february"))
 )
 _START: Final = click.command(
@@ -264,11 +298,25 @@ _START: Final = click.command(
     help=_start.__doc__,
     epilog=examples(
         _STARTED,
-        "hubbub series start calls --kind count --rows-are-people --periods 52 --every week --first 2026-W01 --epsilon 1",
+        f"hubbub series start calls {_MILLBROOK} --kind count --person resident --one-row-per-person --periods 52 --every week "
+        "--first 2026-W01 --epsilon 1 --dataset residents",
     ),
 )
 series.add_command(
-    _START(click.argument("name")(options(yes_option(json_option(_start)), (*_WHAT, *_WHOSE, *_HOW, *_WHERE))))
+    _START(
+        click.argument("name")(
+            click.argument("file")(
+                options(yes_option(json_option(_start)), (*_WHAT, *_WHOSE, *_READING, *_HOW, *_WHERE))
+            )
+        )
+    )
+)
+series.add_command(
+    click.command("cancel", help=_cancel.__doc__, epilog=examples(_STARTED, "hubbub series cancel residents"))(
+        click.argument("name")(
+            click.option("--ledger", metavar="FILE", help="Another ledger than your own.")(json_option(_cancel))
+        )
+    )
 )
 series.add_command(
     click.command("show", help=_show.__doc__, epilog=examples(_STARTED, "hubbub series show residents"))(

@@ -100,7 +100,7 @@ class Ledger:
             for each in (name, parent):
                 _one_spelling(page, each or name)
             _check_parts(page, name, parent)
-            if series is not None and page.marked(f"series:{series['name']}"):
+            if series is not None and _has_series(page, str(series["name"])):
                 raise Refused(
                     f"the ledger has a series {series['name']!r} already, and what was promised for it stays; choose another "
                     "name"
@@ -137,7 +137,7 @@ class Ledger:
         """The place of a series, and what the ledger knows of it; one sentence if there is none of that name."""
         for account in self.accounts().values():
             for record in account.records:
-                if record.series == name:
+                if record.series == name and record.spent:
                     entry = record.entry
                     reservation = Reservation(
                         ledger=self.path,
@@ -156,9 +156,29 @@ class Ledger:
         return any(record.nonce == nonce for record in self.all_series())
 
     def all_series(self) -> list[Record]:
-        """Every series."""
-        accounts = self.accounts().values()
-        return [record for account in accounts for record in account.records if record.series is not None]
+        """Every series that was not cancelled."""
+        records = (record for account in self.accounts().values() for record in account.records)
+        return [record for record in records if record.series is not None and record.spent]
+
+    def cancel_series(self, reservation: Reservation) -> None:
+        """Give up a series of which nothing was drawn.
+
+        Guarantee: under the ledger's lock, no period was drawn, and none is from here on; so nothing was told, and what was
+        charged is given back.
+        """
+        with self._store.adding(self._founding) as page:
+            record = _record(page, reservation)
+            if record.series is None or record.periods or record.state != RESERVED:
+                raise Refused(
+                    "a period of the series was drawn, so that what was charged stays; publish the other periods"
+                )
+            before = Running(page, reservation.dataset)
+            before.add(ABANDONED, {"nonce": reservation.nonce, "drawn": False}, before.without(record.entry))
+
+    def check_source(self, dataset: str, source: Identity) -> None:
+        """Refuse a table that was released under another name; nothing is entered."""
+        with self._store.adding(self._founding) as page:
+            sources.one_name(dataset, source, page.marked, lambda other: Running(page, other).total.spent > 0)
 
     def draw_period(
         self,
@@ -179,6 +199,8 @@ class Ledger:
         """
         with self._store.adding(self._founding) as page:
             record = _record(page, reservation)
+            if record.state == ABANDONED:
+                raise Refused("this series was cancelled; start another")
             last: Mapping[str, Any] = record.periods[-1].body if record.periods else {"period": -1, "state": ""}
             if period <= last["period"] or before != last["state"]:
                 raise Refused(
@@ -518,6 +540,13 @@ def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
         yield PART_OF, str(entry.body[PART_OF])
     if "series" in entry.body:
         yield f"series:{entry.body['series']['name']}", ""
+
+
+def _has_series(page: Page, name: str) -> bool:
+    """Whether a series has that name, and was not cancelled."""
+    named = {dataset for dataset, _ in page.marked(f"series:{name}")}
+    accounts = [fold(page.entries, dataset)[dataset] for dataset in named]
+    return any(record.series == name and record.spent for account in accounts for record in account.records)
 
 
 def _record(page: Page, reservation: Reservation) -> Record:

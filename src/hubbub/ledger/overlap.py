@@ -17,7 +17,7 @@ from hubbub.errors import Refused
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import PEOPLE, SECRET
 from hubbub.ledger.running import Running
-from hubbub.ledger.sketch import Overlap, Sketch, can_compare, overlap, read
+from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_compare, overlap, read
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
@@ -27,6 +27,12 @@ _NOT_DISJOINT: Final = (
     "and use another name with `dataset`: what they are promised then adds up"
 )
 """Reads the same for every such table. For the steward alone: it tells something about the data."""
+COMPARED: Final = (
+    f"of two periods the ids of about {MOST:,} people are compared, chosen by a secret hash: all of them if the larger period "
+    f"has no more, about {MOST / 200:.0f} % if it has 20,000, {MOST / 10_000:.1f} % if it has a million. Whoever is in both and was "
+    "not compared stays unseen: that nobody is in two is the publisher's declaration"
+)
+"""What a comparison by sketches is, in words that depend on no data: how many people there are stays in the ledger."""
 MARK: Final = "people"  # of every entry that says who is in a dataset
 
 
@@ -64,7 +70,8 @@ def check_overlap(
     are the same (:class:`hubbub.ledger.sketch.Overlap` has the error, :mod:`hubbub.ledger.sketch` says which ids are
     compared), or somebody declared for the pair of names that these are other people, which is then entered. A register
     that was once said stays said of its dataset. With those of `disjoint_from` nobody who was compared is in common, whatever
-    the ids look like and whatever was declared.
+    the ids look like and whatever was declared; of two tables, the larger of n people, somebody in both was compared with
+    probability about min(1, 4096/n).
     """
     _check_disjoint(page, new, disjoint_from)
     own = _known(page.latest(dataset, PEOPLE))
@@ -117,7 +124,7 @@ def _sentence(names: list[str], found: Mapping[str, Overlap | None], share: Frac
             f"or `dataset={first}` if they are the same people"
         )
     return (
-        f"more than {to_text(100 * share)} % of the ids of this table, or of {listed}, are in both, and the same "
+        f"more than {to_text(100 * share)} % of the ids that were compared, of this table or of {listed}, are in both, and the same "
         "people under a second name would be promised everything twice; find out whether they are the same "
         "people, and add `other_people` if these are others whose ids happen to be the same, which is entered in "
         f"the ledger (or say with `ids_of` whose ids they are, in both), or `dataset={first}` if they are the same, which "

@@ -9,7 +9,8 @@
 
     [datasets.staff]
     file = "staff.csv"                       # and any other word of hubbub.open: person, table, missing, ...
-    epsilon = 2                              # shared by importance among releases that say no promise of their own
+    epsilon = 2                              # of all releases of this file together; what is left by those that say a
+                                             # promise of their own is shared by importance among the others
     policy = { differential_epsilon = 4 }    # caps on all that is ever published of them
 
     [[release]]
@@ -30,6 +31,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from contextlib import suppress
 from dataclasses import field, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -43,6 +45,7 @@ from hubbub.ledger.ledger import dataset_name
 from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import integer, positive, rational, rounded, to_text
 from hubbub.opening import open as open_table
+from hubbub.private_sql.clause import read_query
 from hubbub.protocol.spec import TABLE
 from hubbub.runtime.frozen import dataclass
 
@@ -86,6 +89,7 @@ class Dataset:
     file: str
     opening: dict[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
+    budget: dict[str, Fraction] = field(default_factory=dict)  # what the releases of the file may lose together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +139,7 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
     if not isinstance(tables, dict) or not tables or not all(isinstance(each, dict) for each in tables.values()):
         raise WrongUse(f"{path} says which tables there are, like [datasets.people] with a file; add one")
     budgets = {name: _budget(name, table) for name, table in tables.items()}
-    datasets = tuple(_dataset(name, table, path) for name, table in tables.items())
+    datasets = tuple(replace(_dataset(name, table, path), budget=budgets[name]) for name, table in tables.items())
     listed = given.get("release")
     if not isinstance(listed, list) or not listed:
         raise WrongUse(f"{path} wants no release; add [[release]], with name, dataset and kind")
@@ -364,7 +368,8 @@ def _shared(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fr
     epsilon_i ~ importance_i^(1/3). *Proof.* It is convex; there all derivatives -2 importance_i epsilon^2/epsilon_i^3 are the
     same. QED
 
-    Guarantee: the parts are rounded down, so that together they are at most what was said.
+    Guarantee: the parts are rounded down, so that together, and with what the others say themselves, they are at most what
+    was said.
     """
     if one.sql is not None or any(name in one.options for name in _PROMISES):
         return one
@@ -375,14 +380,31 @@ def _shared(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fr
         for each in entries
         if each.dataset == one.dataset and each.sql is None and not any(name in each.options for name in _PROMISES)
     ]
+    left = {name: budget[name] - _own_share(name, one.dataset, entries) for name in budget}
+    if spent := next((name for name, rest in left.items() if rest <= 0), None):
+        raise WrongUse(
+            f"the releases of {one.dataset} that say their own {spent} take all of it, and nothing is left for {one.name}; "
+            f"raise {spent} of the dataset, or lower theirs"
+        )
     part = cube_root(one.importance) / sum(cube_root(each.importance) for each in open_ones)
     takes = {option.name for option in registry.kind(one.kind or "").options}
     shares = {
-        name: to_text(rounded(budget[name] * part, up=False, digits=_DIGITS))
+        name: to_text(rounded(left[name] * part, up=False, digits=_DIGITS))
         for name in _SHARED
         if name in budget and name in takes
     }
     return replace(one, options=one.options | shares)
+
+
+def _own_share(name: str, dataset: str, entries: tuple[PlanEntry, ...]) -> Fraction:
+    """What the releases of a dataset that say a promise of their own ask for; what is no number is refused elsewhere."""
+    total = Fraction(0)
+    for each in entries:
+        with suppress(WrongUse):
+            said = each.options if each.sql is None else dict(read_query(each.sql).options)
+            if each.dataset == dataset and name in said and any(promise in said for promise in _PROMISES):
+                total += rational(said[name], name)
+    return total
 
 
 def cube_root(number: Fraction) -> Fraction:

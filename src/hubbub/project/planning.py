@@ -9,11 +9,14 @@ from typing import Any
 from hubbub import registry
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.brief import in_brief
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.table import Table
-from hubbub.ledger.admission import Totals
+from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import dry_runs
 from hubbub.ledger.ledger import Ledger
+from hubbub.numeric.exact import Infinite, to_text
+from hubbub.numeric.format import short
 from hubbub.opening import open as open_table
 from hubbub.private_sql.execution import prepare
 from hubbub.project.joint_planning import joint_releases
@@ -65,6 +68,7 @@ def plan(publication: Publication) -> Plan:
                 people = _open(publication, dataset, dataset.opening)
                 found += series_releases(publication, ledger, dataset, each, people)
         found.sort(key=_order_in_file(order))
+        _check_budget(dataset, found)
         after[dataset.name] = _totals_after(ledger, dataset, found)
         releases += found
     return Plan(
@@ -121,6 +125,31 @@ def _planned(publication: Publication, ledger: Ledger, entry: PlanEntry, people:
             raise Refused(ANOTHER.format(entry.name))
         state = State.OUT
     return Planned(entry=entry, table=people, spec=spec, state=state, weak=weak)
+
+
+def _check_budget(dataset: Dataset, found: list[Planned]) -> None:
+    """Refuse releases of a file that lose more together than it says for their dataset.
+
+    Guarantee: returns only if all releases of the file of this dataset, those that are out and each series as a whole, have
+    differential privacy with at most the epsilon, and at most the delta, that the file says for it.
+    """
+    cap, most = (dataset.budget.get(name) for name in ("epsilon", "delta"))
+    if cap is None and most is None:
+        return
+    once = {each.entry.name if each.series is None else f"{each.series.name}/": each.spec for each in found}
+    charges = [charge(spec) for spec in once.values()]
+    together = totals([Entered(number=i, charge=each) for i, each in enumerate(charges, 1)]).differential.guarantee
+    if not isinstance(together, DifferentialPrivacy) or isinstance(together.epsilon, Infinite):
+        raise Refused(
+            f"the file says what the releases of {dataset.name} may lose together, and not all of them promise differential "
+            "privacy; leave it out there, and say it for each release"
+        )
+    for name, lost, allowed in (("epsilon", together.epsilon, cap), ("delta", together.delta, most)):
+        if allowed is not None and lost > allowed:
+            raise Refused(
+                f"the releases of {dataset.name} lose {name} {short(lost, 6)} together, and the file allows them "
+                f"{to_text(allowed)}; lower what they ask for, or raise {name} of the dataset"
+            )
 
 
 def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Totals | None:

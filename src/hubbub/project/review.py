@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 
 from hubbub.certificate.explanation import in_numbers, meaning
 from hubbub.guarantees.promise_order import requested_first
+from hubbub.ledger.overlap import COMPARED
 from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
+from hubbub.plan.invented import UNKNOWN, how_exact
 from hubbub.project.joint import Joint
 from hubbub.project.planned import Planned
 from hubbub.project.planning import Plan, losses
@@ -43,6 +45,10 @@ def _lines(plan: Plan) -> Iterator[Line]:
     yield Line(1, f"Review of {plan.publication.file.name}")
     for each in plan.releases:
         yield from _release(each)
+    for dataset in plan.publication.datasets:
+        if dataset.opening.get("disjoint") is not None:
+            yield Line(2, f"The period {dataset.opening['disjoint']} of {dataset.name}")
+            yield Line(0, "Compared", f"{COMPARED}.")
     yield Line(2, "What all of it comes to")
     for name, after in plan.after.items():
         together = "; ".join(losses(after)) or "nothing is promised about all releases together"
@@ -70,6 +76,9 @@ def _release(planned: Planned) -> Iterator[Line]:
         yield from _tables(planned.joint, entry.name, entry.form)
     if (error := expected_error(spec)) is not None:
         yield Line(0, "How exact", f"a number of {EXAMPLE_PEOPLE:,} people is off by about {error:,.3g}.")
+    elif planned.joint is None:
+        tried = how_exact(spec, planned.table.engine.columns())
+        yield Line(0, "How exact", f"{tried or UNKNOWN}.")
     for column, rule in about.public:
         yield Line(0, "Public by declaration", f"{column}: {rule}.")
     for weakness in planned.weak:

@@ -108,9 +108,18 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
     Guarantee: the series is charged once, as a whole, on the disk before any period is drawn; a period is drawn once.
     """
     table, where = planned.table, publication.folder(planned.entry)
+    opening = next(each.opening for each in publication.datasets if each.name == planned.entry.dataset)
+    compared: dict[str, Any] = {name: opening[name] for name in ("other_people", "ids_of") if name in opening}
     if not run.started:
         series.start(
-            run.name, dataset=planned.entry.dataset, ledger=publication.ledger, accept_weak=True, **run.options
+            run.name,
+            table.engine,
+            reading=table.reading,
+            dataset=planned.entry.dataset,
+            ledger=publication.ledger,
+            accept_weak=True,
+            **compared,
+            **run.options,
         )
     return series.release(
         table.engine,
@@ -118,6 +127,8 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
         run.period,
         ledger=publication.ledger,
         reading=table.reading,
+        **compared,
+        one_row_per_person=run.keep_one_row,
         accept_weak=True,  # if it is weak, somebody confirmed it
         beside=where.absolute().parent,
     )

@@ -29,8 +29,7 @@ from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_r
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.exact_json import plain
-from hubbub.series import DECLARED
+from hubbub.series import declared
 from hubbub.tables.schema import unnamed_person
 
 _SKIPPED: Final = (
@@ -48,6 +47,7 @@ class SeriesRun:
     series: Series
     period: str
     started: bool
+    keep_one_row: bool = False  # of people with several rows, where the series expects one
 
 
 def series_releases(
@@ -61,8 +61,8 @@ def series_releases(
     """
     run = _requested(entry, people)
     record = _record(ledger, run.name)
-    if record is not None and record.entry.body["series"][DECLARED] != plain(run.series):
-        raise Refused(ANOTHER.format(f"the series {run.name}"))
+    if record is not None:
+        run = _as_started(run, declared(record))
     for i, period in enumerate(_periods(run, record, skip=entry.skip)):
         each = replace(run, period=period, started=record is not None or i > 0)
         yield _planned(publication, ledger, dataset, entry, people, each, record)
@@ -77,11 +77,21 @@ def _requested(entry: PlanEntry, people: Table) -> SeriesRun:
         found = asked_series(dataset_name(entry.name), **named)
     except TypeError:
         raise WrongUse(
-            f"the series {entry.name} has words that no series has; it is of by, where, of, margins, epsilon, delta, sample, "
-            "crowd and coverage"
+            f"the series {entry.name} has words that no series has; it is of by, where, of, margins, "
+            "`one_row_per_person`, `rows_per_person`, `rows_per_bin`, distinct, epsilon, delta, sample, crowd and coverage"
         ) from None
     found.calendar.index(entry.period)  # refuses here
     return SeriesRun(name=entry.name, options=named, series=found, period=entry.period, started=False)
+
+
+def _as_started(run: SeriesRun, started: Series) -> SeriesRun:
+    """The series that was started, if the file asks for it; one row of each may be asked for since, where it expects one."""
+    one_row = replace(started.unit, one_row_per_person=True) if started.may_keep_one_row else None
+    if run.series.unit == one_row and replace(run.series, unit=started.unit) == started:
+        return replace(run, series=started, keep_one_row=True)
+    if run.series != started:
+        raise Refused(ANOTHER.format(f"the series {run.name}"))
+    return run
 
 
 def _record(ledger: Ledger, name: str) -> Record | None:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.overlap import COMPARED
 from hubbub.ledger.policy import Policy
 from hubbub.opening import open as open_table
 
@@ -115,3 +116,50 @@ def test_the_command_says_what_is_lost(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
     told = CliRunner().invoke(commands, ["ledger", "show"]).output
     assert "not the sum" in " ".join(told.split())
+
+
+def test_75_what_share_of_the_ids_was_compared_is_said_everywhere(tmp_path: Path) -> None:
+    """The words depend on no data: how many people there are is told nobody."""
+    share = "all of them if the larger period has no more, about 20 % if it has 20,000, 0.4 % if it has a million"
+    told = []
+    for i, (period, many) in enumerate((("2026-01", 10), ("2026-02", 50))):
+        file = tmp_path / f"{period}.csv"
+        file.write_text("id,town\n" + "".join(f"g{1000 * i + n},Bath\n" for n in range(many)))
+        words = [
+            "release",
+            "count",
+            str(file),
+            "--person",
+            "id",
+            "--epsilon",
+            "1",
+            "--dataset",
+            "guests",
+            "--disjoint",
+            period,
+        ]
+        done = CliRunner().invoke(commands, [*words, "--out", str(tmp_path / f"{i}")])
+        assert done.exit_code == 0, done.output
+        told.append(" ".join(done.stderr.split()))
+    assert share in told[0]
+    assert told[0] == told[1]
+    for command in (["ledger", "show"], ["ledger", "show", "guests.2026-01"]):
+        shown = " ".join(CliRunner().invoke(commands, command).output.split())
+        assert share in shown
+        assert "checked in part" in shown
+        assert "ids were compared" not in shown
+    known = json.loads(CliRunner().invoke(commands, ["ledger", "show", "--json"]).stdout)
+    assert "4096" in json.dumps(known)
+
+
+def test_75_the_share_that_is_said_is_the_share_that_is_compared() -> None:
+    """Of 20,000 people a fifth is in the sketch: the share has a standard deviation of 1.6 % of itself, so 10 % is 6 of them."""
+    from hubbub.ledger import sketch
+    from hubbub.ledger.records import PEOPLE
+
+    release(range(20_000), "2026-01")
+    (entry,) = (each for each in Ledger().entries() if each.kind == PEOPLE)
+    found = sketch.read(entry.body["people"])
+    share = found.limit / (1 << 24)
+    assert abs(share / (sketch.MOST / 20_000) - 1) < 0.1
+    assert f"about {sketch.MOST / 200:.0f} % if it has 20,000" in COMPARED

@@ -191,7 +191,7 @@ def test_62_ids_that_mean_somebody_are_compared_whatever_the_columns(town: Ledge
     names = [f"member {i}" for i in range(PEOPLE)]
     for kind, ids in (("numbers", numbers), ("names", names)):
         release(pa.table({"id": ids, "town": TOWNS}), kind)
-        with pytest.raises(Refused, match=f"ids of this table, or of '{kind}'"):
+        with pytest.raises(Refused, match=f"compared, of this table or of '{kind}'"):
             release(pa.table({"id": ids, "town": TOWNS, "school": TOWNS}), f"unlike-{kind}")
 
 
@@ -215,7 +215,7 @@ def test_62_ids_of_registers_that_are_named_are_compared_by_their_names(town: Le
     pupils = {"id": list(range(1, PEOPLE)), "town": TOWNS[1:], "school": ["a"] * (PEOPLE - 1)}
     release(pa.table(pupils), "pupils", ids_of="school-register")
     release(pa.table(pupils), "same-form", ids_of="library")
-    with pytest.raises(Refused, match="ids of this table, or of 'pupils'"):
+    with pytest.raises(Refused, match="compared, of this table or of 'pupils'"):
         release(pa.table(pupils).rename_columns(["id", "town", "class"]), "classes", ids_of="school-register")
     names = pa.table({"id": [f"member {i}" for i in range(PEOPLE)], "town": TOWNS})
     release(names, "club", ids_of="club")

@@ -332,3 +332,47 @@ def test_one_approval_holds_for_all_runs_of_a_publication(tmp_path: Path) -> Non
     (tmp_path / "approval.json").write_bytes(approve(before, Ledger(tmp_path / "board.db")))
     assert before != after
     check_approval(after, tmp_path / "approval.json", Ledger(tmp_path / "board.db").public_key())
+
+
+OWN = TOML.replace('by = "unit"\n', 'by = "unit"\nepsilon = 2\n')
+
+
+def test_the_epsilon_of_a_dataset_caps_all_releases_of_the_file(tmp_path: Path) -> None:
+    """Threat 70: what the file says for all of them is held before anything is spent."""
+    above = OWN.replace("epsilon = 3", "epsilon = 1")
+    told = run(put(tmp_path, above))
+    assert told.exit_code == 2
+    assert "nothing is left for pay" in told.output
+    alone = above[: above.index('[[release]]\nname = "pay"')]
+    told = run(put(tmp_path, alone), "--dry-run")
+    assert told.exit_code == 3
+    assert "lose epsilon 2 together, and the file allows them 1" in told.output
+    assert spent(tmp_path) == 0
+    assert states(put(tmp_path, alone.replace("epsilon = 1", "epsilon = 2"))) == [State.OPEN]
+
+
+def test_what_is_left_is_shared_by_the_others(tmp_path: Path) -> None:
+    units, pay = read_plan(put(tmp_path, OWN)).entries
+    assert (Fraction(units.options["epsilon"]), Fraction(pay.options["epsilon"])) == (2, 1)
+    assert run(put(tmp_path, OWN)).exit_code == 0
+    assert states(tmp_path / "hubbub.toml") == [State.OUT, State.OUT]
+
+
+def test_a_delta_and_a_promise_without_epsilon_are_held_to_it_too(tmp_path: Path) -> None:
+    delta = 'by = "unit"\nepsilon = 1\ndelta = "1e-6"\nnoise = "gaussian"\n'
+    wide = TOML.replace("epsilon = 3", 'epsilon = 3\ndelta = "1e-9"').replace('by = "unit"\n', delta)
+    wide = wide[: wide.index('[[release]]\nname = "pay"')]
+    assert "lose delta" in run(put(tmp_path, wide)).output
+    crowd = TOML.replace('by = "unit"\n', 'by = "unit"\ncrowd = 20\n')
+    told = run(put(tmp_path, crowd))
+    assert (told.exit_code, "not all of them promise differential privacy" in told.output) == (3, True)
+    assert spent(tmp_path) == 0
+
+
+def test_the_sheet_says_how_exact_every_release_is_and_says_it_again(tmp_path: Path) -> None:
+    planned = plan(read_plan(put(tmp_path)))
+    lines = [line.text for line in sheet(planned) if line.term == "How exact"]
+    assert len(lines) == 2
+    assert "is off by about" in lines[0]
+    assert "invented people" in lines[1]
+    assert lines == [line.text for line in sheet(planned) if line.term == "How exact"]

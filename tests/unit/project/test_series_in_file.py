@@ -214,3 +214,46 @@ def test_a_release_of_the_file_corrects_another(tmp_path: Path) -> None:
 def test_a_correction_without_a_meaning_is_refused(tmp_path: Path, more: str, sentence: str) -> None:
     with pytest.raises(WrongUse, match=sentence):
         read_plan(put(tmp_path, ONE + more))
+
+
+SEVERAL = "patient,ward\n" + "".join(f"p{n},A\np{n},B\n" for n in range(100))
+
+
+def test_70_several_rows_are_refused_before_the_charge_and_a_series_says_what_counts(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    (tmp_path / "clinic.csv").write_text(SEVERAL)
+    refused = run(file)
+    assert (refused.exit_code, "nothing was charged" in refused.output) == (3, True)
+    assert spent(tmp_path) == 0
+    file.write_text(TOML.replace("epsilon = 1\n", "epsilon = 1\nrows_per_person = 2\n"))
+    assert run(file).exit_code == 0
+    assert spent(tmp_path) == 1
+
+
+def test_70_a_series_that_met_several_rows_later_is_completed_by_one_of_each(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    assert run(file).exit_code == 0
+    file.write_text(upto("2026-02"))
+    (tmp_path / "clinic.csv").write_text(SEVERAL)
+    assert run(file).exit_code == 3
+    kept = upto("2026-02").replace("epsilon = 1\n", "epsilon = 1\none_row_per_person = true\n")
+    file.write_text(kept)
+    done = run(file)
+    assert done.exit_code == 0, done.output
+    body = json.loads((tmp_path / "published" / "arrivals" / "2026-02" / "certificate.json").read_bytes())
+    assert body["release"]["one_row_kept"] == ["2026-02"]
+    assert set(states(file).values()) == {State.OUT}
+    file.write_text(kept.replace("one_row_per_person = true", "rows_per_person = 2"))
+    assert run(file).exit_code == 3
+
+
+def test_people_who_were_declared_to_be_others_are_so_in_a_series(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    (tmp_path / "before.csv").write_text((tmp_path / "clinic.csv").read_text() + "9999,A,2026-01-11\n")
+    known = {"dataset": "before", "ledger": tmp_path / "ledger.db"}
+    hubbub.open(tmp_path / "before.csv", person="patient", **known).count(epsilon=1)
+    assert run(file).exit_code == 3
+    assert spent(tmp_path) == 0
+    file.write_text(TOML.replace('person = "patient"', 'person = "patient"\nother_people = true'))
+    done = run(file)
+    assert done.exit_code == 0, done.output

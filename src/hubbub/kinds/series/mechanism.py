@@ -21,6 +21,7 @@ from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.factor import Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
+from hubbub.tables.contribution import MultiRowPolicy
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 
 if TYPE_CHECKING:
@@ -42,20 +43,39 @@ class Increments:
     drawn: tuple[NDArray[np.int64], ...]  # of every earlier period: (rows, cells)
 
 
-def counted(series: Series, engine: Engine, source: Source) -> NDArray[np.int64]:
+def counted(series: Series, engine: Engine, source: Source, *, keep_one_row: bool = False) -> NDArray[np.int64]:
     """The increments of one period, of the people in a table who may still count. Private.
 
-    Guarantee: one person more or less moves one of them, by at most `Series.moves`; a number beyond 2^44 is put back to
-    that, which moves no two further apart.
+    Guarantee: one person more or less moves them by at most `Series.moved`; a number beyond 2^44 is put back to
+    that, which moves no two further apart. With `keep_one_row` of several rows of a person one counts, chosen secretly,
+    where the series expects one: that moves one number, too.
     """
-    question = CountQuery(axes=series.axes, person=series.unit.person, where=series.where, measure=series.of)
-    exact = engine.count(question, source)
+    exact = engine.count(_question(series, keep_one_row=keep_one_row), source)
     found = np.zeros(series.cells, dtype=object)
     if exact.codes.size and not 0 <= exact.codes.min() <= exact.codes.max() < series.cells:
         raise WrongUse(BEYOND)
     for code, number in zip(exact.codes.tolist(), _numbers(series, exact), strict=True):
         found[code] = min(max(number, -MOST), MOST)
     return found.astype(np.int64)
+
+
+def _question(series: Series, *, keep_one_row: bool) -> CountQuery:
+    unit, repeats = series.unit, MultiRowPolicy.REFUSE
+    if unit.bounds is not None:
+        repeats = MultiRowPolicy.BOUNDED
+    elif unit.distinct is not None:
+        repeats = MultiRowPolicy.DISTINCT
+    elif unit.one_row_per_person or keep_one_row:
+        repeats = MultiRowPolicy.ONE_ROW
+    return CountQuery(
+        axes=series.axes,
+        person=unit.person,
+        repeats=repeats,
+        most_bins=1 if unit.distinct is None or unit.counts_rows else unit.distinct,
+        where=series.where,
+        measure=series.of,
+        bounds=unit.bounds,
+    )
 
 
 def _numbers(series: Series, exact: ExactCounts) -> list[int]:
@@ -70,7 +90,7 @@ def _numbers(series: Series, exact: ExactCounts) -> list[int]:
 class NextPeriods:
     """The mechanism: periods `start` to `stop` of a series, drawn from the increments of all periods up to `stop`.
 
-    One person moves the increments of at most `recur` periods, in each of them one number by at most `Series.moves`.
+    One person moves the increments of at most `recur` periods, in each of them the numbers by at most `Series.moved`.
     Noise is fresh for every number of every period; none is kept.
 
     Guarantee: that of :class:`Blocks`, :class:`Factor` or :class:`Crowds` for all periods together, however many of them

@@ -30,14 +30,28 @@ _FIRST: Final = "each person counts in the first period in which they have a row
 _RECUR: Final = "each person counts in the first {recur} periods in which they have a row, and in no other"
 _ROWS: Final = "each row is another person, in one period"
 _EVERY: Final = "each person has at most one row in a period, and may be in all of them"
+_EVERY_SEVERAL: Final = "each person may be in all periods"
 _CALENDAR: Final = (
     "the calendar is public: {periods} periods by {every} from {first} on, each a table of its own, with one row for each "
     "person; rows that come late count in the period in which they come"
+)
+_ONE_ROW_KEPT: Final = (
+    "{person} identifies people, and each has one row in a period; of those with several one was kept in {periods}, chosen "
+    "secretly and uniformly"
+)
+_CALENDAR_SEVERAL: Final = (
+    "the calendar is public: {periods} periods by {every} from {first} on, each a table of its own; rows that come late count "
+    "in the period in which they come"
 )
 _DATED: Final = (
     "the calendar is public: {periods} periods by {every} from {first} on, to which {date} dates each row, in UTC where it has a "
     "time zone; of each person the earliest row counts that is of a published period for which they did not count yet, so "
     "that rows that come late count in the period in which they come"
+)
+_DATED_SEVERAL: Final = (
+    "the calendar is public: {periods} periods by {every} from {first} on, to which {date} dates each row, in UTC where it has a "
+    "time zone; of each person those rows are taken that are of the earliest published period for which they did not count "
+    "yet, so that rows that come late count in the period in which they come"
 )
 _DATED_ROWS: Final = (
     "the calendar is public: {periods} periods by {every} from {first} on, to which {date} dates each row, in UTC where it has a "
@@ -52,14 +66,20 @@ _ONCE: Final = "each period was drawn once, and what it counted is frozen and wa
 _DIGITS: Final = 12
 
 
-def _assumptions(series: Series) -> tuple[Assumption, ...]:
-    calendar = series.calendar
+def _assumptions(series: Series, one_row_kept: tuple[str, ...]) -> tuple[Assumption, ...]:
+    calendar, several = series.calendar, series.unit.chooses or bool(one_row_kept)
+    who = series.unit.assumption
+    if one_row_kept:
+        named = (("person", series.unit.person or ""), ("periods", ", ".join(one_row_kept)))
+        who = Assumption("series.one-row-kept", _ONE_ROW_KEPT, named)
     if series.unit.person is None:
         recur = Assumption("series.rows", _ROWS)
     elif series.limits_people and series.recur == 1:
         recur = Assumption("series.first", _FIRST)
     elif series.limits_people:
         recur = Assumption("series.recur", _RECUR, texts(recur=series.recur))
+    elif several:
+        recur = Assumption("series.every-period-several", _EVERY_SEVERAL)
     else:
         recur = Assumption("series.every-period", _EVERY)
     way, sample = series.way, tuple[Assumption, ...]()
@@ -67,15 +87,18 @@ def _assumptions(series: Series) -> tuple[Assumption, ...]:
         name, said = ("series.panel", _PANEL) if way.panel else ("series.fresh-samples", _FRESH)
         sample = (Assumption(name, said, texts(rate=way.sample)),)
     given = (*texts(periods=calendar.periods), ("every", calendar.every), ("first", calendar.first))
-    calendar_rule = Assumption("series.calendar", _CALENDAR, given)
+    name, said = ("series.calendar-several", _CALENDAR_SEVERAL) if several else ("series.calendar", _CALENDAR)
+    calendar_rule = Assumption(name, said, given)
     if series.date is not None:
-        rows = series.unit.person is None
-        name, said = ("series.dated-rows", _DATED_ROWS) if rows else ("series.dated", _DATED)
+        chooses = series.unit.chooses
+        name, said = ("series.dated-several", _DATED_SEVERAL) if chooses else ("series.dated", _DATED)
+        if series.unit.person is None:
+            name, said = "series.dated-rows", _DATED_ROWS
         calendar_rule = Assumption(name, said, (*given, ("date", series.date)))
     return (
         PARTITION,
         *map(rule, series.axes),
-        series.unit.assumption,
+        who,
         recur,
         *sample,
         calendar_rule,
@@ -84,13 +107,14 @@ def _assumptions(series: Series) -> tuple[Assumption, ...]:
 
 
 @lru_cache(maxsize=64)
-def promises(series: Series) -> tuple[Derivation, ...]:
+def promises(series: Series, one_row_kept: tuple[str, ...] = ()) -> tuple[Derivation, ...]:
     """Guarantee: each is a theorem about all periods together: those of :class:`Blocks`, :class:`Factor` or
-    :class:`Crowds`, for what the spec says that one person moves."""
-    way, people, assumptions = series.way, series.unit.people, _assumptions(series)
+    :class:`Crowds`, for what the spec says that one person moves. One row that was kept of several moves no more."""
+    way, people, assumptions = series.way, series.unit.people, _assumptions(series, one_row_kept)
     if isinstance(way, Crowds):
         crowds = CrowdBlending(k=way.k, epsilon=Fraction(0))
-        return (stated(crowds, theorem=CROWDS, numbers=texts(k=way.k), assumptions=assumptions, people=people),)
+        kept = series.unit.crowds  # people, or the rows that were kept of them
+        return (stated(crowds, theorem=CROWDS, numbers=texts(k=way.k), assumptions=assumptions, people=kept),)
     if isinstance(way, Blocks) and way.sample is not None:
         numbers = texts(
             epsilon=way.epsilon,
@@ -133,7 +157,7 @@ def checks(series: Series) -> Iterator[Check]:
     if isinstance(way, Crowds):
         yield Check("the crowds of the series", way.recur == 1, f"increments below {way.k} are hidden for good")
     elif isinstance(way, Blocks) and way.sample is not None:
-        lost, share = way.single_rate * series.moves, way.epsilon / way.recur
+        lost, share = way.single_rate * series.moved.l1, way.epsilon / way.recur
         if way.panel:
             lost, share = lost * way.recur, way.epsilon
         with precision():
@@ -144,8 +168,9 @@ def checks(series: Series) -> Iterator[Check]:
         yield Check("the noise of the series", held, found)
     elif isinstance(way, Blocks):
         block = way.block_rate or 0
-        loss = way.recur * series.moves * (way.single_rate + block)
+        loss = way.recur * series.moved.l1 * (way.single_rate + block)
         yield Check("the noise of the series", loss <= way.epsilon, f"one person loses {to_text(loss)} in all periods")
     else:
         found = f"delta {float(way.delta):.3g} at epsilon {to_text(way.epsilon)}"
-        yield Check("the noise of the series", way.squared >= series.moves**2 and way.delta < 1, found)
+        enough = way.squared >= series.moved.l2_squared and way.moved >= series.numbers_moved
+        yield Check("the noise of the series", enough and way.delta < 1, found)

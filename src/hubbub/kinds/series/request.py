@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import parse_margins
 from hubbub.kinds.series.calendar import Calendar
 from hubbub.kinds.series.crowds import Crowds
-from hubbub.kinds.series.spec import COUNT, CUBE, Period, Series, Way, read
+from hubbub.kinds.series.spec import COUNT, CUBE, Period, Series, Way, bins_of_a_person, moved_in_a_period, read
 from hubbub.numeric.exact import Exact, integer, positive, rational
+from hubbub.protocol.option import WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.choice import best_blocks, best_factor
-from hubbub.tables.bins import parse
+from hubbub.tables.bins import declared_size, parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit
+from hubbub.tables.contribution import Moved
+from hubbub.tables.privacy_unit import Unit, within_bins
 
 WAYS: Final = ("increments", "blocks", "factor")
 DATA: Final = "series"
+ROWS_OF_A_PERSON: Final = (
+    Option(
+        "one_row_per_person", None, "Of several rows of a person in a period one counts, chosen secretly.", group=WHOSE
+    ),
+    Option("rows_per_person", "M", "Count rows, at most M of each person in a period, chosen secretly.", group=WHOSE),
+    Option("distinct", "B", "Count each person in at most B bins of a period, chosen secretly.", group=WHOSE),
+    Option(
+        "rows_per_bin", "C", "Count rows: at most C of each person in each bin of a period.", group=WHOSE, advanced=True
+    ),
+)
+"""What a series does with people who have several rows in a period; else they are refused."""
 
 
 def series(
@@ -42,6 +55,10 @@ def series(
     of: str | None = None,
     margins: str | None = None,
     person: str | None = None,
+    one_row_per_person: bool = False,
+    distinct: Exact | None = None,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
     date: str | None = None,
     coverage: Exact = "0.95",
 ) -> Series:
@@ -52,8 +69,20 @@ def series(
     if often > calendar.periods:
         raise WrongUse(f"nobody is in more than the {calendar.periods:,} periods there are; lower `recur` to that")
     measure = None if of is None else measured(of)
-    moves = 1 if measure is None else int(max(abs(measure.low), abs(measure.high)) / measure.step)
-    signed = measure is not None and measure.low < 0
+    if not isinstance(one_row_per_person, bool):
+        raise WrongUse("`one_row_per_person` is True or False; write it so")
+    several = Unit(
+        person=person,
+        one_row_per_person=one_row_per_person,
+        distinct=distinct,  # type: ignore[arg-type]
+        rows_per_person=rows_per_person,  # type: ignore[arg-type]
+        rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
+    )
+    unit = within_bins(several, axes)
+    cells = declared_size(axes) or 1 if axes else 1
+    person_moves = _PersonMoves(
+        moved_in_a_period(unit, measure, cells), bins_of_a_person(unit, cells), measure is not None and measure.low < 0
+    )
     return Series(
         name=name,
         kind=kind,
@@ -61,15 +90,23 @@ def series(
         recur=often,
         way=_secret(calendar.periods, often, epsilon, sample, panel, (delta, way, crowd))
         if sample is not None or panel
-        else _way(calendar.periods, often, moves, signed, epsilon, delta, way, crowd),
+        else _way(calendar.periods, often, person_moves, epsilon, delta, way, crowd),
         axes=axes,
         where=None if where is None else parse_condition(where),
         of=measure,
         margins=parse_margins(margins, [axis.column for axis in axes]) if kind == CUBE else _none(margins),
-        unit=Unit(person=person),
+        unit=unit,
         coverage=rational(coverage, "coverage"),
         date=date,
     )
+
+
+class _PersonMoves(NamedTuple):
+    """What one person moves in one period: how far, how many numbers, and whether down as well."""
+
+    moved: Moved
+    numbers: int
+    signed: bool
 
 
 def _none(margins: str | None) -> tuple[tuple[str, ...], ...]:
@@ -100,8 +137,7 @@ def _secret(
 def _way(
     periods: int,
     recur: int,
-    moves: int,
-    signed: bool,
+    person: _PersonMoves,
     epsilon: Exact | None,
     delta: Exact | None,
     way: str | None,
@@ -123,12 +159,14 @@ def _way(
         raise WrongUse(f"a series is drawn as {', '.join(WAYS)}, not {way[:40]!r}; leave it out for the best")
     if way == "factor" and delta is None:
         raise WrongUse("the factor has Gaussian noise, which needs a delta; add `delta=1e-9`")
-    plain = Blocks(periods=periods, recur=recur, l1=moves, epsilon=loss)
+    l1, squared = person.moved
+    plain = Blocks(periods=periods, recur=recur, l1=l1, epsilon=loss)
     found: dict[str, Blocks | Any] = {"increments": plain}
     if way in (None, "blocks"):
-        found["blocks"] = best_blocks(periods, recur, moves, loss)
+        found["blocks"] = best_blocks(periods, recur, l1, loss)
     if way in (None, "factor") and delta is not None:
-        found["factor"] = best_factor(periods, recur, moves**2, 1, loss, positive(delta, "delta"), signed=signed)
+        allowed = positive(delta, "delta")
+        found["factor"] = best_factor(periods, recur, squared, person.numbers, loss, allowed, signed=person.signed)
     if way is not None:
         chosen: Way = found[way]
         return chosen
@@ -146,7 +184,10 @@ KIND: Final = Kind(
     name="series",
     wire="series/1",
     help="Publish the same numbers every period, under one promise.",
-    examples=("hubbub series start clinic --kind count --rows-are-people --periods 12 --first 2026-01 --epsilon 1",),
+    examples=(
+        "hubbub series start clinic hubbub-demo/millbrook.parquet --kind count --person resident --periods 12 --first 2026-01 "
+        "--epsilon 1",
+    ),
     options=(),
     from_options=from_options,
     from_json=read,

@@ -18,6 +18,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import file_names
 from hubbub.kinds.series.crowds import HIDDEN, Crowds
 from hubbub.kinds.series.mechanism import DRAWN, Numbers, reach, rows_of
+from hubbub.kinds.series.text import counted_noun, rows_rule
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
@@ -202,6 +203,10 @@ class Totals(Result):
             often = "period" if many == 1 else f"{many:,} periods"
             again = f"; a running total counts them up to {many:,} times" if many > 1 else ""
             found.append(f"Each person counts in their first {often}, and in no other{again}.")
+        found += [rule] if (rule := rows_rule(series)) else []
+        if self.spec.one_row_kept:
+            kept = ", ".join(self.spec.one_row_kept)
+            found.append(f"Of people with several rows one was kept, chosen secretly, in {kept}.")
         if self.spec.missed:
             found.append(f"Not published, and counted as nobody: {', '.join(self.spec.missed)}.")
         if series.sample is not None:
@@ -253,7 +258,7 @@ class Totals(Result):
             for i, name in enumerate(names)
             for t, line in enumerate(lines)
         )
-        counted = "people" if series.of is None else f"sum of {series.of.column}"
+        counted = counted_noun(series) if series.of is None else f"sum of {series.of.column}"
         crowds = isinstance(series.way, Crowds)
         often = f"an interval holds the true number {to_text(100 * series.coverage)} times in 100"
         interval = "from what is shown to what may be hidden" if crowds else often

@@ -31,6 +31,7 @@ from hubbub.tables import condition
 from hubbub.tables.bins import Axis, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
+from hubbub.tables.contribution import ContributionBounds, Moved
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
 from hubbub.tables.schema import ColumnType, Schema, bind_axes, column
 
@@ -48,11 +49,13 @@ class Series:
     """What is published in every period: declared whole, and charged once, before the first.
 
     A person counts in the first `recur` periods in which they have a row, and in no other: a rule of their own rows. Each
-    period is a table of its own, with one row for each person; rows that come late count in the period in which they come.
+    period is a table of its own, with one row for each person, or, where the `unit` chooses, with several of which it says
+    what counts; rows that come late count in the period in which they come.
     With a `date`, all periods are read from one table that grows: a row is of the period in which its date lies. Of
     each person the earliest row of a period for which they did not count yet counts, if that is out or is this one; so
-    a row that comes late counts when it comes, and of several rows in a period the first does. Where rows are people,
-    those of this period count, and a late one never does: nothing would tell it from one that counted.
+    a row that comes late counts when it comes, and of several rows in a period the first does. Where the unit chooses, it
+    does so among all rows of that period. Where rows are people, those of this period count, and a late one never does:
+    nothing would tell it from one that counted.
     """
 
     name: str
@@ -75,8 +78,7 @@ class Series:
                 "choose one of these, or release each period by itself"
             )
         self._check_what()
-        if self.unit != Unit(person=self.unit.person):
-            raise WrongUse("in a period of a series each person has one row; leave out what chooses among rows")
+        self._check_unit()
         if not 0 < self.coverage < 1:
             raise WrongUse("the coverage of a series lies between 0 and 1; choose one like 0.95")
         if not 1 <= self.recur <= self.calendar.periods <= MOST_PERIODS:
@@ -116,8 +118,26 @@ class Series:
         if self.cells * self.calendar.periods > MOST_NUMBERS:
             raise WrongUse(f"a series has at most {MOST_NUMBERS:,} numbers in all; declare coarser bins")
 
+    def _check_unit(self) -> None:
+        unit = self.unit
+        if unit.expected_rows or unit.unique_person or unit.rows_called is not None:
+            raise WrongUse(
+                "of several rows of a person a series takes `one_row_per_person`, `distinct`, `rows_per_person` and "
+                "`rows_per_bin`; leave out the rest"
+            )
+        if unit.distinct is not None and (not self.axes or (self.kind == SUM and not unit.counts_rows)):
+            raise WrongUse(
+                "`distinct` is in how many bins a person counts; name bins with `by` (of a sum add `rows_per_person=M`), or "
+                "leave it out"
+            )
+        if unit.chooses and not unit.one_row_per_person and (isinstance(self.way, Crowds) or self.sample is not None):
+            raise WrongUse(
+                "crowds and secret samples count each person once in a period; keep one row of each "
+                "(`one_row_per_person=True`), or choose `epsilon` alone"
+            )
+
     def _check_noise(self) -> None:
-        way, moves = self.way, self.moves
+        way, moved = self.way, self.moved
         if isinstance(way, Crowds):
             if self.kind == SUM:
                 raise WrongUse("crowds show exact counts, and a sum is none; choose a count, or `epsilon=E`")
@@ -130,9 +150,9 @@ class Series:
                 raise WrongUse(
                     "a panel knows people again; name the column of people with `person`, or leave out `panel`"
                 )
-            if way.l1 < moves:
+            if way.l1 < moved.l1:
                 raise WrongUse("the noise of a series is too small for what one person moves; get the original")
-        elif way.squared < moves**2 or way.moved < 1 or (self.signed and not way.signed):
+        elif way.squared < moved.l2_squared or way.moved < self.numbers_moved or (self.signed and not way.signed):
             raise WrongUse("the noise of a series is too small for what one person moves; get the original")
 
     @property
@@ -145,14 +165,14 @@ class Series:
         return tuple(size(axis) for axis in self.axes if not isinstance(axis, Discovered))
 
     @property
-    def moves(self) -> int:
-        """How far one person moves the one number of a period that they are in.
+    def moved(self) -> Moved:
+        """How far one person moves the numbers of a period that they are in: :func:`moved_in_a_period`."""
+        return moved_in_a_period(self.unit, self.of, self.cells)
 
-        Guarantee: a person has one row in one bin of a period; a count moves by 1, a sum by its largest value in steps.
-        """
-        if self.of is None:
-            return 1
-        return int(max(abs(self.of.low), abs(self.of.high)) / self.of.step)
+    @property
+    def numbers_moved(self) -> int:
+        """How many numbers of a period one person moves at most."""
+        return bins_of_a_person(self.unit, self.cells)
 
     @property
     def signed(self) -> bool:
@@ -173,6 +193,15 @@ class Series:
     def chooses_rows(self) -> bool:
         """Whether not every row of a table counts: by who it is about, or by its date."""
         return self.limits_people or self.date is not None or self.panel is not None
+
+    @property
+    def may_keep_one_row(self) -> bool:
+        """Whether a period with several rows of a person can be published by one row of each, chosen secretly.
+
+        Guarantee: true only where the promise is to people by what they move, which one row of several never exceeds; a
+        crowd of kept rows is no crowd of people.
+        """
+        return self.unit.person is not None and not self.unit.chooses and not isinstance(self.way, Crowds)
 
     @property
     def panel(self) -> Fraction | None:
@@ -214,6 +243,29 @@ class Series:
         return prod(size(axis) for axis in self.axes if axis.column not in margin and not isinstance(axis, Discovered))
 
 
+def moved_in_a_period(unit: Unit, of: Measure | None, cells: int) -> Moved:
+    """How far one person moves the numbers of one period, of so many cells, in steps.
+
+    Guarantee: with one row, one number, a count by 1 and a sum by its largest value; with several, as far as
+    :class:`hubbub.tables.contribution.ContributionBounds` says.
+    """
+    low, high = (1, 1) if of is None else (int(of.low / of.step), int(of.high / of.step))
+    if unit.bounds is not None:
+        return unit.bounds.sums(low, high, cells)
+    if unit.distinct is not None:
+        return ContributionBounds(distinct=unit.distinct).people(cells)
+    largest = max(abs(low), abs(high))
+    return Moved(largest, largest**2)
+
+
+def bins_of_a_person(unit: Unit, cells: int) -> int:
+    """In how many of so many cells one person counts at most, in one period."""
+    bounds = unit.bounds or ContributionBounds(distinct=unit.distinct or 1)
+    if bounds.distinct is None and bounds.rows_per_person is None:
+        return cells
+    return bounds.people(cells).l1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period(FolderSpec):
     """One period of a series: its files hold all periods up to this one.
@@ -226,11 +278,20 @@ class Period(FolderSpec):
     series: Series
     period: str
     missed: tuple[str, ...] = ()  # periods so far that were not published: nobody was counted in them
+    one_row_kept: tuple[str, ...] = field(
+        default=(), metadata=UNSAID
+    )  # periods so far in which one row of each person was kept though the series expects one: what a person moves is the same
 
     def __post_init__(self) -> None:
         labels = self.series.calendar.labels[: self.index]
         if not set(self.missed) <= set(labels) or list(self.missed) != sorted(set(self.missed), key=labels.index):
             raise WrongUse("the missed periods of a series come before the one that is published; get the original")
+        labels = (*labels, self.period)
+        kept = self.one_row_kept
+        if not set(kept) <= set(labels) - set(self.missed) or list(kept) != sorted(set(kept), key=labels.index):
+            raise WrongUse("rows are kept in periods that were published; get the original")
+        if kept and not self.series.may_keep_one_row:
+            raise WrongUse("this series says itself what counts of several rows; get the original")
 
     @property
     def index(self) -> int:
@@ -245,15 +306,26 @@ class Period(FolderSpec):
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem about all periods of the series together."""
-        return promises.promises(self.series)
+        return promises.promises(self.series, self.one_row_kept)
 
     def composition(self) -> CompositionInfo:
         way = self.series.way
         if isinstance(way, Crowds):
-            bins: list[Plain] = [plain(axis) for axis in self.series.axes]
-            named = digest({"bins": bins, "calendar": plain(self.series.calendar), "person": self.series.unit.person})
-            return CompositionInfo(partition=named, exact_crowds=True)
+            return CompositionInfo(partition=self._partition(), exact_crowds=not self.series.unit.chooses)
         return CompositionInfo(noises=(way.gaussian_noise,) if isinstance(way, Factor) else ())
+
+    def _partition(self) -> str | None:
+        """A name for the partition of people by bins and periods, or None if a person has no fixed place in it.
+
+        Guarantee: equal names mean that everybody who counts does so by the same bins, calendar, dates and condition.
+        """
+        series = self.series
+        if series.unit.chooses:
+            return None
+        bins: list[Plain] = [plain(axis) for axis in series.axes]
+        where = None if series.where is None else plain(series.where)
+        named: dict[str, Plain] = {"bins": bins, "calendar": plain(series.calendar), "person": series.unit.person}
+        return digest({**named, "date": series.date, "where": where})
 
     def checks(self) -> Iterator[Check]:
         return promises.checks(self.series)

@@ -17,10 +17,28 @@ if TYPE_CHECKING:
 def what(series: Series) -> str:
     """What is published, like "people by age"."""
     by = f" by {' and '.join(axis.column for axis in series.axes)}" if series.axes else ""
-    of = f"sum of {series.of.column}" if series.of is not None else "people"
+    of = f"sum of {series.of.column}" if series.of is not None else counted_noun(series)
     where = f" where {series.where}" if series.where is not None else ""
     sample = "" if series.sample is None else f" in {_samples(series)}"
     return f"{of}{sample}{by}{where}"
+
+
+def counted_noun(series: Series) -> str:
+    """What a number counts: people, or rows where several of a person do."""
+    return series.unit.rows if series.unit.counts_rows else "people"
+
+
+def rows_rule(series: Series) -> str:
+    """What counts of several rows that a person has in one period; empty where there is one."""
+    unit, bins = series.unit, series.cells
+    if unit.counts_rows:
+        return f"In a period these count: {unit.describe_kept_rows(bins)}, chosen secretly."
+    if unit.distinct is not None:
+        many = "one bin" if unit.distinct == 1 else f"at most {unit.distinct:,} bins"
+        return f"In a period each person counts once in {many}, chosen secretly."
+    if unit.one_row_per_person:
+        return "In a period each person counts by one row, chosen secretly."
+    return ""
 
 
 def _samples(series: Series) -> str:
@@ -46,6 +64,12 @@ def describe(spec: Period) -> Description:
     title = what(series)
     often = to_text(100 * series.coverage)
     whose = "people in their first period" if series.recur == 1 else f"people in at most {series.recur:,} periods each"
+    if series.unit.counts_rows:
+        whose = f"{series.unit.describe_kept_rows(series.cells)} in a period, of {whose}"
+    elif series.unit.distinct is not None:
+        whose = f"{whose}, in at most {series.unit.distinct:,} bins of a period"
+    elif series.unit.one_row_per_person:
+        whose = f"{whose}, by one row that was kept in a period"
     counts = _of_whom(series, whose if series.unit.person is not None else "rows, each of them a person")
     return Description(
         title=f"{title[:1].upper()}{title[1:]}, {spec.period}",

@@ -43,6 +43,7 @@ class FrozenPeriod:
     drawn: tuple[tuple[int, ...], ...]
     reading: dict[str, Plain]
     missed: bool = False  # it was skipped: nobody was counted, and noise was drawn with the next one
+    one_row_kept: bool = False  # of people with several rows one was kept, though the series expects one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,8 @@ class SeriesState:
         return [word not in spent for word in words]
 
     def earliest(self, words: list[str], rows: list[str], days: list[int], stays: list[bool]) -> list[bool]:
-        """Of each row that may count, whether it is of the earliest day of its person in periods that did not count yet.
+        """Of each row that may count, whether it is of the earliest day of its person in periods that did not count yet
+        (or of the earliest such period, if the periods are given as days).
 
         Guarantee: a rule of that person's own rows; the others wait for a later period.
         """
@@ -117,6 +119,7 @@ class SeriesState:
                         "drawn": [list(line) for line in each.drawn],
                         "reading": each.reading,
                         "missed": each.missed,
+                        **({"one_row_kept": True} if each.one_row_kept else {}),
                     }
                     for each in self.periods
                 ],
@@ -165,6 +168,7 @@ def _read(value: Any) -> SeriesState:
                 drawn=tuple(tuple(line) for line in each["drawn"]),
                 reading=each["reading"],
                 missed=each["missed"],
+                one_row_kept=each.get("one_row_kept", False),
             )
             for each in value["periods"]
         ),

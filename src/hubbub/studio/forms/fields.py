@@ -50,6 +50,7 @@ _LABELS: Final = {
     "centred": "As little noise as zero-knowledge needs",
     "columns": "The two columns with the ends of a link",
     "coverage": "How often an interval is right",
+    "date": "The column that dates a row",
     "dataset": "The people's name in the ledger",
     "delta": "Delta",
     "depth": "How many ranks, with noise",

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from hubbub.kinds.series import request as series_request
 from hubbub.kinds.series.calendar import UNITS
+from hubbub.kinds.series.request import ROWS_OF_A_PERSON
 from hubbub.kinds.series.spec import COUNT, HISTOGRAM, Period
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.option import HOW, Option
@@ -28,6 +29,8 @@ OPTIONS: Final = (
     Option("first", "PERIOD", "Like 2026-01, 2026-W05 or 2026-Q1; if empty, the present one."),
     Option("periods", "T", "They are promised and charged together; a longer series is a new one.", _UNSAID["periods"]),
     Option("recur", "R", "The first ones count. The more, the more noise.", _UNSAID["recur"]),
+    Option("date", "COLUMN", "Where one table grows and holds all periods: when each row is from."),
+    *ROWS_OF_A_PERSON,
     Option("name", "NAME", "By which it is found again; if empty, that of the file."),
     Option("epsilon", "EPS", "The privacy loss of all periods together.", group=HOW),
     Option("crowd", "K", "Exact numbers of at least K people, the others hidden for good.", group=HOW),

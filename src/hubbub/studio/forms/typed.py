@@ -49,8 +49,11 @@ def command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
 def _start(request: Mapping[str, Any], folder: Folder) -> str:
     """The command that starts a series; each of its periods has one of its own."""
     words = {**request["words"], **request["opening"], "dataset": request["dataset"]}
-    arguments = ["hubbub", "series", "start", words["name"], "--kind", kind_of_counts(words.get("by", ()))]
-    for option in (*OPTIONS, *WHO, *NAMED):
+    file = f"./{request['file']}" if request["file"].startswith("-") else request["file"]
+    arguments = ["hubbub", "series", "start", words["name"], file, "--kind", kind_of_counts(words.get("by", ()))]
+    others = (*(option.name for option in WHO), "join", "on", "disjoint")
+    reading = tuple(option for option in OPENING[TABLE] if option.name not in others)
+    for option in (*OPTIONS, *WHO, *reading, *NAMED):
         if option.name != "name":
             arguments += _typed(replace(option, default=None), words.get(option.name), folder)
     if request["ledger"] is not None:
@@ -66,8 +69,18 @@ def _python_of_series(request: Mapping[str, Any], folder: Folder) -> str:
     if "period" not in request:
         words = {"kind": kind_of_counts(request["words"].get("by", ())), **person, **request["words"], **named}
         words |= {"accept_weak": True} if request["accept_weak"] else {}
-        return f"from hubbub import series\n\nseries.start({_call(words.pop('name'), words)})"
+        who = person or {"rows_are_people": True}
+        return "\n".join(
+            (
+                "import hubbub",
+                "from hubbub import series",
+                "",
+                f"people = hubbub.open({_call(request['file'], who | named)})",
+                f"series.start({words.pop('name')!r}, people.engine, reading=people.reading, {_given(words)})",
+            )
+        )
     ledger = {"ledger": named["ledger"]} if "ledger" in named else {}
+    ledger |= {name: True for name in ("one_row_per_person",) if request["words"].get(name)}
     drawn = f"people.engine, {request['series']!r}, {_call(request['period'], ledger)}"
     return "\n".join(
         (

@@ -16,6 +16,7 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.guarantees.brief import in_brief
 from hubbub.ledger import trust
 from hubbub.ledger.admission import Total, totals
+from hubbub.ledger.overlap import COMPARED
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.records import COMMITTED, Account, Record
 from hubbub.ledger.running_total import RunningTotal
@@ -78,7 +79,7 @@ def _account_facts(account: Account) -> dict[str, Any]:
     return {
         "dataset": account.dataset,
         "spent": len(account.spent),
-        "series": [record.series for record in account.records if record.series is not None],
+        "series": [record.series for record in account.records if record.series is not None and record.spent],
         "records": [(record, _state(record)) for record in account.records],
         "holding": [
             (name, in_brief(total.guarantee), str(total.guarantee), total.why)
@@ -91,6 +92,8 @@ def _account_facts(account: Account) -> dict[str, Any]:
         "charts": [drawing(each) for each in _charts(account)],
         "bars": [_bar(name, caps[name], remains[name]) for name in remains if name in caps],
         "apart": account.apart,
+        "part_of": account.part_of,
+        "compared": COMPARED,
     }
 
 

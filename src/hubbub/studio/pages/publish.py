@@ -18,6 +18,7 @@ from hubbub import series
 from hubbub.dictionary.datapackage import find
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.numeric.exact import rational
+from hubbub.opening import open as open_table
 from hubbub.protocol.spec import TABLE as TABLE_KIND
 from hubbub.protocol.spec import Kind
 from hubbub.protocol.weakness import sentence as weak_sentence
@@ -497,10 +498,20 @@ async def release(request: Request) -> Response:
 
 
 def _start(app_state: AppState, kind: Kind, given: Mapping[str, Any]) -> None:
-    """Start a series, and charge all of it; no table is read."""
-    words = in_full(kind, given)
+    """Start a series, and charge all of it, once its first period was rehearsed."""
+    words, opening = in_full(kind, given), given["opening"]
+    if opening.get("join"):
+        raise WrongUse("a series is of one table in every period; leave out the second one, and give the joined table")
+    if opening.get("disjoint"):
+        raise WrongUse("the series says in how many of its periods a person counts; leave out `disjoint`")
+    named = {name: given[name] for name in ("dataset", "ledger")}
+    people = open_table(given["path"], **opening, **named)
     series.start(
         words.pop("name"),
+        people.engine,
+        reading=people.reading,
+        other_people=bool(opening.get("other_people")),
+        ids_of=opening.get("ids_of"),
         kind=kind_of_counts(words.get("by", ())),
         dataset=given["dataset"],
         ledger=given["ledger"],

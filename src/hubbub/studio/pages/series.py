@@ -15,8 +15,9 @@ from hubbub.charts.language import ENGLISH
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.guarantees.brief import in_brief
 from hubbub.kinds.series.promises import promises
-from hubbub.kinds.series.text import noise, what
+from hubbub.kinds.series.text import noise, rows_rule, what
 from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.option import Option
 from hubbub.report import excerpt
 from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.folder import TABLES, free_name
@@ -29,6 +30,13 @@ SECTION: Final = "ledger"
 
 _PERIOD: Final = tuple(option for option in (*READING, *TABLE_MORE) if option.name != "disjoint")
 """What can be said about the table of a period; the series says in how many of them people are."""
+
+
+_ONE_ROW: Final = Option(
+    "one_row_per_person",
+    None,
+    "If people have several rows in the table: one of each counts, chosen secretly, and the report says so.",
+)
 
 
 async def series(request: Request) -> Response:
@@ -48,6 +56,7 @@ async def series(request: Request) -> Response:
         tables=tables,
         file=form.get("file", ""),
         reading=fields(_PERIOD, form),
+        one_row=fields((_ONE_ROW,), form)[0] if facts["may_keep_one_row"] else None,
         wrong=None if wrong is None else sentence_of(wrong),
         **facts,
     )
@@ -71,6 +80,8 @@ def _facts(ledger: Ledger, name: str) -> dict[str, Any]:
         "recur": found.recur if found.limits_people else None,
         "person": found.unit.person,
         "date": found.date,
+        "rows": rows_rule(found),
+        "may_keep_one_row": found.may_keep_one_row,
         "next": planned.next_period(record),
         "excerpt": None if last is None else drawing(excerpt(last, reservation.dataset)),
     }
@@ -109,7 +120,7 @@ def _period_request(app_state: AppState, form: Mapping[str, str]) -> dict[str, A
         "file": app_state.folder.named(file),
         "path": str(file),
         "opening": {**opening, "person": found.unit.person, "rows_are_people": found.unit.person is None},
-        "words": {},
+        "words": {_ONE_ROW.name: True} if form.get(_ONE_ROW.name) else {},
         "out": app_state.folder.named(folder),
         "place": str(folder),
         "dataset": reservation.dataset,

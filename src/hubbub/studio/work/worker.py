@@ -84,7 +84,13 @@ def work(request: Mapping[str, Any], report: Report, interrupt: Interrupt) -> No
             raise
         report({STOPPED: True, "spent": _spent(request) > before})
         return
-    report({"done": True, "written": written, "remarks": list(done.spec.describe().remarks)})
+    report({"done": True, "written": written, "remarks": _remarks(done, request)})
+
+
+def _remarks(done: Release, request: Mapping[str, Any]) -> list[str]:
+    from hubbub.ledger.overlap import COMPARED
+
+    return [*done.spec.describe().remarks, *([COMPARED] if request["opening"].get("disjoint") else [])]
 
 
 def _release(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
@@ -112,6 +118,7 @@ def _period(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
         other_people=bool(request["opening"].get("other_people")),
         ids_of=request["opening"].get("ids_of"),
         reading=people.reading,
+        one_row_per_person=bool(request["words"].get("one_row_per_person")),
         beside=Path(request["place"]).parent,
     )
     return drawn, 1 << 20

@@ -42,7 +42,7 @@ def test_the_form_leads_to_a_series_and_that_to_its_periods(opened: Opened) -> N
     assert "Every month" in opened.get("/publish/table?file=people.csv")[1]
     form = plain(opened.get("/publish/table", params={**EVERY_MONTH, "step": "3"})[1])
     assert "Start the series people" in form
-    assert "hubbub series start people --kind histogram --by" in form
+    assert "hubbub series start people people.csv --kind histogram --by" in form
     status, started = opened.send("/publish/release", EVERY_MONTH)
     assert status == 200
     assert "Publish 2026-01" in plain(started)
@@ -74,13 +74,60 @@ def test_a_period_that_cannot_be_published_leads_back_to_the_series(opened: Open
     assert not list(opened.folder.glob("people-2026*"))
 
 
+VISITS = "id,town,age,seen\n" + "".join(
+    f"{i},{town},30,2026-01-{1 + j:02}\n" for i in range(60) for j, town in enumerate(("Bath", "York"))
+)
+
+
+@pytest.mark.usefixtures("in_place")
+def test_70_people_with_several_rows_are_refused_before_the_charge_and_the_form_takes_what_the_refusal_names(
+    opened: Opened,
+) -> None:
+    (opened.folder / "people.csv").write_text(VISITS, encoding="utf-8")
+    status, told = opened.send("/publish/release", EVERY_MONTH)
+    assert (status, "nothing was charged" in plain(told)) == (409, True)
+    assert not Ledger().accounts()["people"].spent
+    for name, more in (
+        ("rows", {"several": "rows", "rows_per_person": "2"}),
+        ("bins", {"several": "bins", "distinct": "2", "date": "seen"}),
+        ("one", {"several": "one"}),
+    ):
+        status, told = opened.send("/publish/release", EVERY_MONTH | more | {"name": name})
+        assert status == 200, plain(told)
+        assert "In a period" in plain(told)
+        asked = {"name": name, "period": "2026-01", "file": "people.csv"}
+        out = plain(opened.released(asked, "/ledger/series/publish"))
+        assert f"Published: {name}-2026-01" in out
+    assert series.declared(Ledger().series("bins")[1]).date == "seen"
+
+
+@pytest.mark.usefixtures("in_place")
+def test_70_a_period_with_several_rows_is_completed_by_one_of_each(opened: Opened) -> None:
+    opened.send("/publish/release", EVERY_MONTH)
+    (opened.folder / "people.csv").write_text(VISITS, encoding="utf-8")
+    asked = {"name": "people", "period": "2026-01", "file": "people.csv"}
+    assert "Nothing was published." in opened.released(asked, "/ledger/series/publish")
+    assert 'name="one_row_per_person"' in opened.get("/ledger/series?name=people")[1]
+    out = plain(opened.released({**asked, "one_row_per_person": "on"}, "/ledger/series/publish"))
+    assert "Published: people-2026-01" in out
+    assert "--one-row-per-person" in out
+
+
+@pytest.mark.usefixtures("in_place")
+def test_70_what_no_period_can_have_starts_no_series(opened: Opened) -> None:
+    for more in ({"disjoint": "2026-01"}, {"join": "people.csv", "on": "id", "join_named": "on"}):
+        status, _ = opened.send("/publish/release", EVERY_MONTH | more)
+        assert status == 400
+        assert "people" not in Ledger().accounts()
+
+
 def test_a_series_that_lacks_its_bins_says_where(opened: Opened) -> None:
     told = opened.get("/publish/table", params={**EVERY_MONTH, "by1-values": "", "step": "2"})[1]
     assert 'data-mark="bins-1"' in told
 
 
 @pytest.mark.usefixtures("in_place")
-def test_the_command_and_python_of_a_series_do_the_same(opened: Opened) -> None:
+def test_the_command_and_python_of_a_series_do_the_same(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
     from hubbub.cli.main import commands
@@ -88,6 +135,7 @@ def test_the_command_and_python_of_a_series_do_the_same(opened: Opened) -> None:
     page = opened.get("/publish/table", params={**EVERY_MONTH, "name": "typed", "step": "3"})[1]
     shown = next(line for line in page.splitlines() if "hubbub series start" in line)
     typed = shown.partition("hubbub series start")[2].partition("<")[0].replace("&#39;", "'")
+    monkeypatch.chdir(opened.folder)
     done = CliRunner().invoke(commands, ["series", "start", *shlex.split(typed)])
     assert done.exit_code == 0, done.output
     opened.send("/publish/release", {**EVERY_MONTH, "name": "pressed"})
