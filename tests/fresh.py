@@ -79,7 +79,7 @@ def _opened_once(source: object, words: Mapping[str, Any]) -> Table:
 
 def open(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
-    table = _opened_once(source, {"unreadable": 1, **words})
+    table = _opened_once(source, {"unreadable": 1, "unlisted": 1, "clamped": 1, **words})
     return Table(table.engine, table.person, lambda spec, *, accept_weak=False: run(spec, table.engine, SystemSource()))
 
 

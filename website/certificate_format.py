@@ -139,13 +139,8 @@ class Definitions:
         """The fields of a dataclass, with `more` before them."""
         hints = get_type_hints(kind)
         properties = {**(more or {}), **{each.name: self.of(hints[each.name]) for each in fields(kind)}}
-        optional = {each.name for each in fields(kind) if each.metadata.get("unsaid")} | optional_of(kind)
+        optional = {each.name for each in fields(kind) if each.metadata.get("unsaid")}
         return closed(properties, optional)
-
-
-def optional_of(kind: type[Any]) -> set[str]:
-    """Fields that specs leave out by hand where they have their default."""
-    return {"unlisted"} & {each.name for each in fields(kind)}
 
 
 def closed(properties: Mapping[str, Schema], optional: set[str] | frozenset[str] = frozenset()) -> Schema:
@@ -259,7 +254,6 @@ def _parts(names: Any) -> list[str]:
 
 def _typed_rows(kind: type[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     hints, texts = get_type_hints(kind), words()["texts"]
-    optional = optional_of(kind)
     for each in fields(kind):
         said = texts.get(f"{kind.__name__}.{each.name}") or texts.get(each.name)
         if said is None:
@@ -269,7 +263,7 @@ def _typed_rows(kind: type[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             {
                 "type": _name_of(hints[each.name]),
                 "says": said,
-                "optional": bool(each.metadata.get("unsaid")) or each.name in optional,
+                "optional": bool(each.metadata.get("unsaid")),
             },
         )
 

@@ -16,7 +16,7 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
-from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON, UNREADABLE, Release
+from hubbub.protocol.release import CLAMPED, JOIN, MISSING, UNLISTED, UNNAMED_PERSON, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
@@ -41,7 +41,8 @@ LINKS: Final = (
 )
 """How a file of links is read."""
 _reading = partial(option_help, group=WHOSE, advanced=True)
-_UNREADABLE: Final = "0.01"
+SHARES: Final[Mapping[str, Exact]] = {UNREADABLE: "0.01", UNLISTED: "0.01", CLAMPED: "0.5"}
+"""Of people, where nothing is said: who cannot be read, fits no bin, or no range."""
 NAMED: Final = Option("dataset", "NAME", "The people's name in the ledger; else the file's.", group=WHERE)
 
 
@@ -90,6 +91,16 @@ def open(
         Exact | None,
         _reading("SHARE", "Refuse if a row of more of the people cannot be read as declared; 0.01 if nothing is said."),
     ] = None,
+    unlisted: Annotated[
+        Exact | None,
+        _reading("SHARE", "Refuse if more of the people are in none of the bins; 0.01 if nothing is said."),
+    ] = None,
+    clamped: Annotated[
+        Exact | None,
+        _reading(
+            "SHARE", "Refuse if the values of more of the people lie outside of the range; 0.5 if nothing is said."
+        ),
+    ] = None,
     other_people: Annotated[
         bool, _reading(None, "Declare that these are not the people of a dataset with the same ids.")
     ] = False,
@@ -130,7 +141,8 @@ def open(
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. `missing` lists how missing cells are
     spelled, like ``"NA,?,k.A."``, or ``"income=-99"`` for one column; a list says several of these. A release is refused
     if a larger share of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a
-    person). With `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it, and `missing` is about both
+    person), if a larger one than `unlisted` is in none of the bins of a release, or if a larger one than `clamped` has no
+    value inside of the range that it declares, and always if it is more than one person; 1 never refuses. With `join` and `on` it is a join, as :meth:`hubbub.Table.join` makes it, and `missing` is about both
     tables. A query
     with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
     somebody declares that these are not the people of a dataset that has the same ids. `ids_of` names the register that
@@ -161,7 +173,9 @@ def open(
             "delimiter": delimiter,
             "encoding": encoding,
             "missing": missing,
-            "unreadable": unreadable,
+            UNREADABLE: unreadable,
+            UNLISTED: unlisted,
+            CLAMPED: clamped,
             "other_people": other_people,
             "ids_of": ids_of,
         }
@@ -169,7 +183,7 @@ def open(
     person, rows_are_people, missing = stated["person"], stated["rows_are_people"], stated["missing"]
     delimiter, encoding, other_people = stated["delimiter"], stated["encoding"], stated["other_people"]
     ids_of = stated["ids_of"]
-    unreadable = _UNREADABLE if stated["unreadable"] is None else stated["unreadable"]
+    shares = {name: usual if stated[name] is None else stated[name] for name, usual in SHARES.items()}
     _check_person_declared(person, rows_are_people, declared.offer())
     with working("Reading the table"), interruptible():
         engine = opening.open_source(
@@ -178,7 +192,7 @@ def open(
             delimiter=delimiter,
             encoding=encoding,
             no_header=no_header,
-            unreadable=unreadable,
+            **shares,
             missing=missing if join is None else (),
         )
     if person is not None and join is None:
@@ -214,19 +228,21 @@ def open(
                 raise WrongUse("a join is of people by a column of both tables; open the first with `person=COLUMN`")
             key = opening.joined_person(other, by or person, person)
             with working("Reading the table"), interruptible():
-                both = opening.open_join(source, data, other, key, unreadable=unreadable, missing=missing, **how)
+                both = opening.open_join(source, data, other, key, **{**shares, **how}, missing=missing)
             return opened(both, {**reading, JOIN: key})
 
         return Table(data, person, carry_out, inspect, joined, declared, reading)
 
-    found = opened(engine, reading_of(unreadable, missing, None if person else unnamed_person(engine.columns())))
+    found = opened(engine, reading_of(shares, missing, None if person else unnamed_person(engine.columns())))
     return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
 
 
-def reading_of(unreadable: Exact, missing: str | Sequence[str], unnamed_person: str | None = None) -> dict[str, Plain]:
+def reading_of(
+    shares: Mapping[str, Exact], missing: str | Sequence[str], unnamed_person: str | None = None
+) -> dict[str, Plain]:
     """How the table is read, as the certificate says it."""
     spelled = Missing.parse(missing).to_json()
-    share: dict[str, Plain] = {UNREADABLE: to_text(rational(unreadable, UNREADABLE))}
+    share: dict[str, Plain] = {name: to_text(rational(shares[name], name)) for name in SHARES}
     rows: dict[str, Plain] = {} if unnamed_person is None else {UNNAMED_PERSON: unnamed_person}
     return {**share, MISSING: [*spelled], **rows} if spelled else {**share, **rows}
 

@@ -42,7 +42,7 @@ from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
 from hubbub.ledger.records import Record
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.measurement import Measurement, loaded
-from hubbub.protocol.release import UNREADABLE, Release, Reservation
+from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
 from hubbub.publication.staging import PREFIX
 from hubbub.query_classes.series.factor import Factor
@@ -347,13 +347,18 @@ def _may_count(
     from hubbub.engines.opening import open_source  # late: an import of hubbub loads no engine
 
     table = engine.rows(series.columns, None, lambda rows: np.arange(rows, dtype=np.int64))
-    share = str(reading.get(UNREADABLE, 1))
+    share, *others = (str(reading.get(name, 1)) for name in (UNREADABLE, UNLISTED, CLAMPED))
     if series.date is not None:
         table, day = _of_published(table, series, state, index, Fraction(share))
     else:
         day = np.zeros(table.num_rows, dtype=np.int64)
     stays, chosen = _chosen(table, series, state, day, index)
-    return open_source(table.filter(pa.array(stays, pa.bool_())), unreadable=share), chosen
+    counting = open_source(
+        table.filter(pa.array(stays, pa.bool_())),
+        unreadable=share,
+        **dict(zip((UNLISTED, CLAMPED), others, strict=True)),
+    )
+    return counting, chosen
 
 
 def _of_published(

@@ -92,8 +92,8 @@ def test_every_row_of_the_second_table_has_the_columns_of_its_person(opened: Ope
     spelled = counted(engine.with_missing(Missing.parse("ward#1=A")), ("ward#1=A,B,C,null",), **EVERY)
     by_ward = Counter("BC".find(row["ward#1"] or "-") + 1 or 3 for row in rows)
     assert spelled == {code: (n, 0) for code, n in by_ward.items()}
-    outside, everybody = engine.unlisted((parse("sex=F"),), "id")
-    assert (everybody, everybody - outside) == (len({row["id"] for row in rows}), len(people))
+    found = engine.outside(CountQuery(axes=(parse("sex=F"),), person="id", repeats=MultiRowPolicy.ONE_ROW))
+    assert (found.people, found.people - found.unlisted) == (len({row["id"] for row in rows}), len(people))
 
 
 @every_engine_but_connect
@@ -129,7 +129,7 @@ def test_two_rows_of_a_person_in_the_first_table_are_refused_before_anything_is_
             counted(engine, ("ward#2=A,B,C",), source, **words)
         assert str(refused.value) == KEYS
     with pytest.raises(Refused, match="first table of a join"):
-        engine.unlisted((parse("sex=F"),), "id")
+        engine.outside(CountQuery(axes=(parse("sex=F"),), person="id", repeats=MultiRowPolicy.ONE_ROW))
     rows = CountQuery(axes=bind_axes((parse("sex=F"),), engine.columns()), person="id", **EVERY)
     with pytest.raises(Refused, match="first table of a join"):
         engine.kept_rows((rows,), source)

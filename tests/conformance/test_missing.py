@@ -87,7 +87,8 @@ def test_a_declared_spelling_counts_like_an_empty_cell(opened: Opener, tmp_path:
         assert told(spelled, query) == told(empty, query), query
         assert told(given, query) != told(empty, query), query
     axes = (parse("town=Bath,York"), parse("age:0..100:10"))
-    assert spelled.unlisted(axes, "who") == empty.unlisted(axes, "who")
+    kept = CountQuery(axes=axes, person="who", repeats=MultiRowPolicy.ONE_ROW)
+    assert spelled.outside(kept) == empty.outside(kept)
     joint = (CountQuery(axes=(parse("town=Bath,null,other"),)), CountQuery(axes=(parse("age:-100..100:50,null"),)))
     assert spelled.joint_count(joint, SystemSource()).counts.sum() == len(ROWS)
     # Nobody's place in the ledger changes, and no theorem about the same partition covers the other reading.
@@ -130,7 +131,8 @@ def test_python_the_certificate_and_the_report_say_how_missing_cells_are_spelled
     assert 190 <= rows[None] <= 210
     written = release.save(tmp_path / "out")
     certificate = json.loads(Path(written["certificate"]).read_text())
-    assert certificate["reading"] == {"unreadable": "0.01", "missing": ["NA,k.A.", "town=?"]}
+    shares = {"unreadable": "0.01", "unlisted": "0.01", "clamped": "0.5"}
+    assert certificate["reading"] == {**shares, "missing": ["NA,k.A.", "town=?"]}
     sentence = "cells that read so count as missing: NA, k.A. in every column; ? in town"
     assert sentence[1:] in (tmp_path / "out" / "report.html").read_text()
     assert sentence in str(hubbub.explain(written["certificate"]))

@@ -45,8 +45,7 @@ _LABEL: Final = 32  # cells of a label in one line
 _LOOKED_THROUGH: Final = 10_000  # rows of a release, for the note that follows
 ALL_EMPTY: Final = (
     "Every bin may be empty. If that surprises you, the values may be spelled otherwise in the table: hubbub check with "
-    "the same --by compares them. Next time add --unlisted 0.05: it refuses, before anything is spent, when more than 5 % "
-    "of the people are in no bin."
+    "the same --by compares them."
 )
 _FEW_GIVEN_UP: Final = 3  # releases that are named one by one
 _FIRST_RELEASE: Final = (

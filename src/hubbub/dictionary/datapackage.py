@@ -37,7 +37,7 @@ FILE: Final = "datapackage.json"
 NO_DICTIONARY: Final = "none"
 _LARGEST: Final = 1 << 24  # bytes
 _OF_TABLE: Final = (
-    "person", "rows_are_people", "ids", "unreadable", "collected", "collected_between", "exempt", "questions"
+    "person", "rows_are_people", "ids", "unreadable", "unlisted", "clamped", "collected", "collected_between", "exempt", "questions"
 )  # fmt: skip
 _OF_COLUMN: Final = ("bins", "step", "public", "questions")
 _NUMBERS: Final = ("number", "integer", "year")
@@ -205,7 +205,7 @@ def _opening(resource: Mapping[str, Any], own: Mapping[str, Any], where: Path) -
         raise WrongUse(f"ids in {where} is the name of the register that they are of, or table; write it so")
     if ids is not None:
         found |= {"other_people": True} if ids == "table" else {"ids_of": ids}
-    return found | {name: str(own[name]) for name in ("unreadable",) if name in own}
+    return found | {name: str(own[name]) for name in ("unreadable", "unlisted", "clamped") if name in own}
 
 
 def _spelled(given: Any, where: Path) -> tuple[str, ...]:
@@ -345,5 +345,7 @@ def _column(name: str) -> str:
 def _text(value: Any) -> str:
     """A value, as a list of bins has it; in quotes unless it is a plain word."""
     text = {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-    plain = re.fullmatch(r"[\w.+-][\w .+-]*[\w.+-]|[\w.+-]", text) and text not in ("null", "other")
+    plain = (
+        re.fullmatch(r"[\w.+-][\w .+-]*[\w.+-]|[\w.+-]", text) and text not in ("null", "other") and ".." not in text
+    )
     return text if plain else '"' + text.replace('"', '""') + '"'

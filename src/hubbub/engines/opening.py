@@ -21,6 +21,7 @@ from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 from hubbub.tables.schema import ColumnType, bind_axes, column, unnamed_person
+from hubbub.tables.unlisted import AllowedOutside
 
 if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
     from hubbub.engines.sql.sql_engine import SqlEngine
@@ -28,7 +29,8 @@ if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
 
 ONCE: Final = "a join is of two tables; join the others beforehand, one row for each person in the first"
 _MOST_VALUES: Final = 1000  # of a column that are listed
-_BOTH: Final = ("delimiter", "encoding", "unreadable")  # how both tables of a join are read, where it is said once
+_SHARES: Final = ("unlisted", "clamped")
+_BOTH: Final = ("delimiter", "encoding", "unreadable", *_SHARES)  # of both tables of a join, where it is said once
 
 
 def open_source(
@@ -39,15 +41,27 @@ def open_source(
     encoding: str | None = None,
     no_header: str | None = None,
     unreadable: Exact = 1,
+    unlisted: Exact = 1,
+    clamped: Exact = 1,
     missing: str | Sequence[str] = (),
 ) -> Engine:
     """The table in a file, at an address, a frame, a relation, a connection or a session; how a CSV is written, if not
     as usual, and how missing cells are spelled."""
     declared = Missing.parse(missing)
-    engine = _open(source, table, form(delimiter=delimiter, encoding=encoding, no_header=no_header), _share(unreadable))
+    engine = _open(
+        source,
+        table,
+        form(delimiter=delimiter, encoding=encoding, no_header=no_header),
+        _share(unreadable, "unreadable"),
+    )
     for name in declared.columns:
         column(engine.columns(), name)
+    engine = engine.allowing(_allowed(unlisted=unlisted, clamped=clamped))
     return engine.with_missing(declared) if declared.declared else engine
+
+
+def _allowed(**shares: Exact) -> AllowedOutside:
+    return AllowedOutside(**{name: _share(value, name) for name, value in shares.items()})
 
 
 def _open(source: object, table: str | None, how: Form, share: Fraction) -> Engine:
@@ -93,6 +107,7 @@ def open_join(
         both = join(first, open_source(source, **{**how, "table": other}), on)
     else:
         both = join(first, open_source(other, **how), on)
+    both = both.allowing(_allowed(**{name: how[name] for name in _SHARES if name in how}))
     declared = Missing.parse(missing)
     for name in declared.columns:
         column(both.columns(), name)
@@ -246,8 +261,8 @@ def _met_in_database(table: Engine) -> Partners | None:
     return table.database.partners()
 
 
-def _share(value: Exact) -> Fraction:
-    share = rational(value, "unreadable")
+def _share(value: Exact, name: str) -> Fraction:
+    share = rational(value, name)
     if not 0 <= share <= 1:
-        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one person in a hundred")
+        raise WrongUse(f"{name} must lie between 0 and 1, not {share}; 0.01 allows one person in a hundred")
     return share

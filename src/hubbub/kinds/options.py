@@ -27,7 +27,6 @@ class NumberOptions(Confirmed, total=False):
     crowd: Exact | None
     epsilon: Exact | None
     coverage: Exact
-    unlisted: Exact | None
 
 
 class RowOptions(TypedDict, total=False):
@@ -81,7 +80,6 @@ class HistogramOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, KeptO
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
     coverage: Exact
-    unlisted: Exact | None
     weight: str | None
     parts: Exact | None
     channel: str | None
@@ -131,7 +129,6 @@ class CubeOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, total=Fals
     collected_between: tuple[Exact, Exact] | None
     exempt: Exact
     coverage: Exact
-    unlisted: Exact | None
 
 
 class PointsOptions(Confirmed, total=False):
@@ -228,7 +225,6 @@ class RatioOptions(Confirmed, RowOptions, total=False):
     unique_person: bool
     epsilon: Exact | None
     coverage: Exact
-    unlisted: Exact | None
 
 
 class SummaryOptions(Confirmed, NoiseOptions, total=False):
@@ -242,7 +238,6 @@ class SummaryOptions(Confirmed, NoiseOptions, total=False):
     rows_per_bin: Exact | None
     epsilon: Exact | None
     coverage: Exact
-    unlisted: Exact | None
 
 
 class VarianceOptions(NumberOptions, SampleOptions, total=False):

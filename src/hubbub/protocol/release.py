@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 UNREADABLE: Final = "unreadable"
+UNLISTED: Final = "unlisted"
+CLAMPED: Final = "clamped"
 """The share of people with a row that cannot be read, above which there is no release."""
 
 MISSING: Final = "missing"

@@ -48,6 +48,10 @@ MOST_BINS = 10**8
 MOST_CODES = 2**63
 """A bin is numbered by 64 bits."""
 
+_NUMERAL = r"-?(?:\d+(?:\.\d+)?|\.\d+|inf)"
+_DAY = r"\d{4}(?:-\d\d){0,2}"
+_RANGE = rf"{_NUMERAL}\.\.{_NUMERAL}(?::{_NUMERAL})?|(?:day|month|quarter|year):{_DAY}\.\.{_DAY}"
+_EDGES = rf"\[{_NUMERAL}(?:,\s*{_NUMERAL})+\)"
 _MOST_BYTES = 1 << 28  # of a file with values
 
 
@@ -301,6 +305,7 @@ def _listed(column: str, text: str) -> tuple[list[str], bool, bool]:
             parts.append(text[start:i])
             start = i + 1
     tokens = [part.strip() for part in parts]
+    _check_meant(column, text.strip(), bare, tokens)
     for token in tokens:
         if not token:
             raise WrongUse(f'a value of {column} is empty; write {column}=a,b, and "" for the empty text')
@@ -309,6 +314,20 @@ def _listed(column: str, text: str) -> tuple[list[str], bool, bool]:
     null, other = NULL in tokens, OTHER in tokens
     values = [_unquoted(token) for token in tokens if token not in (NULL, OTHER)]
     return values, null, other
+
+
+def _check_meant(column: str, text: str, bare: str, tokens: Sequence[str]) -> None:
+    """Refuse listed values that were meant as a range, or that a comma cuts in two; in double quotes they are values."""
+    ranges = [token for token in tokens if re.fullmatch(_RANGE, token)]
+    if ranges or re.fullmatch(_EDGES, text):
+        raise WrongUse(
+            f"ranges stand after a colon; write {column}:{(ranges or [text])[0][:40]}, or put a text that reads so between "
+            "double quotes"
+        )
+    if cut := re.search(r"[\[(][^\[\]()]*,[^\[\]()]*[\])]", bare):
+        raise WrongUse(
+            f'a comma ends a value of {column}; put one with a comma in it between double quotes, like "{cut[0][:40]}"'
+        )
 
 
 def _unquoted(token: str) -> str:

@@ -23,6 +23,7 @@ from hubbub.tables.identity import Identity
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import IdObserver
+from hubbub.tables.unlisted import AllowedOutside, Outside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +124,15 @@ class ExactCounts:
     `found[i]` holds the labels of the i-th discovered axis, one for each bin, None where the value is missing.
     `sums[i]` is the sum of the steps of the people in the i-th bin, where a measure was asked for: Python integers, as
     the sum over very many people may not fit 64 bits. Where rows are bounded, `counts` are of kept rows, and of people
-    with caps or bands (:mod:`hubbub.tables.contribution`).
+    with caps or bands (:mod:`hubbub.tables.contribution`). `outside` says who fits no bin or range, where an engine
+    looked at it and leaves the refusal to another.
     """
 
     codes: NDArray[np.int64]
     counts: NDArray[np.int64]
     found: tuple[list[str | None], ...] = ()
     sums: tuple[int, ...] | None = None
+    outside: Outside | None = None
 
 
 def rows_of_one(questions: Sequence[CountQuery]) -> tuple[str, int | None]:
@@ -160,6 +163,7 @@ class Joint:
 
     codes: tuple[NDArray[np.int64], ...]
     counts: NDArray[np.int64]
+    outside: tuple[Outside, ...] = ()  # of each question, as there
 
 
 SEVERAL_ROWS: Final = (
@@ -222,8 +226,13 @@ class Engine(Protocol):
         """Exact counts; `source` gives the secret choices among a person's rows."""
         ...
 
-    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
-        """How many people are in no bin, by none of their rows, and how many there are. Private, as all counts."""
+    def allowing(self, allowed: AllowedOutside) -> Self:
+        """The same table, of which a larger share of people in no bin, or outside of a range, is refused before `source` is
+        used: whatever is counted, and however many rows a person has."""
+        ...
+
+    def outside(self, question: CountQuery) -> Outside:
+        """How many people are in no bin, and outside of the range, by none of their rows. Private, as all counts."""
         ...
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:

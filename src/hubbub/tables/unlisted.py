@@ -1,37 +1,40 @@
-"""The share of people who may be in no bin, as declared: above it a release is refused before anything is drawn.
+"""People whom the bins or the range of a release do not fit, by shares that are declared when a table is opened.
 
 A bin that is spelt otherwise than the data (other capitals, a blank, another year) counts nobody, and zeros are
-published. To refuse because nobody is in a bin would tell that somebody is, wherever it is not refused; so nothing
-refuses for that unless a share is declared, and then it is one number about all people together: how many of them are
-outside of all bins. Somebody with several rows is outside if none of them is in a bin. Conditions, values and empty
-bins never refuse. What is not refused is told by that to be so, which the certificate names as an assumption.
+published and paid for; a range that misses most values makes one number of them. To refuse because nobody is in a bin
+would tell that somebody is, wherever it is not refused; so there is one number about all people together: how many of
+them are in no bin, or have no value inside of the range. Somebody with several rows is outside if all of them are.
+Whoever does not meet the condition, or has no value where one is measured, is not looked at. Empty bins, conditions
+that nobody meets and tables of nobody never refuse. What is not refused is told by that to be so; the certificate has
+the shares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.derivation import Assumption
-from hubbub.numeric.exact import Exact, rational, to_text
-from hubbub.protocol.option import Option
+from hubbub.errors import Refused
+from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Countable, Discovered
+from hubbub.tables.bounded_column import Measure
 
 if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
+    from hubbub.tables.engine import CountQuery
 
-UNLISTED: Final = Option(
-    "unlisted", "SHARE", "Refuse if more of the people are in no bin; not looked at unless given.", advanced=True
+UNLISTED: Final = (
+    "more people than `unlisted` allows have a value of {column} that is in none of its bins; see with hubbub check how "
+    "values and bins differ, then list them as they are written, add null or other, or allow a larger share (that it was "
+    "refused is itself information, and for you alone); nothing was drawn"
 )
-
-TOO_MANY_UNLISTED: Final = (
-    "more people than `unlisted` allows are in none of the bins; see with hubbub check how values and bins differ, "
-    "then list them as they are written, add other, or allow a larger share (that it was refused is itself "
+CLAMPED: Final = (
+    "more people than `clamped` allows have a value of {column} that lies outside of its range, and would count as the "
+    "nearer end of it; declare the range that such values have, or allow a larger share (that it was refused is itself "
     "information, and for you alone); nothing was drawn"
 )
-"""Reads the same for every such table. For the steward alone: it tells something about the data."""
+"""Each reads the same for every such table. For the steward alone: it tells something about the data."""
 
 
 NOT_COUNTED: Final = "Rows in none of the bins are not counted."
@@ -51,44 +54,58 @@ def sentences(axes: Sequence[Countable]) -> tuple[str, ...]:
     return ()
 
 
-def declared(share: Exact | None, axes: Sequence[Countable]) -> Fraction | None:
-    """The share that was said, or one sentence if it is none, or about no bins that anybody could be outside of."""
-    if share is None:
-        return None
-    most = rational(share, "unlisted")
-    if not 0 <= most < 1:
-        raise WrongUse(
-            "`unlisted` is a share of people outside of declared bins, at least 0 and below 1, not "
-            f"{to_text(most)[:20]}; choose one like 0.05"
-        )
-    if not is_possible(most, axes):
-        raise WrongUse(
-            "`unlisted` is about people outside of declared bins, and no bins are declared here; declare those of a "
-            "column, like `by=town=Bath,York`, or leave it out"
-        )
-    return most
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Of how many people, all who meet the condition and have a value, how many are in no bin, and how many have no
+    value inside of the range. Private, as all counts."""
+
+    people: int
+    unlisted: int = 0
+    clamped: int = 0
 
 
-def is_possible(share: Fraction, axes: Sequence[Countable]) -> bool:
-    """Whether such a share can be declared of such bins."""
-    return 0 <= share < 1 and any(not isinstance(axis, Discovered) for axis in axes)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedOutside:
+    """The shares of people who may be in no bin, and of those who may have no value inside of the range. 1: not looked at."""
+
+    unlisted: Fraction = Fraction(1)
+    clamped: Fraction = Fraction(1)
+
+    def asks(self, question: CountQuery) -> bool:
+        """Whether a question has to tell who is outside."""
+        return self._asks_bins(question) or (self.clamped < 1 and isinstance(question.measure, Measure))
+
+    def _asks_bins(self, question: CountQuery) -> bool:
+        return self.unlisted < 1 and leaves_out(question.axes)
+
+    def check(
+        self, question: CountQuery, found: Outside, outside: Callable[[CountQuery], Outside], person: bool = False
+    ) -> None:
+        """Refuse if a larger share is outside. One alone never is: nobody stops a release by themselves.
+
+        `found` is of rows, each a person; else (`person`) it is looked at again, by `outside`, if several rows are.
+        Which of several columns it was is looked at only then.
+        """
+        bins = self._asks_bins(question) and _are_many(found.unlisted, found.people, self.unlisted, person)
+        ends = isinstance(question.measure, Measure) and _are_many(found.clamped, found.people, self.clamped, person)
+        if person and (bins or ends):
+            self.check(question, outside(question), outside)
+        elif bins:
+            axes = [axis for axis in question.axes if leaves_out((axis,))]
+            most = (
+                axes[0]
+                if len(axes) == 1
+                else max(axes, key=lambda axis: outside(replace(question, axes=(axis,))).unlisted)
+            )
+            raise Refused(UNLISTED.format(column=most.column))
+        elif ends:
+            assert isinstance(question.measure, Measure)
+            raise Refused(CLAMPED.format(column=question.measure.column))
 
 
-def assumed(share: Fraction | None) -> tuple[Assumption, ...]:
-    """The assumption that the certificate states for a declared share."""
-    if share is None:
-        return ()
-    sentence = (
-        "at most a share {share} of the people, or one person, is in none of the bins, as was looked at before "
-        "anything was drawn; that the release was not refused for it is taken to tell nothing about anybody"
-    )
-    return (Assumption("bins.unlisted", sentence, (("share", to_text(share)),)),)
+EVERYBODY_MAY_BE: Final = AllowedOutside()
 
 
-def check(engine: Engine, axes: Sequence[Countable], person: str | None, share: Fraction | None) -> None:
-    """Refuse if a larger share of people is in no bin. One alone never is: nobody stops a release by themselves."""
-    if share is None:
-        return
-    outside, people = engine.unlisted(tuple(axes), person)
-    if outside > 1 and outside > share * people:
-        raise Refused(TOO_MANY_UNLISTED)
+def _are_many(some: int, people: int, share: Fraction, rows: bool) -> bool:
+    """Whether so many are more than the share; of rows that may all be one person's, whether they may be."""
+    return share < 1 and some > 1 and (rows or some > share * people)

@@ -26,7 +26,7 @@ from hubbub.ledger.ledger import dataset_name, released
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
-from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON, UNREADABLE
+from hubbub.protocol.release import CLAMPED, JOIN, MISSING, UNLISTED, UNNAMED_PERSON, UNREADABLE
 from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import Spec
 from hubbub.publication.datapackage import PACKAGE
@@ -48,6 +48,12 @@ _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
+_SHARES: Final = {
+    UNREADABLE: "has a row that cannot be read",
+    UNLISTED: "is in none of the bins",
+    CLAMPED: "has no value inside of the range",
+}
+"""The shares of people for which a release is refused, and what of them."""
 _FIELDS: Final = {"format", "software", "kind", "release", "reading", "files", "ledger", "guarantees"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|xlsx|html|json)", re.ASCII)
@@ -126,12 +132,12 @@ class Checked(Verdict):
         """What was not, and what cannot be, checked."""
         numbers: tuple[str, ...] = (self.not_recomputed,) if self.not_recomputed else ()
         reading = (self.certificate or {})["reading"] if self.passed else {}
-        share = reading.get(UNREADABLE)
-        if share is not None:
-            numbers += (
-                f"whether this is so: at most a share {share} of the people, or one person, has a row that cannot be read; "
-                "that the release was not refused for it is taken to tell nothing about anybody",
-            )
+        numbers += tuple(
+            f"whether this is so: at most a share {reading[name]} of the people, or one person, {what}; that the release was "
+            "not refused for it is taken to tell nothing about anybody"
+            for name, what in _SHARES.items()
+            if name in reading
+        )
         numbers += tuple(f"whether this is so: {rule}" for rule in reading_rules(reading))
         return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
 
@@ -484,18 +490,20 @@ def _check_other_fields(notes: Notes, body: Mapping[str, Any], spec: Spec) -> No
 
 
 def _is_reading(given: object, person: str | None) -> bool:
-    """Whether it says nothing, or which share of people may have a row that cannot be read, how missing cells are
+    """Whether it says nothing, or which shares of people may not be read, or fit no bin or range, how missing cells are
     spelled, that tables were joined by the column of people, and which column was not taken for it."""
-    if not isinstance(given, dict) or not set(given) <= {UNREADABLE, MISSING, JOIN, UNNAMED_PERSON}:
+    if not isinstance(given, dict) or not set(given) <= {*_SHARES, MISSING, JOIN, UNNAMED_PERSON}:
         return False
     if UNNAMED_PERSON in given and not (person is None and isinstance(given[UNNAMED_PERSON], str)):
         return False
     if JOIN in given and given[JOIN] != person:
         return False
-    share, spelled = given.get(UNREADABLE, "0"), given.get(MISSING, ["NA"])
+    shares, spelled = [given[name] for name in _SHARES if name in given], given.get(MISSING, ["NA"])
     try:
-        readable = isinstance(share, str) and to_text(rational(share)) == share and 0 <= rational(share) <= 1
-        return readable and spelled != [] and agrees(spelled, [*Missing.parse(spelled).to_json()])
+        are = all(
+            isinstance(each, str) and to_text(rational(each)) == each and 0 <= rational(each) <= 1 for each in shares
+        )
+        return are and spelled != [] and agrees(spelled, [*Missing.parse(spelled).to_json()])
     except WrongUse:
         return False
 

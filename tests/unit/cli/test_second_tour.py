@@ -78,7 +78,7 @@ release questions people.csv --spec people.csv --out o => 2 the questions must b
 release questions people.csv --spec empty.csv --epsilon 1 --out o => 2 a file of questions has a table
 release histogram people.csv --by town=a --epsilon 1 --delta 2 --out o => 2 delta must lie between 0 and 1, not 2;
 release histogram people.csv --by town --epsilon 1 --delta 0 --out o => 2 delta must be above 0, not 0
-release histogram people.csv --by town=a --epsilon 1 --unlisted 2 --out o => 2 --unlisted is a share of people outside of
+release histogram people.csv --by town=a --epsilon 1 --unlisted 2 --out o => 2 unlisted must lie between 0 and 1
 release histogram people.csv --by town=a --epsilon 1 --unlisted some --out o => 2 unlisted must be a number like 0.1, 1/3 or
 release histogram people.csv --by town=a --epsilon 1 --parts 0 --out o => 2 --parts is a number of files, from 1 to
 release histogram people.csv --by town=a --epsilon 1 --collected-between 0.5 --out o => 2 missing option '--out'; see hubbub release

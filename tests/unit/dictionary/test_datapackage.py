@@ -118,7 +118,8 @@ def test_a_release_by_dictionary_says_in_its_certificate_what_was_declared(tmp_p
     spelled.save(tmp_path / "two")
     one, two = (json.loads((tmp_path / name / "certificate.json").read_text()) for name in ("one", "two"))
     assert one["release"] == two["release"]
-    assert one["reading"] == two["reading"] == {"unreadable": "0.01", "missing": ["NA"]}
+    shares = {"unreadable": "0.01", "unlisted": "0.01", "clamped": "0.5"}
+    assert one["reading"] == two["reading"] == {**shares, "missing": ["NA"]}
     assert hubbub.verify(tmp_path / "one" / "certificate.json").passed
 
 

@@ -31,7 +31,7 @@ BINS = {
     "visits": "visits:0..4:1",
 }
 TEN = ["age", "sex", "town", "smoker", "visits", "age+sex", "age+town", "town+smoker", "sex+visits", "sex+town+smoker"]
-HEAD = 'ledger = "ledger.db"\n[datasets.people]\nfile = "people.csv"\nperson = "id"\nepsilon = 2\n'
+HEAD = 'ledger = "ledger.db"\n[datasets.people]\nfile = "people.csv"\nperson = "id"\nunlisted = "1"\nepsilon = 2\n'
 UNCAPPED = HEAD.replace("epsilon = 2\n", "")
 
 

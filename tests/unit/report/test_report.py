@@ -33,7 +33,7 @@ def people(**counts: int) -> pa.Table:
 
 
 def released(table: pa.Table, *by: str, **words: Any) -> Release:
-    return open_table(table).histogram(list(by), **words)
+    return open_table(table, unlisted=1).histogram(list(by), **words)
 
 
 def drawing(release: Release) -> Chosen:

@@ -349,13 +349,17 @@ def test_the_share_of_unreadable_people_that_would_refuse_is_in_the_certificate(
     written = people.histogram(["town=Bath"], epsilon=1).save(tmp_path)
     body = json.loads(Path(written["certificate"]).read_bytes())
     del body["signature"]
-    assert body["reading"] == {"unreadable": "0.2"}
+    assert body["reading"] == {"unreadable": "0.2", "unlisted": "0.01", "clamped": "0.5"}
     (said,) = [text for text in verify(sign(forger, body), folder=tmp_path).not_checked if "cannot be read" in text]
     assert "at most a share 0.2 of the people, or one person" in said
     wrong_ones: list[object] = [
         None,
         [],
-        *({"unreadable": text} for text in (1, "2", "x", "1/0", "-1", "0.20")),
+        *(
+            {name: text}
+            for name in ("unreadable", "unlisted", "clamped")
+            for text in (1, "2", "x", "1/0", "-1", "0.20")
+        ),
         {"a": "b"},
     ]
     for other in wrong_ones:

@@ -116,18 +116,6 @@ def with_kept(kept: str, query: Query) -> Query:
     return f"WITH {KEPT} AS MATERIALIZED ({kept}) {query[0]}", query[1]
 
 
-def unlisted(axes: Sequence[Countable], columns: Columns, people: str, person: str | None) -> Query:
-    """How many people are in no bin, by none of their rows, and how many there are."""
-    who, present = ("0", "") if person is None else (person, f" WHERE ({person} IS NOT NULL)")
-    coded, parameters = with_codes(
-        axes, f"SELECT {who} AS who, {named(parts_of(axes, columns))} FROM {people}{present}", "who"
-    )
-    each = f"SELECT code IS NOT NULL AS inside FROM ({coded})"
-    if person is not None:
-        each = f"SELECT bool_or(code IS NOT NULL) AS inside FROM ({coded}) GROUP BY who"
-    return f"SELECT count_if(NOT inside), count(*) FROM ({each})", parameters
-
-
 def any_row(test: str, people: str, person: str) -> str:
     """How many people there are, and how many have a row that passes the test."""
     each = f"SELECT bool_or(coalesce({test}, FALSE)) AS met FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"

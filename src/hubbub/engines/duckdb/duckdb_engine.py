@@ -27,7 +27,7 @@ from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batc
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.ids.repeated_ids import IdReader, are_many
 from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
-from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query
+from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query, outside_query
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people, lowest_rows
 from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
@@ -58,6 +58,7 @@ from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema, bind_axes
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.unlisted import EVERYBODY_MAY_BE, AllowedOutside, Outside
 
 _WORDS = "hubbub_words"
 _LARGE = 1 << 25  # bytes of files
@@ -107,6 +108,7 @@ class DuckDB:
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
         self._observer: IdObserver | None = None
+        self._allowed = EVERYBODY_MAY_BE
         self._given, self._missing = relation, Missing()
         self._full_relation = relation_of(connection, relation)
         self._columns = self._full_relation.columns
@@ -141,6 +143,12 @@ class DuckDB:
         return (
             replace(people, sql=f"(SELECT * REPLACE ({cells}) FROM {people.sql}) AS hubbub_read") if cells else people
         )
+
+    def allowing(self, allowed: AllowedOutside) -> Self:
+        """The same table, of which a larger share of people in no bin, or outside of a range, is refused."""
+        other = copied(self)
+        other._allowed = allowed
+        return other
 
     def observing_ids(self, observer: IdObserver) -> Self:
         """The same table, which reports ids to the observer before it counts."""
@@ -185,6 +193,7 @@ class DuckDB:
         (name, most), who = rows_of_one(questions), people.columns[questions[0].person or ""]
         person, wrong = identifier(name), unreadable(questions, people.columns)
         rows = self._count_rows(wrong, who, used, people)
+        self._check_outside(questions, people)
         if declared is not None:
             self._check_number(person, declared, used, people)
         query = each_row_query(questions, people.columns, KEPT, person, self._word)
@@ -213,8 +222,8 @@ class DuckDB:
         if person is not None and questions[0].repeats is MultiRowPolicy.ONE_ROW:
             query = joint_query(questions, people.columns, KEPT, None, reports_unreadable=False)
             wrong = unreadable(questions, people.columns)
-            found = self._of_kept(query, questions[0], source, people, used, wrong)
-            return joint_answer(found, len(questions))[0]
+            found = self._of_kept(query, questions[0], source, people, used, wrong, questions)
+            return joint_answer(found, questions)[0]
         if person is not None:
             self._observe_each(people.columns[person], people, ONE_ROW_OF_SEVERAL, questions[0].repeats)
         reports_unreadable = self._unreadable.is_counted(unreadable(questions, people.columns))
@@ -223,20 +232,31 @@ class DuckDB:
             questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
         )
         self._unreadable.forget()
-        joint, bad = joint_answer(self.arrow(query), len(questions), reports_unreadable=reports_unreadable)
+        joint, bad = joint_answer(self.arrow(query), questions, reports_unreadable=reports_unreadable)
         if reports_unreadable:
             self._unreadable.check(int(joint.counts.sum()), bad, person)
+        for question, outside in zip(questions, joint.outside, strict=True):
+            self._allowed.check(question, outside, partial(self._outside, people=people))
         return joint
 
-    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
-        axes, who = bind_axes(axes, self.columns()), None if person is None else identifier(person)
+    def outside(self, question: CountQuery) -> Outside:
+        question = replace(question, axes=bind_axes(question.axes, self.columns()))
+        return self.read(self._used(question), lambda people: self._outside(question, people))
 
-        def people_and_rows(people: Relation) -> tuple[int, int]:
-            sql, values = count_sql.unlisted(axes, people.columns, people.sql, who)
-            outside, everybody = self._query(sql, *values)[0]
-            return int(outside), int(everybody)
+    def _outside(self, question: CountQuery, people: Relation) -> Outside:
+        who = None if question.is_one_row_each else identifier(question.person or "")
+        sql, values = outside_query(question, people.columns, people.sql, who)
+        everybody, unlisted, clamped = map(int, self._query(sql, *values)[0])
+        return Outside(people=everybody, unlisted=unlisted, clamped=clamped)
 
-        return self.read(self._used(CountQuery(axes=axes, person=person)), people_and_rows)
+    def _check_outside(self, questions: Sequence[CountQuery], people: Relation) -> None:
+        """Refuse people in no bin or outside of a range where a person has several rows, before any are chosen. Those of
+        each person are looked at only where two rows or more are outside."""
+        for question in questions:
+            if self._allowed.asks(question):
+                rows = replace(question, person=None, repeats=MultiRowPolicy.REFUSE, bounds=None, bands=())
+                again = partial(self._outside, people=people)
+                self._allowed.check(question, again(rows), again, person=True)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
@@ -296,7 +316,7 @@ class DuckDB:
             return self._rows(question, axes, people, self._to_read_again(question.person, question.repeats))
         bad = bad_cells(question, axes, people.columns)
         if question.repeats is MultiRowPolicy.ANY_ROW:
-            self._count_rows(bad, who, used, people)
+            self._count_rows(bad, who, used, people)  # without bins or a range that somebody could be outside of
             many, met = self._query(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
             return of_any_row(question, int(many), int(met))
         if question.repeats is MultiRowPolicy.ONE_ROW and not (question.plain and axes):
@@ -306,7 +326,7 @@ class DuckDB:
                 query = measured_query(
                     question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True
                 )
-            found = self._of_kept(query, question, source, people, used, bad)
+            found = self._of_kept(query, question, source, people, used, bad, (replace(question, axes=axes),))
             return answer(found, question, reports_unreadable=False)[0]
         if question.repeats is MultiRowPolicy.BOUNDED or not question.plain:
             return self._bounded(question, axes, source, people, used)
@@ -315,7 +335,9 @@ class DuckDB:
             query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        with self._words(self._count_rows(bad, who, used, people), source):
+        rows = self._count_rows(bad, who, used, people)
+        self._check_outside((replace(question, axes=axes),), people)
+        with self._words(rows, source):
             return self._collect(query)
 
     def _bounded(
@@ -328,6 +350,7 @@ class DuckDB:
         rows_only = counts_rows_only(question, bins)
         bad = bad_cells(question, axes, people.columns)
         rows = self._count_rows(bad, people.columns[question.person], used, people)
+        self._check_outside((replace(question, axes=axes),), people)
         if rows_only and question.plain and not axes:
             assert most is not None, "rows alone are bounded by nothing else"
             return self._collect((how_many_rows(people.sql, person, most), []))
@@ -345,13 +368,21 @@ class DuckDB:
             return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
 
     def _of_kept(
-        self, query: Query, question: CountQuery, source: Source, people: Relation, used: Sequence[str], bad: str
+        self,
+        query: Query,
+        question: CountQuery,
+        source: Source,
+        people: Relation,
+        used: Sequence[str],
+        bad: str,
+        questions: Sequence[CountQuery],
     ) -> pa.Table:
-        """What a query about the kept rows says, one row of each person being chosen now."""
+        """What a query about the kept rows says, one row of each person being chosen now, for these questions."""
         assert question.person is not None
         who = identifier(question.person)
         kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", who, self._word)
         rows = self._count_rows(bad, people.columns[question.person], used, people)
+        self._check_outside(questions, people)
         if question.people is not None:
             self._check_number(who, question.people, used, people)
         with self._words(rows, source):
@@ -378,7 +409,8 @@ class DuckDB:
     ) -> ExactCounts:
         """Each row is a person."""
         if question.plain:
-            return self._every_row(axes, people, person, question.person)
+            return self._every_row(question, axes, people, person)
+        reports_outside = self._reports_outside(replace(question, axes=axes))
         reports_unreadable = self._unreadable.is_counted(bad_cells(question, axes, people.columns))
         sql_of = partial(
             measured_query,
@@ -388,20 +420,28 @@ class DuckDB:
             people.sql,
             person,
             reports_unreadable=reports_unreadable,
+            reports_outside=reports_outside,
             weight=self._weight,
             doubted=self._is_doubted,
             by_cell=self._are_near_bins(axes, people),
         )
         self._unreadable.forget()
         from_groups = self._weight is not ROW  # groups of a database are read once, and are few
-        counted, rows, unreadable = answer(
-            self.arrow(sql_of(very_many=from_groups)), question, reports_unreadable=reports_unreadable
+        answered = partial(
+            answer, question=question, reports_unreadable=reports_unreadable, reports_outside=reports_outside
         )
+        counted, rows, unreadable = answered(self.arrow(sql_of(very_many=from_groups)))
         if reports_unreadable:
             self._unreadable.check(rows, unreadable, question.person)
+        if counted.outside is not None:
+            self._allowed.check(question, counted.outside, partial(self._outside, people=people))
         if not from_groups and are_very_many(question, rows):
-            counted, _, _ = answer(self.arrow(sql_of(very_many=True)), question, reports_unreadable=reports_unreadable)
+            counted, _, _ = answered(self.arrow(sql_of(very_many=True)))
         return counted
+
+    def _reports_outside(self, question: CountQuery) -> bool:
+        """Whether a reading has to tell who is outside: for a check here, or, of groups, by whoever made them."""
+        return self._allowed.asks(question) or self._weight is not ROW
 
     def _are_near_bins(self, axes: tuple[Countable, ...], people: Relation) -> bool:
         """Whether large files say that their values are in bins or near them. The same query is then answered faster."""
@@ -415,18 +455,33 @@ class DuckDB:
         return self._near[sql]
 
     def _every_row(
-        self, axes: tuple[Countable, ...], people: Relation, person: str | None, name: str | None
+        self, question: CountQuery, axes: tuple[Countable, ...], people: Relation, person: str | None
     ) -> ExactCounts:
-        """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
-        if not axes or not self._unreadable.is_counted(count_sql.bad_row(axes, people.columns)):
-            return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
+        """Where every cell can be read, and how many rows there are stands in the file or is of no use, the plain query;
+        else one that tells in the same pass how many cannot, and who is in no bin."""
+        question = replace(question, axes=axes)
+        reports_unreadable = bool(axes) and self._unreadable.is_counted(count_sql.bad_row(axes, people.columns))
+        reports_outside = bool(axes) and self._reports_outside(question)
+        in_footer = self._files and self._unreadable.taken_out is None and self._weight is ROW
+        if not reports_unreadable and (in_footer or not reports_outside):
+            counted = self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
+            if reports_outside:
+                rows, inside = int(self._query(f"SELECT count(*) FROM {people.sql}")[0][0]), int(counted.counts.sum())
+                self._allowed.check(
+                    question, Outside(people=rows, unlisted=rows - inside), partial(self._outside, people=people)
+                )
+            return counted
         self._unreadable.forget()
         report = count_sql.inclusion_report_sql(axes, people.columns, people.sql, person, self._weight)
         (codes, people_in, bad), found = self._fetched(report, 2)
-        self._unreadable.check(int(people_in.sum()), int(bad.sum()), name)
+        if reports_unreadable:
+            self._unreadable.check(int(people_in.sum()), int(bad.sum()), question.person)
         binned = codes >= 0
+        outside = Outside(people=int(people_in.sum()), unlisted=int(people_in[~binned].sum()))
+        self._allowed.check(question, outside, partial(self._outside, people=people))
         kept = np.flatnonzero(binned).tolist()
-        return ExactCounts(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
+        labels = tuple([each[i] for i in kept] for each in found)
+        return ExactCounts(codes[binned], people_in[binned], labels, outside=outside)
 
     # --- as the first table of a join -----------------------------------------------------------------------------
 
@@ -486,6 +541,7 @@ class DuckDB:
         if self._unreadable.taken_out is None:
             here = copied(self)
             here._unreadable, here._observer = replace(self._unreadable, allowed=Fraction(1)), None
+            here._allowed = EVERYBODY_MAY_BE
             yield here, []
             return
         names = ", ".join(map(identifier, columns))

@@ -32,12 +32,13 @@ from hubbub.engines.duckdb.count_sql import (
     parts_of,
     with_codes,
 )
-from hubbub.engines.duckdb.step_sql import EXACT, present, steps, twice, with_steps
+from hubbub.engines.duckdb.step_sql import EXACT, beyond, present, steps, twice, with_steps
 from hubbub.tables.bins import Countable, Dates, Edges, Steps
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import CountQuery, ExactCounts
 from hubbub.tables.schema import ColumnType
+from hubbub.tables.unlisted import Outside
 
 
 def bad_cells(question: CountQuery, axes: Sequence[Countable], columns: Columns) -> str:
@@ -61,6 +62,7 @@ def measured_query(
     person: str | None,
     *,
     reports_unreadable: bool,
+    reports_outside: bool = False,
     weight: Weight = ROW,
     very_many: bool = False,
     doubted: bool = False,
@@ -68,8 +70,8 @@ def measured_query(
 ) -> Query:
     """The columns code, labels and people; with a measure, its sum.
 
-    With `reports_unreadable`, also how many people have a cell that cannot be read. With it or with everybody, people
-    in no bin have the code -1. Sums come as text. They are exact with `very_many`, and without it when
+    With `reports_unreadable`, also how many people have a cell that cannot be read; with `reports_outside`, how many are
+    in no bin, and outside of the range. With either or with everybody, people in no bin have the code -1. Sums come as text. They are exact with `very_many`, and without it when
     :func:`are_very_many` is false of the result. `doubted` says that the connection believes nothing a file says of
     its numbers. `by_cell` says that nearly all rows are in bins: integer columns are then grouped by themselves where
     that is cheaper. Whatever it says, the answer is the same.
@@ -86,13 +88,13 @@ def measured_query(
         else:  # a condition is dearer
             many = f"count({twice(measure, column, x)})"
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
-    dense = _few_and_dense(question, axes) if question.by_value and not apart else None
+    dense = _few_and_dense(question, axes) if question.by_value and not apart and not reports_outside else None
     cells = cell_columns(axes, columns) if by_cell and dense is None else None
     if cells is None and apart and measure is not None:  # else a condition is cheaper
         cells = small_parts(axes, columns)
     if not apart:
         for i, axis in enumerate(axes):
-            if cells is None and _is_dense(axis):
+            if cells is None and not reports_outside and _is_dense(axis):
                 parts[i], condition = code_where(axis, columns[axis.column])
                 conditions.append(f"({condition})")
         conditions += tests
@@ -114,27 +116,61 @@ def measured_query(
         bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
         numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
         carried.append("bad")
+    if reports_outside and isinstance(measure, Measure):
+        many_beyond = f"{weight.people} FILTER (WHERE {beyond(measure, x)})"
+        numbers.append(f"coalesce(CAST({many_beyond} AS BIGINT), 0) AS beyond")
+        carried.append("beyond")
     inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{_where(conditions)} GROUP BY ALL"
     inner = inner if cells is None else with_bins(axes, columns, inner)
     bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if flagged else [])]))
     most = measure.steps if isinstance(measure, Measure) else 1
     number_ = "code" if measure is None or not question.by_value else f"code * {most + 1} + x"
-    if apart:
+    if apart or reports_outside:
         number_ = f"coalesce({number_}, -1)"
     if flagged:
         number_ = f"CASE WHEN inside THEN {number_} ELSE -1 END"
     keys = listed(axes)
-    every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins})"
+    met = "inside" if flagged else "TRUE"
+    left = f", CASE WHEN {met} AND code IS NULL THEN n ELSE 0 END AS unlisted" if reports_outside else ""
+    every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code){left} FROM ({bins})"
     summed = measure is not None and not question.by_value
-    if not apart and all(map(_is_single if cells else _is_dense, axes)):  # the groups are the bins
+    if (
+        not apart and not reports_outside and all(map(_is_single if cells else _is_dense, axes))
+    ):  # the groups are the bins
         total = ["CAST(CAST(coalesce(s, 0) AS HUGEINT) AS VARCHAR) AS total"] if summed else []
         numbers = ["CAST(n AS BIGINT) AS people", *total]
         return f"SELECT code, {', '.join(numbers)} FROM ({every}) WHERE {BINNED}", parameters
     sums = ["CAST(sum(n) AS BIGINT) AS people"]
     sums += ["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else []
+    if reports_outside:
+        many_beyond = f"sum(CASE WHEN {met} THEN beyond ELSE 0 END)" if "beyond" in carried else "0"
+        sums += ["CAST(sum(unlisted) AS BIGINT) AS unlisted", f"CAST({many_beyond} AS BIGINT) AS beyond"]
     if summed:
         sums.append("CAST(CAST(coalesce(sum(s), 0) AS HUGEINT) AS VARCHAR) AS total")
     return f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE {BINNED} GROUP BY {keys}{order(axes)}", parameters
+
+
+def outside_query(question: CountQuery, columns: Columns, people: str, person: str | None) -> Query:
+    """How many people meet the condition and have a value, by any of their rows, how many of these are in no bin, and
+    how many outside of the range, by none of their rows; without a person column, each row is one."""
+    measure, tests = question.measure, [] if question.where is None else [holds(question.where, columns)]
+    inside = "TRUE"
+    if isinstance(measure, Measure):
+        people, (x,) = with_steps([measure], columns, people, kept=True)
+        tests.append(present(measure, columns[measure.column], x))
+        inside = f"NOT coalesce({beyond(measure, x)}, FALSE)"
+    cells = [f"{person or '0'} AS who", f"coalesce({' AND '.join(tests) or 'TRUE'}, FALSE) AS met", f"{inside} AS near"]
+    cells += [named(parts_of(question.axes, columns))] if question.axes else []
+    rows = f"SELECT {', '.join(cells)} FROM {people}{_where([] if person is None else [f'({person} IS NOT NULL)'])}"
+    coded, parameters = with_codes(question.axes, rows, "who, met, near")
+    each = f"SELECT met, met AND code IS NOT NULL AS listed, met AND near AS near FROM ({coded})"
+    if person is not None:
+        any_row = ", ".join(
+            f"bool_or({test}) AS {name}"
+            for name, test in (("met", "met"), ("listed", "met AND code IS NOT NULL"), ("near", "met AND near"))
+        )
+        each = f"SELECT {any_row} FROM ({coded}) GROUP BY who"
+    return f"SELECT count_if(met), count_if(met AND NOT listed), count_if(met AND NOT near) FROM ({each})", parameters
 
 
 def _where(conditions: Sequence[str]) -> str:
@@ -180,20 +216,27 @@ def _numbered(
     return f"SELECT CAST(g AS BIGINT) AS code, n AS people FROM ({groups}) WHERE n > 0"
 
 
-def answer(table: pa.Table, question: CountQuery, *, reports_unreadable: bool) -> tuple[ExactCounts, int, int]:
+def answer(
+    table: pa.Table, question: CountQuery, *, reports_unreadable: bool, reports_outside: bool = False
+) -> tuple[ExactCounts, int, int]:
     """What the query said; with `reports_unreadable`, also how many rows it saw and how many of them cannot be read."""
     summed = question.measure is not None and not question.by_value
     last = table.num_columns - summed
-    codes, counts = (largest_remainders(table.column(i)) for i in (0, last - 1 - reports_unreadable))
-    unreadable = int(largest_remainders(table.column(last - 1)).sum()) if reports_unreadable else 0
+    outside, inside = None, last - 1 - reports_unreadable - 2 * reports_outside
+    codes, counts = (largest_remainders(table.column(i)) for i in (0, inside))
+    unreadable = int(largest_remainders(table.column(inside + 1)).sum()) if reports_unreadable else 0
+    if reports_outside:
+        unlisted, clamped = (int(largest_remainders(table.column(i)).sum()) for i in (last - 2, last - 1))
+        outside = Outside(people=int(counts[codes >= 0].sum()) + unlisted, unlisted=unlisted, clamped=clamped)
     kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
-    labels = [table.column(i).to_pylist() for i in range(1, last - 1 - reports_unreadable)]
+    labels = [table.column(i).to_pylist() for i in range(1, inside)]
     sums = table.column(last).to_pylist() if summed else None
     found = ExactCounts(
         codes[kept],
         counts[kept],
         tuple([each[i] for i in kept] for each in labels),
         None if sums is None else tuple(int(sums[i]) for i in kept),
+        outside,
     )
     return found, int(counts.sum()), unreadable
 

@@ -65,6 +65,12 @@ def present(measure: Measure, column: Column, x: str) -> str:
     )
 
 
+def beyond(measure: Measure, x: str) -> str:
+    """Whether a value lies outside of the range by half a step or more, x being its nearest step; NULL says no."""
+    # Not-a-number is above all others for DuckDB, and is no value.
+    return f"({x} < 0 OR ({x} > {_double(Fraction(measure.steps))} AND {x} <= CAST('infinity' AS DOUBLE)))"
+
+
 def steps(measure: Measure, column: Column, x: str) -> str:
     """From 0 to W, as a whole number; NULL where there is no value."""
     return f"CAST(({twice(measure, column, x)} + {measure.steps}) / 2 AS INTEGER)"
@@ -103,8 +109,12 @@ def nearest(measure: Measure, column: Column, cell: str) -> str:
     farthest = (max(abs(measure.low), abs(measure.high)) + known.grid) / fine
     if 4 * (farthest + width) >= EXACT:
         below, above = known.compare(cell, "<", measure.low), known.compare(cell, ">=", measure.high)
-        inside = _integer_steps_sql(measure, known, quotient)
-        return f"CAST(CASE WHEN {below} THEN 0 WHEN {above} THEN {measure.steps} ELSE {inside} END AS DOUBLE)"
+        beyond_it, inside = (
+            known.compare(cell, ">=", measure.high + known.grid),
+            _integer_steps_sql(measure, known, quotient),
+        )
+        ends = f"WHEN {below} THEN -1 WHEN {beyond_it} THEN {measure.steps + 1} WHEN {above} THEN {measure.steps}"
+        return f"CAST(CASE {ends} ELSE {inside} END AS DOUBLE)"
     moved = f"CAST({quotient} AS DOUBLE)"
     moved += f" * {_double(Fraction(factor))}" if factor > 1 else ""
     if width // 2 != start:

@@ -151,14 +151,20 @@ def _equals(dialect: Dialect, field: Field, cell: str, value: Fraction) -> str:
 # --- measures -------------------------------------------------------------------------------------------------------
 
 
-def steps(dialect: Dialect, field: Field, measure: Measure) -> Part:
-    """The number of steps, NULL where there is no value; or the text that has to be read."""
+def steps(dialect: Dialect, field: Field, measure: Measure, *, beyond: bool = False) -> Part:
+    """The number of steps, NULL where there is no value; or the text that has to be read. With `beyond`, what lies outside
+    of the range by half a step or more is one step below or above it."""
     if field.kind is ColumnType.TEXT:
         return part(dialect, field)
     cell, number = dialect.name(field.name), field.number
     assert number is not None  # resolved
-    cases = [
-        (missing(dialect, field), "NULL"),
+    cases = [(missing(dialect, field), "NULL")]
+    if beyond:
+        cases += [
+            (compared(dialect, field, cell, "<", measure.low - measure.step / 2), "-1"),
+            (compared(dialect, field, cell, ">=", measure.high + measure.step / 2), str(measure.steps + 1)),
+        ]
+    cases += [
         (compared(dialect, field, cell, "<", measure.low), "0"),
         (compared(dialect, field, cell, ">=", measure.high), str(measure.steps)),
     ]

@@ -62,21 +62,24 @@ def in_database(field: Field, axis: Countable) -> bool:
     return not _stepped(field, axis) or axis.steps * axis.width + abs(axis.low) < _NARROW  # type: ignore[union-attr]
 
 
-def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> str:
-    """Each row is a person: how many there are of each group, and with `total` the sum of that part in it, which then
-    is no part of the group but for whether it is missing (`has`)."""
+def groups(parts: Mapping[str, Part], people: str, total: str | None = None, most: int | None = None) -> str:
+    """Each row is a person: how many there are of each group, and with `total` the sum of that part in it, put into
+    0..`most`, which then is no part of the group but for whether it is missing (`has` is NULL) or lies outside (2)."""
     if not parts:
         return f"SELECT count(*) AS n FROM {people}"
     return _grouped(
-        f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}", parts, total
+        f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}", parts, total, most
     )
 
 
-def _grouped(rows: str, parts: Mapping[str, Part], total: str | None) -> str:
+def _grouped(rows: str, parts: Mapping[str, Part], total: str | None, most: int | None = None) -> str:
     names = [name for name in parts if name != total]
     if total is None:
         return f"SELECT {', '.join(names)}, count(*) AS n FROM ({rows}) AS t GROUP BY {', '.join(names)}"
-    has = f"CASE WHEN {total} IS NULL THEN NULL ELSE 0 END"
+    outside = "" if most is None else f"WHEN {total} < 0 OR {total} > {most} THEN 2 "
+    has = f"CASE WHEN {total} IS NULL THEN NULL {outside}ELSE 0 END"
+    if most is not None:
+        total = f"CASE WHEN {total} < 0 THEN 0 WHEN {total} > {most} THEN {most} ELSE {total} END"
     inner = f"SELECT t.*, {has} AS has FROM ({rows}) AS t"
     keys = ", ".join([*names, "has"])
     return f"SELECT {keys}, count(*) AS n, coalesce(sum({total}), 0) AS s FROM ({inner}) AS t GROUP BY {keys}"
@@ -218,20 +221,31 @@ def distinct_bins(
     return f"SELECT {', '.join(f'b{i} AS g{i}' for i in range(len(axes)))}, n FROM ({kept}) AS t"
 
 
-def unlisted(
-    axes: Sequence[Countable], parts: Mapping[str, Part], lookups: Mapping[int, str], who: Part | None, people: str
+def outside(
+    axes: Sequence[Countable],
+    parts: Mapping[str, Part],
+    lookups: Mapping[int, str],
+    who: Part | None,
+    people: str,
+    *,
+    met: str,
+    near: str,
 ) -> str:
-    """How many people there are, and how many of them are in a bin by any of their rows; `looked_up` as above."""
+    """How many people pass the test `met` of the parts by any of their rows (n), how many of these are in a bin (s), and
+    how many pass `near` (b), by such rows; `lookups` as above. Without `who` each row is a person."""
     rows = _rows(parts, Part("0", Form.INTEGER, pa.int64()) if who is None else who, people)
-    coded = _coded(axes, lookups, f"SELECT * FROM ({rows}) AS t WHERE who IS NOT NULL")
-    each = f"SELECT who, CASE WHEN {_inside(axes) or '1 = 1'} THEN 1 ELSE 0 END AS has FROM ({coded}) AS t"
+    flags = f"CASE WHEN {met} THEN 1 ELSE 0 END AS met, CASE WHEN {met} AND {near} THEN 1 ELSE 0 END AS near"
+    coded = _coded(axes, lookups, f"SELECT t.*, {flags} FROM ({rows}) AS t WHERE who IS NOT NULL", ("met", "near"))
+    listed = f"CASE WHEN met = 1 AND {_inside(axes) or '1 = 1'} THEN 1 ELSE 0 END"
+    each = f"SELECT who, met, {listed} AS listed, near FROM ({coded}) AS t"
     if who is not None:
-        each = f"SELECT who, max(has) AS has FROM ({each}) AS t GROUP BY who"
-    return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
+        each = f"SELECT who, max(met) AS met, max(listed) AS listed, max(near) AS near FROM ({each}) AS t GROUP BY who"
+    sums = (("met", "n"), ("listed", "s"), ("near", "b"))
+    return f"SELECT {', '.join(f'coalesce(sum({flag}), 0) AS {name}' for flag, name in sums)} FROM ({each}) AS p"
 
 
-def _coded(axes: Sequence[Countable], lookups: Mapping[int, str], rows: str) -> str:
-    """Rows with the bin (b0, b1, ...) along each axis, NULL where there is none."""
+def _coded(axes: Sequence[Countable], lookups: Mapping[int, str], rows: str, carried: Sequence[str] = ()) -> str:
+    """Rows with the bin (b0, b1, ...) along each axis, NULL where there is none, and what else of them is carried."""
     columns, joins = [], []
     for i, axis in enumerate(axes):
         value = f"g{i}"
@@ -242,7 +256,7 @@ def _coded(axes: Sequence[Countable], lookups: Mapping[int, str], rows: str) -> 
                 # What has no entry is missing, or a text that is none; that is in `other` if null is no bin.
                 value = f"CASE WHEN d{i}.v IS NULL THEN {len(axis)} ELSE d{i}.id END"
         columns.append(f"{value} AS b{i}")
-    return f"SELECT who, {', '.join(columns)} FROM ({rows}) AS t {' '.join(joins)}"
+    return f"SELECT {', '.join(['who', *carried, *columns])} FROM ({rows}) AS t {' '.join(joins)}"
 
 
 def _inside(axes: Sequence[Countable]) -> str:

@@ -27,7 +27,7 @@ from hubbub.engines.sql.inspection import InDatabase
 from hubbub.engines.sql.single_use_stream import SingleUseStream
 from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
-from hubbub.noise.source import Source, choosing
+from hubbub.noise.source import Source, SystemSource, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
@@ -52,6 +52,7 @@ from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema, bind_axes
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import IdObserver
+from hubbub.tables.unlisted import EVERYBODY_MAY_BE, AllowedOutside, Outside
 
 UNCOUNTABLE = (
     "the database could not count the table; check that it can be reached, that you may read the table, and that its "
@@ -68,6 +69,7 @@ class SqlEngine:
         if len(self._fields) < len(database.fields):
             raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
         self._observer: IdObserver | None = None
+        self._allowed_outside = EVERYBODY_MAY_BE
 
     def columns(self) -> Schema:
         return Schema({name: field.kind for name, field in self._fields.items()})
@@ -88,6 +90,12 @@ class SqlEngine:
         }
         other = copied(self)
         other._database, other._missing = self._database.reading(cells) if cells else self._database, missing
+        return other
+
+    def allowing(self, allowed: AllowedOutside) -> SqlEngine:
+        """The same table, of which a larger share of people in no bin, or outside of a range, is refused."""
+        other = copied(self)
+        other._allowed_outside = allowed
         return other
 
     def observing_ids(self, observer: IdObserver) -> SqlEngine:
@@ -118,17 +126,57 @@ class SqlEngine:
         """The share of people who may have a row that cannot be read."""
         return self._allowed
 
-    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
-        axes = bind_axes(axes, self.columns())
-        who = None if person is None else queries.part(self._dialect, self._fields[person])
+    def outside(self, question: CountQuery) -> Outside:
         with self._database.snapshot():
-            return unlisted(self._database, self._fields, axes, self._parts(axes), who)
+            return self._outside(question)
+
+    def _outside(self, question: CountQuery) -> Outside:
+        """The database looks at the rows of each person; where text has to be read for that, what differs of them comes
+        here."""
+        question = replace(question, axes=bind_axes(question.axes, self.columns()))
+        parts, measure = self._parts(question.axes), question.measure
+        about = CountQuery(axes=self._bins(question.axes))
+        if question.where is not None:
+            about = replace(about, where=self._tested(question.where, parts))
+        if isinstance(measure, Measure):
+            about = replace(about, measure=self._handed(measure, parts, beyond=True))
+        who = None if question.is_one_row_each else queries.part(self._dialect, self._fields[question.person or ""])
+        if any(parts[name].type == pa.string() for name in parts if not name.startswith("g")):
+            every = parts if who is None else {"who": who, **parts}
+            table = self._database.fetch(queries.groups(every, self._people), _forms(every))
+            if who is not None:
+                about = replace(about, person="who", repeats=MultiRowPolicy.ONE_ROW)
+                return groups.registered(table, every).outside(about)
+            found = groups.registered(table, every, weight=groups.READ).count(about, SystemSource()).outside
+            assert found is not None, "groups always tell"
+            return found
+        met, near = ["1 = 1"] if about.where is None else [leaves.flagged(about.where)], "1 = 1"
+        if isinstance(about.measure, Measure):
+            met.append(f"{about.measure.column} IS NOT NULL")
+            near = f"{about.measure.column} >= 0 AND {about.measure.column} <= {about.measure.steps}"
+        lookups, relations = lookups_for(self._database, self._fields, question.axes, self._parts(question.axes))
+        sql = queries.outside(
+            question.axes, parts, relations, who, self._people, met=" AND ".join(met), near=f"({near})"
+        )
+        row = self._database.fetch(sql, dict.fromkeys("nsb", Form.INTEGER), lookups=lookups)
+        people, listed, inside = (int(numbers(row.column(name))[0]) for name in "nsb")
+        return Outside(people=people, unlisted=people - listed, clamped=people - inside)
+
+    def _check_outside(self, questions: Sequence[CountQuery], source: Source) -> None:
+        """Refuse people in no bin or outside of a range where a person has several rows, before any are chosen. Those of
+        each person are looked at only where two rows or more are outside."""
+        for question in questions:
+            if self._allowed_outside.asks(question):
+                rows = replace(question, person=None, repeats=MultiRowPolicy.REFUSE, bounds=None, bands=(), people=None)
+                found = self.allowing(EVERYBODY_MAY_BE)._every_row(rows, source).outside
+                assert found is not None, "groups always tell"
+                self._allowed_outside.check(question, found, self._outside, person=True)
 
     @contextmanager
     def inspected(self, columns: Sequence[str]) -> Iterator[InDatabase]:
         """For a look by its steward: one state of the table, however much of it can be read."""
         here = copied(self)
-        here._allowed, here._observer = Fraction(1), None
+        here._allowed, here._observer, here._allowed_outside = Fraction(1), None, EVERYBODY_MAY_BE
         with self._database.snapshot():
             yield InDatabase(self._database, self._fields, here._count)
 
@@ -140,6 +188,7 @@ class SqlEngine:
         with self._database.snapshot():
             if chooses:
                 self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
+                self._check_outside(questions, source)
             if person is not None:
                 who = queries.part(self._dialect, self._fields[person])
                 if chooses:
@@ -148,7 +197,11 @@ class SqlEngine:
                     self._observe_each(person, ONE_ROW_OF_SEVERAL, questions[0].repeats)
             allowed = Fraction(1) if chooses else self._allowed
             found = self._groups(questions[0], parts, source)
-            return groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
+            joint = groups.count_jointly(found, parts, about, source, weight=groups.READ, allowed=allowed)
+            for question, outside in zip(questions, joint.outside, strict=True):
+                if not chooses:
+                    self._allowed_outside.check(question, outside, self._outside)
+            return joint
 
     def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
         """The database keeps the rows of each person; where the questions count them is read off here."""
@@ -157,6 +210,7 @@ class SqlEngine:
         who = queries.part(self._dialect, self._fields[person])
         with self._database.snapshot():
             self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
+            self._check_outside(questions, source)
             self._report_chosen(who)
             if people is not None:
                 self._check_number(who, people)
@@ -190,7 +244,8 @@ class SqlEngine:
                 condition.bind(rule, columns)
         parts.update(self._parts(axes))
         bins = dict(zip(axes, self._bins(axes), strict=True))
-        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
+        beyond = questions[0].is_one_row_each
+        here = {rule: self._handed(rule, parts, beyond=beyond) for rule in dict.fromkeys(rules)}
         about = tuple(
             replace(
                 each,
@@ -216,13 +271,20 @@ class SqlEngine:
             found = ranks.chosen_rows(self._database, parts, chosen)
         return groups.typed(found, parts).rename_columns(list(columns))
 
-    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part], *, shifted: bool = False) -> Any:
+    def _handed(
+        self,
+        rule: Measure | condition.Condition,
+        parts: dict[str, Part],
+        *,
+        shifted: bool = False,
+        beyond: bool = False,
+    ) -> Any:
         """A condition or a measure by value, about what is handed over, which is added to the parts; what is `shifted`
-        begins where the measure does."""
+        begins where the measure does. With `beyond` what lies outside of the range is handed over as such."""
         if isinstance(rule, condition.Condition):
             return self._tested(rule, parts)
         field, name = self._fields[rule.column], f"x{len(parts)}"
-        parts[name] = leaves.steps(self._dialect, field, rule)
+        parts[name] = leaves.steps(self._dialect, field, rule, beyond=beyond)
         if field.kind is ColumnType.TEXT:
             return replace(rule, column=name)
         if not shifted:
@@ -240,6 +302,7 @@ class SqlEngine:
             self._observe_each(question.person, several, question.repeats)
             return self._every_row(question, source)
         self._readable(question, source)
+        self._check_outside((question,), source)
         self._report_chosen(who)
         if question.repeats is MultiRowPolicy.BOUNDED or (
             question.repeats is MultiRowPolicy.DISTINCT and not question.plain
@@ -262,6 +325,8 @@ class SqlEngine:
         question = replace(question, axes=bind_axes(question.axes, self.columns()))
         with self._database.snapshot():
             self._readable(question, source)
+            if self._allowed_outside.asks(question):
+                self._allowed_outside.check(question, self._outside(question), self._outside)
         axes, parts = question.axes, self._parts(question.axes)
         bins, numbered = self._bins(axes), all(map(self._in_database, axes))
         lookups: dict[int, pa.Table] = {}
@@ -324,14 +389,20 @@ class SqlEngine:
     # --- each row is a person, or one of each is kept ----------------------------------------------------------------
 
     def _groups(
-        self, question: CountQuery, parts: Mapping[str, Part], source: Source, total: Part | None = None
+        self,
+        question: CountQuery,
+        parts: Mapping[str, Part],
+        source: Source,
+        total: Part | None = None,
+        most: int | None = None,
     ) -> SingleUseStream:
-        """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
+        """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked; of all
+        rows, put into 0..`most`."""
         forms = {name: part.form for name, part in parts.items()}
         forms |= {"n": Form.INTEGER} if total is None else {_HAS: Form.INTEGER, "n": Form.INTEGER, "s": Form.INTEGER}
         every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
         if question.is_one_row_each or question.person is None:
-            return self._once(queries.groups(every, self._people, name), forms)
+            return self._once(queries.groups(every, self._people, name, most), forms)
         who = queries.part(self._dialect, self._fields[question.person])
         if question.bounds is not None:
             most = question.bounds.rows_per_person
@@ -364,7 +435,10 @@ class SqlEngine:
             found, measure = self._measured(question, question.measure, parts, source)
             about = replace(about, measure=measure)
             options |= {} if measure.column == _HAS else {"weight": groups.READ}
-        return groups.counted(found, parts, about, source, **options)
+        counted = groups.counted(found, parts, about, source, **options)
+        if not chosen and counted.outside is not None:
+            self._allowed_outside.check(question, counted.outside, self._outside)
+        return counted
 
     def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
         """The condition about what is handed over of its comparisons, which are added to the parts."""
@@ -382,13 +456,14 @@ class SqlEngine:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
         its value."""
         field = self._fields[measure.column]
-        steps = leaves.steps(self._dialect, field, measure)
+        each = question.is_one_row_each
+        steps = leaves.steps(self._dialect, field, measure, beyond=each)
         if question.by_value or field.kind is ColumnType.TEXT:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
             scaled = _integer_steps(_STEPS, measure)
             return self._groups(question, parts, source), here if field.kind is ColumnType.TEXT else scaled
-        found = self._groups(question, parts, source, total=steps)
+        found = self._groups(question, parts, source, total=steps, most=measure.steps if each else None)
         parts[_HAS] = replace(steps, sql="")
         return found, Measure(_HAS, Fraction(0), Fraction(1), 1)
 
@@ -551,18 +626,3 @@ def lookups_for(
             to = Form.TEXT if isinstance(axis, Discovered) else Form.INTEGER
             relations[i] = database.dialect.dictionary(i, part.form, to)
     return lookups, relations
-
-
-def unlisted(
-    database: Database,
-    fields: Mapping[str, Field],
-    axes: Sequence[Countable],
-    parts: Mapping[str, Part],
-    who: Part | None,
-) -> tuple[int, int]:
-    """How many people are in no bin, by none of their rows, and how many there are."""
-    lookups, relations = lookups_for(database, fields, axes, parts)
-    sql = queries.unlisted(axes, parts, relations, who, database.people)
-    row = database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER}, lookups=lookups)
-    people, inside = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
-    return people - inside, people

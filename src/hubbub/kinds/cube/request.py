@@ -20,7 +20,6 @@ from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import MOST_BINS, axis, declared_size
 from hubbub.tables.privacy_unit import Unit, of_options
-from hubbub.tables.unlisted import UNLISTED
 
 
 def cube(
@@ -147,7 +146,6 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         DISTINCT,
         *ROWS,
         Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
-        UNLISTED,
     ),
     from_options=from_options,
     from_json=read,

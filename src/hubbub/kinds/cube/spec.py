@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, prod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
@@ -29,23 +29,17 @@ from hubbub.kinds.cube.own_intervals import own_reaches
 from hubbub.kinds.histogram import promises
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram, columns
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
-from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Declared, Discovered, declared_size, size
 from hubbub.tables.privacy_unit import within_bins
 from hubbub.tables.schema import Schema
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 MOST_CELLS = 10**6
 """Of a cube with noise at every level: its tables are made consistent in exact numbers."""
@@ -228,10 +222,6 @@ class Cube(FolderSpec):
 
     def size_hint(self) -> int:
         return self.cells.size_hint() + _BYTES_PER_BIN * sum(self.sizes[1:])
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        unlisted.check(data, self.axes, self.cells.unit.grouping_column, self.cells.unlisted)
-        return FolderSpec.measure(self, data, source)
 
 
 @lru_cache(maxsize=64)

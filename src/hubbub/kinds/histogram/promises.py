@@ -43,7 +43,6 @@ from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.numeric.exact import Infinite, Loss, rounded
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
-from hubbub.tables import unlisted
 from hubbub.tables.bins import declared_size, rule
 from hubbub.tables.privacy_unit import Collected, Unit
 
@@ -150,7 +149,6 @@ def _own(spec: Histogram) -> Derivation:
     assumptions = (
         FOUND_PARTITION if spec.discovered else PARTITION,
         *(rule(axis) for axis in spec.axes),
-        *unlisted.assumed(spec.unlisted),
         spec.unit.assumption,
         *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
         *(() if spec.discovered else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),

@@ -25,7 +25,6 @@ from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
 from hubbub.tables.estimation import expected_rows
 from hubbub.tables.privacy_unit import Collected, Unit, on_average, within_bins
-from hubbub.tables.unlisted import UNLISTED, declared
 
 
 def histogram(
@@ -46,7 +45,6 @@ def histogram(
     at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
     scale_up: bool = False,
-    unlisted: Exact | None = None,
     noise: str | None = None,
     parts: int | str | None = None,
 ) -> Histogram:
@@ -121,7 +119,6 @@ def histogram(
         coverage=level,
         scale_up=scale_up,
         lowered=bool(made.remarks),
-        unlisted=declared(unlisted, axes),
         parts=None if parts is None else _parts(parts),
     )
 
@@ -335,7 +332,6 @@ _OWN: Final = (
     Option("scale_up", None, "With `sample`: estimates and intervals for everybody.", advanced=True),
     *_COLLECTED,
     Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
-    UNLISTED,
     Option(
         "weight",
         "RANGE",

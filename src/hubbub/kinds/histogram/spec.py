@@ -32,7 +32,6 @@ from hubbub.protocol.result import Result
 from hubbub.protocol.spec import CompositionInfo, Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
-from hubbub.tables import unlisted
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.privacy_unit import EACH_ROW, Collected, Unit
 from hubbub.tables.schema import Schema, bind_axes, column
@@ -59,7 +58,6 @@ class Histogram(FolderSpec):
     coverage: Fraction = Fraction(19, 20)
     scale_up: bool = False
     lowered: bool = False  # whether the curve is not the one asked for, but the largest below it that never falls
-    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
     parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
 
     @property
@@ -155,10 +153,6 @@ class Histogram(FolderSpec):
             return (1 << 20) + _BYTES_IN_PARQUET * bins
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        unlisted.check(data, self.axes, self.unit.grouping_column, self.unlisted)
-        return FolderSpec.measure(self, data, source)
-
     def present(self, measurement: Measurement) -> Result:
         from hubbub.kinds.histogram import mechanism
 
@@ -173,7 +167,6 @@ class Histogram(FolderSpec):
     def prepare(self, data: Engine, source: Source) -> Deferred:
         from hubbub.kinds.histogram import distributed as spread
 
-        unlisted.check(data, self.axes, self.unit.grouping_column, self.unlisted)
         return spread.prepared(self, data, source)
 
     def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:

@@ -14,7 +14,6 @@ from hubbub.serialization.exact_json import agrees, plain, restored
 from hubbub.tables.bins import UNITS, Axis, Dates, Discovered, Edges, Steps, Values, declared_size, size
 from hubbub.tables.cell_format import BOOLEAN, NUMBERS, problem
 from hubbub.tables.privacy_unit import Collected, Unit
-from hubbub.tables.unlisted import is_possible
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -24,7 +23,7 @@ _MOST_STEPS = 10_000_000
 
 def to_json(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
-    fields: dict[str, Plain] = {
+    return {
         "bins": [plain(axis) for axis in spec.axes],
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
@@ -35,7 +34,6 @@ def to_json(spec: Histogram) -> dict[str, Plain]:
         "scale_up": spec.scale_up,
         "lowered": spec.lowered,
     }
-    return fields if spec.unlisted is None else fields | {"unlisted": to_text(spec.unlisted)}
 
 
 def read(given: Any) -> Histogram:
@@ -64,7 +62,6 @@ def _read(given: Any) -> Histogram:
             coverage=restored(Fraction, given["coverage"]),
             scale_up=restored(bool, given["scale_up"]),
             lowered=restored(bool, given["lowered"]),
-            unlisted=restored(Fraction | None, given.get("unlisted")),
         )
         declared_size(spec.axes)
     except CheckFailed:
@@ -82,8 +79,6 @@ def _read(given: Any) -> Histogram:
         raise CheckFailed("the description names a column twice; get the original certificate")
     if spec.scale_up if spec.sample is None else spec.unit.distinct is not None:
         raise CheckFailed("the description scales up, or samples people, in a way that cannot be; get the original")
-    if spec.unlisted is not None and not is_possible(spec.unlisted, spec.axes):
-        raise CheckFailed("the description says who may be in no bin in a way that cannot be; get the original")
     if spec.lowered and "curve" not in parameters(spec.channel):
         raise CheckFailed("the description says that a curve was lowered, and there is none; get the original")
     return spec

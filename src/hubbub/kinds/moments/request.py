@@ -25,14 +25,13 @@ def spread(
     by: Sequence[str] = (),
     where: str | Condition | None = None,
     coverage: Exact = "0.95",
-    unlisted: Exact | None = None,
     unit: Unit | None = None,
     **protecting: Unpack[Protecting],
 ) -> Moments:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None:
         raise WrongUse("say of what, with its range and step: `of=salary:0..300000:1000`")
-    common = common_fields(by, where, coverage, unlisted, unit)
+    common = common_fields(by, where, coverage, unit)
     return made(**common, protection=protected(False, 1 - common["coverage"], **protecting), of=measured(of))
 
 

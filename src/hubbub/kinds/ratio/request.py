@@ -28,7 +28,6 @@ def ratio(
     where: str | Condition | None = None,
     epsilon: Exact | None = None,
     coverage: Exact = "0.95",
-    unlisted: Exact | None = None,
     unit: Unit | None = None,
 ) -> Ratio:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
@@ -36,7 +35,7 @@ def ratio(
         raise WrongUse("say of which two columns, with range and step: `of=cost:0..50000:1` and `per=days:0..30:1`")
     if epsilon is None:
         raise WrongUse("say how much may be lost, with `epsilon=E`")
-    common = common_fields(by, where, coverage, unlisted, unit)
+    common = common_fields(by, where, coverage, unit)
     return Ratio(
         **common,
         protection=Noise(epsilon=positive(epsilon, "epsilon")),
@@ -76,7 +75,7 @@ A person with several rows counts by at most M of them (`rows_per_person=M`, per
         UNIQUE,
         DISTINCT,
         *ROWS,
-        *(each for each in PROTECTED if each.name in ("epsilon", "coverage", "unlisted")),
+        *(each for each in PROTECTED if each.name in ("epsilon", "coverage")),
     ),
     from_options=from_options,
     from_json=partial(read, Ratio),

@@ -63,7 +63,6 @@ from hubbub.sampling.worst_case import LARGEST, worst_loss
 from hubbub.tables.bins import rule
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
-from hubbub.tables.unlisted import assumed
 
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
@@ -174,7 +173,7 @@ def gaussian_delta(noise: GaussianNoise, epsilon: Fraction) -> Fraction:
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
     """What is taken for granted about bins, values, conditions and people."""
     assumptions = [*((FOUND_PARTITION,) if spec.discovered else (PARTITION, EVERY_BIN))] if spec.axes else []
-    assumptions += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
+    assumptions += [rule(axis) for axis in spec.axes]
     if isinstance(spec.measured, Measure):
         assumptions.append(spec.measured.rule)
     if spec.weighted_by is not None:

@@ -27,8 +27,6 @@ from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.privacy_unit import Unit, of_options, on_average, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection
-from hubbub.tables.unlisted import UNLISTED
-from hubbub.tables.unlisted import declared as of_bins
 
 _S = TypeVar("_S", bound=Statistic)
 MOST_PEOPLE: Final = 10**12
@@ -48,7 +46,6 @@ def statistic(
     delta: Exact | None = None,
     noise: str | None = None,
     coverage: Exact = "0.95",
-    unlisted: Exact | None = None,
     weight: str | None = None,
     poisson_survey: bool = False,
     calibrated: bool = False,
@@ -59,7 +56,7 @@ def statistic(
     **protecting: Unpack[Protecting],
 ) -> Statistic:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
-    common = common_fields(by, where, coverage, unlisted, unit)
+    common = common_fields(by, where, coverage, unit)
     axes, level = common["axes"], common["coverage"]
     if of is None and name in ("mean", "quantile"):
         raise WrongUse(f"say what the {name} is of, with its range and step: `of=salary:0..300000:100`")
@@ -82,9 +79,9 @@ def statistic(
 
 
 def common_fields(
-    by: Sequence[str], where: str | Condition | None, coverage: Exact, unlisted: Exact | None, unit: Unit | None
+    by: Sequence[str], where: str | Condition | None, coverage: Exact, unit: Unit | None
 ) -> dict[str, Any]:
-    """What every statistic has: its bins, the condition, the coverage of intervals, whose rows, who may be in no bin."""
+    """What every statistic has: its bins, the condition, the coverage of intervals, whose rows."""
     if isinstance(by, str):
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
     axes, level = tuple(map(parse, by)), a_coverage(coverage)
@@ -92,7 +89,6 @@ def common_fields(
         "axes": axes,
         "where": where if where is None or isinstance(where, Condition) else parse_condition(where),
         "coverage": level,
-        "unlisted": of_bins(unlisted, axes),
         "unit": within_bins(unit or Unit(), axes),
     }
 
@@ -238,7 +234,6 @@ PROTECTED: Final = (
     ),
     Option("at_delta", "D", "The delta of what that sample buys.", default="1e-9", group=HOW, advanced=True),
     Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
-    UNLISTED,
 )
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.catalogue import make
 from hubbub.channels.mechanisms.gaussian import Gaussian
@@ -30,16 +30,14 @@ from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.noise.sampler import SMALLEST_EPSILON
-from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
 from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.spec import CompositionInfo, Description, Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored
-from hubbub.tables import condition, unlisted
+from hubbub.tables import condition
 from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
@@ -47,9 +45,6 @@ from hubbub.tables.estimation import expected_rows
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection, Route
 from hubbub.tables.schema import Schema, bind_axes, column
-
-if TYPE_CHECKING:
-    from hubbub.tables.engine import Engine
 
 MOST_BINS: Final = 100_000
 MOST_RANKED: Final = 100_000  # steps of a quantile
@@ -70,11 +65,9 @@ class Statistic(FolderSpec):
     protection: Protection
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
-    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
     subtotals: bool = field(default=False, metadata=UNSAID)  # what bins come to together, beside them
 
     def __post_init__(self) -> None:
-        unlisted.declared(self.unlisted, self.axes)
         if len({axis.column for axis in self.axes}) < len(self.axes):
             raise WrongUse("each column can be used once; combine its bins into one `by`")
         if self.bins > MOST_BINS:
@@ -301,15 +294,10 @@ class Statistic(FolderSpec):
     def to_json(self) -> dict[str, Plain]:
         fields = plain(self)
         assert isinstance(fields, dict)
-        unsaid = ("is", "unlisted") if self.unlisted is None else ("is",)
-        return {name: value for name, value in fields.items() if name not in unsaid}
+        return {name: value for name, value in fields.items() if name != "is"}
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_BIN * self.bins
-
-    def measure(self, data: Engine, source: Source) -> Measurement:
-        unlisted.check(data, self.axes, self.unit.grouping_column, self.unlisted)
-        return FolderSpec.measure(self, data, source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -616,10 +604,10 @@ def _needs_epsilon(protection: Protection) -> None:
 def read(kind: type[Statistic], given: Any) -> Statistic:
     """The release that a description says, checked as if somebody had asked for it."""
     unsaid = {field.name for field in fields(kind) if field.metadata.get("unsaid")}
-    if not isinstance(given, dict) or {*given, "unlisted"} | unsaid != {field.name for field in fields(kind)}:
+    if not isinstance(given, dict) or {*given} | unsaid != {field.name for field in fields(kind)}:
         raise CheckFailed("the description of the release is not one; get the original certificate")
     try:
-        spec: Statistic = restored(kind, {"is": kind.__name__, "unlisted": None, **given})
+        spec: Statistic = restored(kind, {"is": kind.__name__, **given})
         check_found(spec)
     except CheckFailed:
         raise

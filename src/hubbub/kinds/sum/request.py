@@ -55,7 +55,6 @@ def total(
     delta: Exact | None = None,
     noise: str | None = None,
     coverage: Exact = "0.95",
-    unlisted: Exact | None = None,
     totals: bool = False,
     unit: Unit | None = None,
     **protecting: Unpack[Protecting],
@@ -63,7 +62,7 @@ def total(
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
     if of is None:
         raise WrongUse("say what is added up, with its range and step: `of=cost:0..50000:1`")
-    common = common_fields(by, where, coverage, unlisted, unit)
+    common = common_fields(by, where, coverage, unit)
     in_crowds = any(protecting.get(name) is not None for name in ("crowd", "zero_knowledge"))
     word = cap.strip().lower() if isinstance(cap, str) else None
     if word is not None and word.isalpha() and word not in (AUTO, IN_LAYERS):

@@ -31,7 +31,6 @@ def summary(
     delta: Exact | None = None,
     noise: str | None = None,
     coverage: Exact = "0.95",
-    unlisted: Exact | None = None,
     unit: Unit | None = None,
 ) -> Summary:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
@@ -39,7 +38,7 @@ def summary(
         raise WrongUse("number is a list, even of one; put it in brackets, like number=['people']")
     if epsilon is None:
         raise WrongUse("say how much may be lost, with `epsilon=E`")
-    common = common_fields(by, where, coverage, unlisted, unit)
+    common = common_fields(by, where, coverage, unit)
     protection = Noise(epsilon=positive(epsilon, "epsilon"))
     numbers = tuple(map(read_number, number))
     found = any(isinstance(axis, Discovered) for axis in common["axes"])
@@ -91,7 +90,7 @@ the data, which needs `delta=D` and the number `people`: a bin is shown if its n
         UNIQUE,
         DISTINCT,
         *(each for each in ROWS if each.name != "rows_called"),
-        *(each for each in PROTECTED if each.name in ("epsilon", "delta", "noise", "coverage", "unlisted")),
+        *(each for each in PROTECTED if each.name in ("epsilon", "delta", "noise", "coverage")),
     ),
     from_options=from_options,
     from_json=partial(read, Summary),

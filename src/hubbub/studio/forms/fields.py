@@ -45,6 +45,7 @@ _LABELS: Final = {
     "calibrated": "The weights were raked or post-stratified",
     "cap": "The most that a person counts with",
     "class": "Which questions",
+    "clamped": "Refuse if more of the people are outside of the range",
     "collected": "The table is itself a random sample, at rate",
     "collected_between": "The table is itself a random sample, at a rate between",
     "centred": "As little noise as zero-knowledge needs",
