@@ -14,7 +14,7 @@ from hubbub.protocol.option import WHOSE, Option
 _DATA: Final = Option(
     "data",
     "FILE",
-    "The table; of two that are joined, each by its name: visits=visits.csv. Repeat it.",
+    "The table, which the query calls as the file is called; or by its name there: visits=visits.csv. Repeat it.",
     many=True,
     group=WHOSE,
 )
@@ -43,9 +43,17 @@ def _sql(query: str, data: tuple[str, ...], as_json: bool, **given: Any) -> None
     if not data:
         raise WrongUse("say which table the query is of, with `data=FILE`")
     named = dict(each.split("=", 1) for each in data) if all("=" in each for each in data) else None
+    if named is not None and len(named) < len(data):
+        raise WrongUse("two tables have the same name; give each by another, like `data=visits=visits.csv`")
     if named is None and len(data) > 1:
         raise WrongUse("two tables are given by their names in the query, like `data=visits=visits.csv`; write them so")
-    asked, sources = prepare(query, data[0] if named is None else named, given["dictionary"])
+    asked, sources = prepare(
+        query,
+        data[0] if named is None else named,
+        given["dictionary"],
+        dataset=given["dataset"],
+        table=given["table"],
+    )
     given |= {option.name: False if option.metavar is None else None for option in TABLE if option.name in _SAID}
     given |= asked.opening | ({} if sources.second is None else {"join": sources.second})
     given["table"] = given["table"] or sources.table

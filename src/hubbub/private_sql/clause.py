@@ -111,7 +111,7 @@ def _clause(tokens: list[Token]) -> tuple[int, int, str]:
     ]
     if not found:
         raise WrongUse(f"a query says what is promised to people, and this one does not; write it like {_EXAMPLE}")
-    if len(found) > 1:
+    if len(found) > 1 or _depth(tokens[: found[0]]):
         raise WrongUse("a query has one promise, in its outermost SELECT; leave out the others")
     words = [token.text.upper() for token in tokens[found[0] + 2 : found[0] + 5]]
     if len(words) < 3 or words[0] not in PROMISES or words[1:] != ["OPTIONS", "("]:
@@ -119,6 +119,11 @@ def _clause(tokens: list[Token]) -> tuple[int, int, str]:
             f"after SELECT WITH comes one of {', '.join(PROMISES)}, and OPTIONS (...); write it like {_EXAMPLE}"
         )
     return found[0], _closing(tokens, found[0] + 4), words[0]
+
+
+def _depth(tokens: list[Token]) -> int:
+    """How many parentheses are open after these."""
+    return sum({"L_PAREN": 1, "R_PAREN": -1}.get(token.kind, 0) for token in tokens)
 
 
 def _closing(tokens: list[Token], at: int) -> int:

@@ -83,8 +83,9 @@ def quoted(name: str) -> str:
 
 def range_of(query: Query, what: Aggregate, bounds: str) -> str:
     """What is measured, with its range and step: as said in the query, or by the data dictionary."""
-    if not what.arguments:
-        raise WrongUse(f"{what.name} has a column between its parentheses; write it so")
+    several = what.name in ("PERCENTILE_CONT", "APPROX_QUANTILES")
+    if not what.arguments or (len(what.arguments) > 1 and not several):
+        raise WrongUse(f"{what.name} has one column between its parentheses, and its bounds; write it so")
     column = column_name(what.arguments[0])
     given = what.bounds.get(bounds) or (what.bounds.get(GROUP) if query.people_once else None)
     field = query.declared.field(column)

@@ -87,7 +87,7 @@ def _select(private: PrivateQuery) -> Any:
         raise WrongUse("this cannot be read as one SELECT; check its commas, parentheses and names") from None
     if len(found) != 1 or not isinstance(found[0], sqlglot.exp.Select):
         raise WrongUse("a query is one SELECT, and nothing comes after it or is joined to it; ask for one at a time")
-    _check_parts(found[0], ("expressions", "from_", "joins", "where", "group", "with_", "kind"))
+    _check_parts(found[0], ("expressions", "from_", "joins", "where", "group", "with_"))
     return found[0]
 
 
@@ -108,50 +108,106 @@ def _check_parts(select: Any, known: tuple[str, ...]) -> None:
 
 def _tables(select: Any, wheres: list[Any]) -> tuple[tuple[str, ...], str | None]:
     """The tables, the people first, and the column by which two are joined; conditions on the way are collected."""
-    exp = parser().exp
-    inner = {each.alias: each.this for each in (select.args.get("with_") or exp.With()).expressions}
-    if select.args.get("with_") is not None and select.args["with_"].args.get("recursive"):
-        raise WrongUse("WITH RECURSIVE looks at rows again and again; take it out")
+    inner = _inner(select)
     if select.args.get("where") is not None:
         wheres.append(select.args["where"].this)
     source = select.args.get("from_")
     if source is None:
         raise WrongUse("a query has a table; add FROM and its name")
     joins = select.args.get("joins") or []
-    if not joins:
-        return _source(source.this, inner, wheres, 0)
     if len(joins) > 1:
         raise WrongUse("two tables can be joined; join the others beforehand, one row for each person in the first")
-    return _joined(source.this, joins[0])
+    known = _scope(source.this, *(each.this for each in joins))
+    read = set[str]()
+    found = _joined(source.this, joins[0], inner) if joins else ((_source(source.this, inner, wheres, read),), None)
+    if read != {*inner}:
+        raise WrongUse("WITH names a SELECT that the query does not read; take it out")
+    _check_columns(select, known)
+    return found
 
 
-def _source(source: Any, inner: Mapping[str, Any], wheres: list[Any], depth: int) -> tuple[tuple[str, ...], str | None]:
-    """A table by its name, or what a simple SELECT inside of the query reads."""
+def _inner(select: Any) -> dict[str, Any]:
+    """What WITH names, in order: a SELECT each."""
+    exp, found = parser().exp, dict[str, Any]()
+    listed = select.args.get("with_") or exp.With()
+    if listed.args.get("recursive"):
+        raise WrongUse("WITH RECURSIVE looks at rows again and again; take it out")
+    for each in listed.expressions:
+        _check_parts(each, ("this", "alias"))
+        name = each.alias.lower()
+        if not isinstance(each.this, exp.Select) or each.args["alias"].args.get("columns") or name in found:
+            raise WrongUse(
+                "WITH names a SELECT of one table, each by another name and with its own columns; write it so"
+            )
+        found[name] = each.this
+    return found
+
+
+def _source(source: Any, inner: Mapping[str, Any], wheres: list[Any], read: set[str]) -> str:
+    """A table by its name, or what a simple SELECT inside of the query reads; `read` are those of WITH on the way."""
     exp = parser().exp
-    within = source.this if isinstance(source, exp.Subquery) else inner.get(source.name)
-    if isinstance(source, exp.Table) and within is None:
-        _check_parts(source, ("this", "db", "catalog", "alias"))
-        return (".".join(each.name for each in source.parts),), None
-    if not isinstance(within, exp.Select) or depth > 20:
+    if isinstance(source, exp.Subquery):
+        _check_parts(source, ("this", "alias"))
+        within, below = source.this, inner
+    else:
+        name = _table(source)
+        if name.lower() not in inner:
+            return name
+        within = inner[name.lower()]
+        read.add(name.lower())
+        below = dict(list(inner.items())[: list(inner).index(name.lower())])  # those before it
+    if not isinstance(within, exp.Select) or within.args.get("from_") is None:
         raise WrongUse("FROM has a table, a join of two, or a SELECT of one table without aggregates; write it so")
-    _check_parts(within, ("expressions", "from_", "where", "joins"))
-    if within.args.get("joins") or not all(isinstance(each, exp.Column | exp.Star) for each in within.expressions):
+    _check_parts(within, ("expressions", "from_", "where"))
+    if not all(isinstance(each, exp.Column) or _is_plain_star(each) for each in within.expressions):
         raise WrongUse(
             "a SELECT inside of the query names columns or *, of one table and without aggregates; take the rest out"
         )
     if within.args.get("where") is not None:
         wheres.append(within.args["where"].this)
-    below = {name: node for name, node in inner.items() if node is not within}
-    if within.args.get("from_") is None:
-        raise WrongUse("a SELECT inside of the query has a table; add FROM and its name")
-    return _source(within.args["from_"].this, below, wheres, depth + 1)
+    _check_columns(within, _scope(within.args["from_"].this))
+    return _source(within.args["from_"].this, below, wheres, read)
 
 
-def _joined(left: Any, join: Any) -> tuple[tuple[str, ...], str | None]:
+def _is_plain_star(node: Any) -> bool:
+    return isinstance(node, parser().exp.Star) and not any(node.args.values())
+
+
+def _table(source: Any) -> str:
+    """The name of a table, or one sentence: what a function makes of something else is none."""
     exp = parser().exp
-    tables = [left, join.this]
-    if not all(isinstance(each, exp.Table) for each in tables):
+    if not isinstance(source, exp.Table) or not all(isinstance(each, exp.Identifier) for each in source.parts):
+        raise WrongUse("FROM has a table by its name, and no function or value; write FROM and the table's name")
+    _check_parts(source, ("this", "db", "catalog", "alias"))
+    return ".".join(each.name for each in source.parts)
+
+
+def _scope(*sources: Any) -> set[str]:
+    """The names by which columns may say their table."""
+    found = set[str]()
+    for source in sources:
+        alias = source.args.get("alias")
+        if alias is not None and alias.args.get("columns"):
+            raise WrongUse("columns have the names that they have in the table; take the names after the table out")
+        found.add((source.alias or source.name).lower())
+    return found
+
+
+def _check_columns(select: Any, known: set[str]) -> None:
+    """Refuse a column of a table that this SELECT does not read."""
+    exp = parser().exp
+    parts = (*select.expressions, *filter(None, map(select.args.get, ("where", "group"))))
+    for node in (each for part in parts for each in part.find_all(exp.Column)):
+        if len(node.parts) > 2 or (node.table and node.table.lower() not in known):
+            raise WrongUse(f"the query has a column of {node.table[:60]!r}, which it does not read; name its table")
+
+
+def _joined(left: Any, join: Any, inner: Mapping[str, Any]) -> tuple[tuple[str, ...], str | None]:
+    exp = parser().exp
+    events, people = map(_table, (left, join.this))
+    if {events.lower(), people.lower()} & {*inner}:
         raise WrongUse("two tables are joined by their names; take the SELECT out of the join")
+    _check_parts(join, ("this", "side", "kind", "using", "on"))
     sides = (str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper())
     if sides not in (("LEFT", ""), ("LEFT", "OUTER")):
         raise WrongUse(
@@ -162,9 +218,10 @@ def _joined(left: Any, join: Any) -> tuple[tuple[str, ...], str | None]:
     names = {str(each.name) for each in using or []}
     if isinstance(equal, exp.EQ) and isinstance(equal.this, exp.Column) and isinstance(equal.expression, exp.Column):
         names = {str(equal.this.name), str(equal.expression.name)}
+        tables = {equal.this.table.lower(), equal.expression.table.lower()}
+        names |= set() if tables == _scope(left, join.this) else {""}
     if len(names) != 1:
         raise WrongUse("two tables are joined by one column that both have, the privacy unit; write USING (unit)")
-    events, people = (".".join(each.name for each in table.parts) for table in tables)
     return (people, events), names.pop()
 
 
@@ -216,7 +273,9 @@ def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> li
     for each in select.expressions:
         node = each.this if isinstance(each, exp.Alias) else each
         part, known = None, None
-        if isinstance(node, exp.Window) and not any(node.args.get(name) for name in ("partition_by", "order", "spec")):
+        if isinstance(node, exp.Window) and not any(
+            part for name, part in node.args.items() if name not in ("this", "over")
+        ):
             node = node.this
         if isinstance(node, exp.Bracket) and len(node.expressions) == 1 and isinstance(node.this, exp.Anonymous):
             part, node = Fraction(rational(value(node.expressions[0]), "OFFSET")), node.this

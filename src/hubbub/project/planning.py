@@ -86,7 +86,9 @@ def _order_in_file(order: dict[str, int]) -> Callable[[Planned], int]:
 def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Spec]:
     opening, kind, options = dict(dataset.opening), entry.kind, entry.options
     if entry.sql is not None:
-        asked, sources = prepare(entry.sql, dataset.file, opening.get("dictionary"))
+        asked, sources = prepare(
+            entry.sql, dataset.file, opening.get("dictionary"), dataset=dataset.name, table=opening.get("table")
+        )
         opening |= {name: value for name, value in asked.opening.items() if value}
         opening |= {} if sources.table is None else {"table": sources.table}
         kind, options = asked.kind, asked.options

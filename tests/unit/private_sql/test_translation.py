@@ -172,6 +172,28 @@ REFUSED: list[tuple[str, str]] = [
     (dp("COUNT(*) FROM visits", ", epsilon = 2"), "each once; correct epsilon"),
     (")(" * 40, "a query says what is promised"),
     (dp("COUNT((((( FROM visits"), "is not closed"),
+    *((dp(f"COUNT(DISTINCT patient) FROM {other}"), "by its name, and no function or value") for other in ("read_csv('other.csv')", "read_csv('other.csv') AS visits", "UNNEST([1, 2])", "TABLE(visits)", "@visits", "ML.PREDICT(MODEL visits, TABLE visits)", "visits LEFT JOIN read_csv('other.csv') USING (patient)")),
+    (dp("COUNT(DISTINCT patient) FROM visits FOR SYSTEM_TIME AS OF '2020-01-01'"), "VERSION has no meaning"),
+    (dp("COUNT(DISTINCT patient) FROM visits LEFT JOIN people TABLESAMPLE SYSTEM (10 PERCENT) USING (patient)"), "SAMPLE has no meaning"),
+    (dp("COUNT(DISTINCT patient) FROM visits NATURAL LEFT JOIN people"), "METHOD has no meaning"),
+    (dp("COUNT(DISTINCT patient) FROM visits LEFT JOIN people ON visits.patient = others.patient"), "joined by one column that both have"),
+    *((f"WITH a AS ({what}) {dp('COUNT(DISTINCT patient) FROM visits')}", "WITH names a SELECT of one table") for what in ("DELETE FROM visits WHERE TRUE", "INSERT INTO visits VALUES (1)", "DROP TABLE visits", "SELECT 1 UNION ALL SELECT 2", "UPDATE visits SET age = 1 WHERE TRUE")),
+    (f"WITH a AS (SELECT * FROM visits WHERE age > 3) {dp('COUNT(DISTINCT patient) FROM visits')}", "that the query does not read"),
+    (f"WITH a AS (SELECT * FROM visits), a AS (SELECT * FROM others) {dp('COUNT(DISTINCT patient) FROM a')}", "each by another name"),
+    (f"WITH a (age, patient) AS (SELECT patient, age FROM visits) {dp('COUNT(DISTINCT patient) FROM a')}", "with its own columns"),
+    (f"WITH visits AS (SELECT * FROM visits WHERE age > 3) {dp('COUNT(DISTINCT patient) FROM visits LEFT JOIN people USING (patient)')}", "take the SELECT out of the join"),
+    (dp("COUNT(DISTINCT patient) FROM visits AS v (age, patient)"), "the names that they have in the table"),
+    (dp("COUNT(DISTINCT patient) FROM (SELECT * REPLACE (age AS patient) FROM visits)"), "names columns or *"),
+    (dp("COUNT(DISTINCT patient) FROM (SELECT * FROM visits) TABLESAMPLE SYSTEM (10 PERCENT)"), "SAMPLE has no meaning"),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE others.age > 3"), "a column of 'others', which it does not read"),
+    (dp("COUNT(DISTINCT others.patient) FROM visits"), "a column of 'others', which it does not read"),
+    (dp("others.ward, COUNT(DISTINCT patient) FROM visits GROUP BY others.ward"), "a column of 'others', which it does not read"),
+    (dp("COUNT(DISTINCT patient) FROM (SELECT * FROM visits WHERE others.age > 3)"), "a column of 'others', which it does not read"),
+    (dp("VAR_POP(age, cost) FROM visits"), "one column between its parentheses"),
+    (dp("AVG(age, cost) FROM visits"), "one column between its parentheses"),
+    (dp("PERCENTILE_CONT(age, 0.5) OVER w FROM visits"), "each by itself"),
+    (f"WITH a AS ({dp('* FROM visits')}) SELECT COUNT(*) FROM a", "in its outermost SELECT"),
+    ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, privacy_unit_column = patient) AS STRUCT COUNT(DISTINCT patient) FROM visits", "has no meaning for a release"),
     ("", "a query says what is promised"),
 ]  # fmt: skip
 
@@ -268,14 +290,14 @@ def visits() -> pa.Table:
 
 def test_a_query_is_one_release_that_is_entered_once(tmp_path: Path) -> None:
     query = dp('COUNT(*) AS visits FROM visits WHERE ward = "it\'s; --"', ", max_rows_contributed = 3")
-    found = hubbub.sql(query, visits(), dataset="clinic", ledger=tmp_path / "ledger.db")
+    found = hubbub.sql(query, {"visits": visits()}, dataset="clinic", ledger=tmp_path / "ledger.db")
     spelled = ONE | {"rows_per_person": 3, "rows_called": "visits", "where": "ward = 'it''s; --'"}
     assert found.spec.to_json() == registry.kind("count").ask(person="patient", **spelled).to_json()
     assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent) == 1
 
 
 def test_rows_people_and_averages_of_a_query_are_one_table_that_is_entered_once(tmp_path: Path) -> None:
-    rows = visits().append_column("year", pa.array([2026] * 900))
+    rows = {"visits": visits().append_column("year", pa.array([2026] * 900))}
     query = CLINIC.replace("50000", "500")
     (tmp_path / "datapackage.json").write_text(json.dumps(PACKAGE))
     found = hubbub.sql(
@@ -319,3 +341,38 @@ def test_the_command_publishes_what_the_query_asks_for(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(commands, ["sql", "SELECT 1", *words[2:], "--out", str(tmp_path / "never")])
     assert (wrong.exit_code, wrong.stderr.count("\n")) == (2, 1)
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("read", "more", "known"),
+    [
+        ("visits", [], True),
+        ("`visits.csv`", [], True),
+        ("clinic", ["--dataset", "clinic"], True),
+        ("visits", ["--dataset", "clinic"], True),
+        ("others", [], False),
+        ("Visits", [], False),
+        ("others.visits", [], False),
+        ("`/data/others.csv`", [], False),
+        ("clinic", [], False),
+    ],
+)
+def test_a_query_reads_the_table_that_it_names(tmp_path: Path, read: str, more: list[str], known: bool) -> None:
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(visits(), tmp_path / "visits.csv")
+    words = ["sql", dp(f"COUNT(DISTINCT patient) FROM {read}"), "--data", str(tmp_path / "visits.csv"), *more]
+    done = CliRunner().invoke(commands, [*words, "--dry-run", "--out", str(tmp_path / "out")])
+    assert (done.exit_code == 0) is known, done.output
+    assert known or "and data has visits" in done.stderr
+
+
+def test_a_table_by_its_name_in_the_query_is_read_by_no_other(tmp_path: Path) -> None:
+    query, ledger = dp("COUNT(DISTINCT patient) FROM visits"), tmp_path / "ledger.db"
+    for data in ({"others": visits()}, visits()):
+        with pytest.raises(WrongUse, match=r"reads 'visits', and data has (others|clinic)"):
+            hubbub.sql(query, data, dataset="clinic", ledger=ledger)
+    twice = ["sql", query, "--data", "visits=a.csv", "--data", "visits=b.csv", "--out", str(tmp_path / "out")]
+    assert "the same name" in CliRunner().invoke(commands, twice).stderr
+    assert not ledger.exists()
+    hubbub.sql(query.replace("FROM visits", "FROM clinic"), visits(), dataset="clinic", ledger=ledger)
