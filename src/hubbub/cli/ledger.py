@@ -93,7 +93,7 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 @click.option(
     "--per",
     type=click.Choice(["month", "quarter", "year"]),
-    help="The caps are for each of these by itself, and count afresh in the next.",
+    help="The caps are for each of these by itself (UTC), and count afresh in the next, by this computer's clock.",
 )
 @click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
 @_ledger_option
@@ -110,7 +110,8 @@ def policy(
     """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them.
 
     With --per year the caps hold for each year by itself. Over a lifetime the years add up, and nothing caps that. A
-    series counts in the year in which it is started.
+    series counts in every year from its start to the end of its last period. Which year it is, this computer's clock
+    says: where that went back, or jumped ahead by more than 45 days, you are asked (hubbub ledger clock).
     """
     from hubbub.ledger.policy import Policy
     from hubbub.numeric.exact import integer, rational
@@ -140,6 +141,18 @@ def policy(
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+@ledger.command("clock", epilog=examples("hubbub ledger clock"))
+@_ledger_option
+@json_option
+def clock(ledger: str | None, as_json: bool) -> None:
+    """Say that this computer's clock is right, where caps for each month, quarter or year were refused because of it.
+
+    Releases that a clock ahead of time entered with a later date count as of now.
+    """
+    said = _open(ledger).confirm_clock()
+    print_answer({"time": said}, f"The ledger goes by this computer's clock: it is {said}.", as_json=as_json)
 
 
 @ledger.command("key", epilog=examples("hubbub ledger key"))
@@ -450,7 +463,7 @@ def _policy_text(account: Account) -> str:
     plan = ", by the exact law of losses, all noise having been planned" if caps.pop("planned", False) else ""
     per = caps.pop("per", None)
     if per is not None:
-        plan += f", for each {per} by itself; over a lifetime the {per}s add up, and nothing caps that"
+        plan += f", for each {per} by itself, by this computer's clock (UTC); over a lifetime the {per}s add up, and nothing caps that"
     listed = [
         f"{name.replace('_', ' ')} {value}" if name != "crowd" else f"crowds of at least {value}"
         for name, value in caps.items()

@@ -12,7 +12,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
-from hubbub.ledger.records import Account
+from hubbub.ledger.records import Account, fold, times_to_ask_about
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
 
@@ -69,18 +69,19 @@ def dry_runs(
 
     Guarantee: that of :func:`dry_run`, for each as if those before it had been entered.
     """
-    name, accounts = dataset_name(dataset), ledger.accounts()
+    name, entries = dataset_name(dataset), ledger.entries()
+    accounts = fold(entries)
     policy = accounts[name].policy if name in accounts else Policy()
     name = name if disjoint is None else period_name(name, disjoint)
     account = accounts.get(name) or Account(dataset=name, policy=policy)
-    now = moment(max((record.entry.time for record in account.records), default=""))
-    spent, counting = account.spent, account.counting(now)
+    spent, counting = account.spent, account.counting(account.moment)
     before, capped, found = account.totals, account.capped_totals, list[DryRun]()
     for number, charge in enumerate(charges, len(account.records) + 1):
         new = entered(spent, number, charge.of_content(source.content() if source.is_known else None, _UNSEEN))
         made = DryRun(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
         try:
             after = admit(spent, new, name)
+            account.policy.check_clock(times_to_ask_about(entries), moment(), name)
             counted = after if account.policy.per is None else totals([*counting, new])
             account.policy.check(counted, name)
             if more is not None:

@@ -25,7 +25,7 @@ from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
 from hubbub.ledger.admission import Entered, Totals, admit, entered, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.log import CREATED, Entry, Page
+from hubbub.ledger.log import CLOCK, CREATED, Entry, Page, moment
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.records import (
     ABANDONED,
@@ -39,6 +39,7 @@ from hubbub.ledger.records import (
     RESERVED,
     charge_of,
     fold,
+    times_to_ask_about,
 )
 from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
@@ -324,6 +325,15 @@ class Ledger:
             _one_spelling(page, name)
             page.add(POLICY, name, {"policy": plain(replace(policy, before_all=False))})
 
+    def confirm_clock(self) -> str:
+        """Enter that this computer's clock is right; returns what it says.
+
+        Guarantee: a release that was entered with a later time, by a clock that ran ahead, counts as of now. It was no
+        later, so it counts in no window that is still to come, and frees nothing in this one.
+        """
+        with self._store.adding(self._founding) as page:
+            return page.add(CLOCK, "", {}).time
+
     def public_key(self) -> str:
         """The public half of the key that signs certificates; the ledger is made if there is none."""
         with self._store.adding(self._founding) as page:
@@ -503,7 +513,9 @@ def _policy(page: Page, name: str, parent: str | None = None, new: Charge | None
 
 def _in_window(page: Page, name: str, new: Entered, policy: Policy) -> Totals:
     """What the releases of this month, quarter or year promise together, with a new one."""
-    account = fold(page.entries, name).get(name) or Account(dataset=name)
+    entries = page.entries
+    policy.check_clock(times_to_ask_about(entries), moment(), name)
+    account = fold(entries, name).get(name) or Account(dataset=name)
     return totals([*replace(account, policy=policy).counting(page.moment), new])
 
 

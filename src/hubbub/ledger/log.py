@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, Refused
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical
 
 START: Final = "0" * 64  # what stands before the first entry
 FORMAT: Final = "hubbub ledger 1"
 CREATED: Final = "created"
+CLOCK: Final = "clock"  # somebody said that the clock is right
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -50,7 +51,7 @@ class Entry:
     number: int  # 1, 2, 3, ...
     kind: str
     dataset: str  # "" where it is about the ledger itself
-    time: str  # UTC, never before that of the entry before, whatever the clock says
+    time: str  # UTC; never before that of the entry before, whatever the clock says, except where it is said to be right
     raw_body: bytes  # what it says, as canonical JSON
     previous: str
     hash: str
@@ -72,8 +73,11 @@ def seal(number: int, kind: str, dataset: str, when: str, body: bytes, previous:
 
 
 def moment(last: str = "") -> str:
-    """Now in UTC, or the last moment that is known if the clock went back."""
-    return max(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), last)
+    """Now in UTC by this computer's clock, or the last moment that is known if the clock went back."""
+    now = time.gmtime()
+    if now[0] > 9999:  # such a date would come before all others
+        raise Refused(f"this computer's clock says that it is the year {now[0]}; set it right")
+    return max(time.strftime("%Y-%m-%dT%H:%M:%SZ", now), last)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
@@ -159,7 +163,7 @@ class Page:
 
     def add(self, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
         """One more entry."""
-        last, when = self.last, self.moment
+        last, when = self.last, moment() if kind == CLOCK else self.moment
         number, previous, raw_body = (last.number if last else 0) + 1, last.hash if last else START, canonical(body)
         row = (number, kind, dataset, when, raw_body, previous, seal(number, kind, dataset, when, raw_body, previous))
         self._base.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)

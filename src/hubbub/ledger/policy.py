@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final, Self
 
 from hubbub.errors import Refused, WrongUse
@@ -25,6 +27,8 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 WINDOWS: Final = ("month", "quarter", "year")
+PAUSE: Final = 45
+"""Days between two entries, after which a long pause and a wrong clock look alike."""
 FILTER_SHARE: Final = Fraction(1, 2)
 """What a privacy filter has of the delta of a policy."""
 
@@ -41,8 +45,8 @@ class Policy:
 
     With `planned`, somebody declares that which releases there are and how much noise each has was fixed before any of
     them was seen: their losses are then added up by the exact law, at the delta of the policy. With `per`, the caps are on
-    what is reserved in one month, quarter or year of the calendar (UTC), and count afresh in the next: a promise for each
-    of them by itself. A series counts in every one from its start to the end of its last period. Over a lifetime they
+    what is reserved in one month, quarter or year of the calendar (UTC, by this computer's clock), and count afresh in the
+    next: a promise for each of them by itself. A series counts in every one from its start to the end of its last period. Over a lifetime they
     add up, and no cap bounds that.
     """
 
@@ -105,6 +109,23 @@ class Policy:
             return True
         return _window(self.per, first) <= _window(self.per, moment) <= _window(self.per, last)
 
+    def check_clock(self, times: Sequence[str], now: str, dataset: str) -> None:
+        """Refuse to go by a clock that may be wrong, where it renews the caps; `times` are those of the entries before.
+
+        Guarantee: returns only if caps are not renewed, or if the clock is at most a day behind the last entry and, from
+        each entry to the next and to now, at most `PAUSE` days go by or all of them within one month, quarter or year.
+        """
+        if self.per is None:
+            return
+        for one, two in pairwise([*times, now]):
+            days = (date.fromisoformat(two[:10]) - date.fromisoformat(one[:10])).days
+            if days < -1 or (days > PAUSE and _window(self.per, one) != _window(self.per, two)):
+                raise Refused(
+                    f"the caps of {dataset} are renewed each {self.per} by this computer's clock, which may be wrong: "
+                    f"from one entry of the ledger to the next it goes from {one[:10]} to {two[:10]}; set it right, or, if "
+                    "it is right, say so with hubbub ledger clock"
+                )
+
     def check(self, totals: Totals, dataset: str) -> None:
         """Refuse what goes beyond a cap.
 
@@ -115,20 +136,21 @@ class Policy:
             _capped(totals.differential, "differential privacy", dataset)
             promise = self.differential(totals)
             assert promise is not None
-            _within(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
+            self._within(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
         if self.zero_knowledge_epsilon is not None or self.zero_knowledge_rate is not None:
             knowledge = _capped(totals.zero_knowledge, "zero-knowledge privacy", dataset)
             assert isinstance(knowledge, ZeroKnowledge)
             if self.zero_knowledge_epsilon is not None:
                 cap = self.zero_knowledge_epsilon
-                _within(knowledge.epsilon, cap, "zero-knowledge privacy", "epsilon", dataset)
+                self._within(knowledge.epsilon, cap, "zero-knowledge privacy", "epsilon", dataset)
             if self.zero_knowledge_rate is not None:
                 rate = share(knowledge)
                 if rate is None:
                     raise Refused(
                         f"the policy of {dataset} caps a sampling rate, and {knowledge.aggregate} has none; change it"
                     )
-                _within(rate, self.zero_knowledge_rate, "zero-knowledge privacy", "the rate of all samples", dataset)
+                cap, what = self.zero_knowledge_rate, "the rate of all samples"
+                self._within(rate, cap, "zero-knowledge privacy", what, dataset)
         if self.delta is not None:
             self._check_delta(totals, self.delta, dataset)
             self._check_filter_room(totals, dataset)
@@ -174,7 +196,15 @@ class Policy:
 
     def _check_delta(self, totals: Totals, cap: Fraction, dataset: str) -> None:
         for notion, delta in self.deltas(totals):
-            _within(delta, cap, notion, "delta", dataset)
+            self._within(delta, cap, notion, "delta", dataset)
+
+    def _within(self, spent: Loss, cap: Fraction, notion: str, what: str, dataset: str) -> None:
+        if isinstance(spent, Infinite) or spent > cap:
+            each = "" if self.per is None else f" for each {self.per} by this computer's clock (UTC)"
+            raise Refused(
+                f"with this release {what} of {notion} for {dataset} would be {_short(spent)}, above the cap of "
+                f"{to_text(cap)}{each}; ask for less, see hubbub ledger show {dataset}, or change the policy"
+            )
 
     def _check_filter_room(self, totals: Totals, dataset: str) -> None:
         room = self.filter_room
@@ -244,14 +274,6 @@ def _capped(total: Total, notion: str, dataset: str) -> object:
             f"the release, or the policy with hubbub ledger policy {dataset}"
         )
     return total.guarantee
-
-
-def _within(spent: Loss, cap: Fraction, notion: str, what: str, dataset: str) -> None:
-    if isinstance(spent, Infinite) or spent > cap:
-        raise Refused(
-            f"with this release {what} of {notion} for {dataset} would be {_short(spent)}, above the cap of "
-            f"{to_text(cap)}; ask for less, see hubbub ledger show {dataset}, or change the policy"
-        )
 
 
 def _short(value: Loss) -> str:

@@ -12,7 +12,7 @@ from hubbub.errors import CheckFailed
 from hubbub.kinds.series.calendar import Calendar
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.log import Entry, moment
+from hubbub.ledger.log import CLOCK, Entry, moment
 from hubbub.ledger.policy import Policy
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import restored
@@ -36,6 +36,7 @@ class Record:
     release: Entered
     entry: Entry
     nonce: str
+    time: str = ""  # of its entry, or when the clock was said to be right if it had run ahead
     state: str = RESERVED
     drawn: bool = True
     files: dict[str, str] = field(default_factory=dict)  # digest of a release file -> that of its certificate
@@ -52,9 +53,9 @@ class Record:
     def last_moment(self) -> str:
         """When it is over: at once, or with the last period of a series."""
         if self.series is None:
-            return self.entry.time
+            return self.time
         calendar: Calendar = restored(Calendar, self.entry.body["series"]["declared"]["calendar"])
-        return max(self.entry.time, calendar.last_day)
+        return max(self.time, calendar.last_day)
 
     @property
     def spent(self) -> bool:
@@ -78,13 +79,17 @@ class Account:
     def counting(self, moment: str) -> list[Entered]:
         """The releases that count towards the caps at a moment: all that are spent, or those of the same window."""
         found = [record for record in self.records if record.spent]
-        return [each.release for each in found if self.policy.counts_at(moment, each.entry.time, each.last_moment)]
+        return [each.release for each in found if self.policy.counts_at(moment, each.time, each.last_moment)]
+
+    @property
+    def moment(self) -> str:
+        """When a release now would be: never before the last one."""
+        return moment(max((record.time for record in self.records), default=""))
 
     @property
     def capped_totals(self) -> Totals | None:
         """What the releases that count towards the caps now promise together."""
-        now = moment(max((record.entry.time for record in self.records), default=""))
-        counting = self.counting(now)
+        counting = self.counting(self.moment)
         return totals(counting) if counting else None
 
     def record(self, nonce: str) -> Record:
@@ -145,6 +150,9 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
     for entry in entries:
         if entry.kind == POLICY:
             policies[entry.dataset] = replace(restored(Policy, entry.body["policy"]), before_all=False)
+        if entry.kind == CLOCK:  # what stands before it was before it
+            for record in known.values():
+                record.time = min(record.time, entry.time)
         if not entry.dataset or (only is not None and entry.dataset != only):
             continue
         account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))
@@ -155,7 +163,7 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
             account.apart = tuple(sorted(body["apart"]))
         elif entry.kind == RESERVED:
             release = Entered(number=len(account.records) + 1, charge=charge_of(entry))
-            known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
+            known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"], time=entry.time)
             if not account.records:
                 account.policy = account.policy.begun_with(release.charge)
             account.records.append(known[body["nonce"]])
@@ -177,3 +185,9 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         if account.part_of in policies and account.dataset not in policies:
             account.policy = policies[account.part_of]
     return accounts
+
+
+def times_to_ask_about(entries: Sequence[Entry]) -> list[str]:
+    """When each entry was, from the last time on that somebody said that the clock is right."""
+    said = next((place for place in reversed(range(len(entries))) if entries[place].kind == CLOCK), 0)
+    return [entry.time for entry in entries[said:]]
