@@ -22,20 +22,28 @@ _FEW: Final = 10  # rows, below which chance may make a column look like another
 _SOME: Final = 5  # ballots, from which on a majority of them says something
 _BLOCK_ROWS: Final = 1 << 16  # rows that are looked at together
 _TOTAL: Final = re.compile(r"\W*(?:grand |sub-?)?totals?\b(?: (?:votes|ballots|papers))?\W*[\d,. ]*", re.IGNORECASE)
+_JOINED: Final = re.compile(r"\s*[/&+\n]\s*|\s+(?:and|or)\s+", re.IGNORECASE)
 _VARIED: Final = 2  # different names in a column that shares none with the others
 
 
-def check_names(met: Iterable[str], declared: Collection[str]) -> None:
+def check_names(met: Collection[str], declared: Collection[str]) -> None:
     """Refuse candidates who are called by numbers, dates and the like, unless somebody declared them.
 
     Guarantee: every candidate of the file is declared, or has a letter in the name, or has no digit in it, and none is
-    called like a line of totals.
+    called like a line of totals, or by several names of which one is another candidate's.
     """
     unknown = sorted(name for name in met if name not in declared)
     if total := next((name for name in unknown if _TOTAL.fullmatch(name)), None):
         raise WrongUse(
             f'"{total[:60]}" would be a candidate, and looks like a line of totals; take that line out of the file, or list '
             "who stands with `candidates=FILE`"
+        )
+    alone = {_folded(name) for name in (*met, *declared)}
+    if joined := next((name for name in unknown if alone & _joined_names(name)), None):
+        raise WrongUse(
+            f'"{joined[:60]}" would be a candidate, and holds the name of another, so it may be several in one cell; write one '
+            f"in each, or list who stands with `candidates=FILE`, or say whom it means with "
+            f"`alias={shlex.quote(joined[:60] + '=NAME')}`"
         )
     numbers = [name for name in unknown if _is_number(name)]
     if numbers:
@@ -46,6 +54,12 @@ def check_names(met: Iterable[str], declared: Collection[str]) -> None:
             f"`candidates=FILE` or say whom each means with `alias={shlex.quote(numbers[0] + '=NAME')}`; if each "
             "column is a candidate, name them with `columns=grid=A/B/C`; or is this another format?"
         )
+
+
+def _joined_names(name: str) -> set[str]:
+    """The names in one that looks like several, as "Ann / Bob" and "Ann & Bob" do."""
+    parts = _JOINED.split(name)
+    return set(map(_folded, parts)) if len(parts) > 1 else set()
 
 
 def _is_number(name: str) -> bool:

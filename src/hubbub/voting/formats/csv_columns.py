@@ -68,6 +68,9 @@ _MANY: Final = re.compile(
     r"|multiplicity|times|qty|quantity|tally",
     re.IGNORECASE,
 )
+_MAYBE_MANY: Final = re.compile(
+    r"n|no\.?|nr\.?|nums?|numbers?|#|cnt|amount|copies|size|total|sum|people|persons|voter|papers?|x", re.IGNORECASE
+)
 _VOTER: Final = re.compile(
     r"(?:(?:your|full|first|last|voter'?s?) )?name|surname|comments?|notes?|remarks?", re.IGNORECASE
 )
@@ -247,15 +250,15 @@ class _Header:
         return [row[i].strip() for row in rows for i in columns if i < len(row)]
 
     def check_no_count(self, *, ranking: bool) -> None:
-        """Refuse a file whose rows may stand for several ballots each, by the name of a column with whole numbers; beside
-        rankings by any such column that does not count the rows."""
+        """Refuse a file whose rows may stand for several ballots each, by the name of a column with whole numbers, unless it
+        may as well count the rows and does; beside rankings by any such column that does not count the rows."""
         for i, name in enumerate(self.names):
             cells = self._cells([i], self.first)
             numbers = [int(cell) for cell in cells if cell.isascii() and cell.isdigit() and len(cell) < 10]
             if not cells or len(numbers) < len(cells) or self.beside(i) or self.lowered[i] in _IDS:
                 continue
             counts_rows = all(b == a + 1 for a, b in pairwise(numbers)) and len(numbers) > 1
-            if _MANY.fullmatch(name) or (ranking and not counts_rows):
+            if _MANY.fullmatch(name) or ((ranking or _MAYBE_MANY.fullmatch(name)) and not counts_rows):
                 raise WrongUse(
                     f'line 1: the column "{name}" holds whole numbers, which may say how many ballots a row stands for; if so '
                     f"say {_option(self.names, 'count', [i])}, and if not, take it out or call it otherwise"

@@ -30,7 +30,7 @@ from hubbub.voting.formats.ballot_text import BallotText, TextInHand, open_text
 from hubbub.voting.formats.labels import abstaining, label_names, near_equal
 from hubbub.voting.formats.reading import Reading, overvoted, settled
 from hubbub.voting.formats.vendors import contest as vendors_contest
-from hubbub.voting.formats.vendors.sheet_rows import sheet_text
+from hubbub.voting.formats.vendors.sheet_rows import other_sheets, sheet_text
 from hubbub.voting.recognition import check_rankings, check_voted
 
 FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv", "xlsx", *vendors_contest.KINDS)
@@ -77,7 +77,7 @@ def read(
             Path(path), kind, rules, contest=contest, candidates=candidates, unit=precinct
         )
     elif kind == "xlsx":
-        sheet = TextInHand(sheet_text(Path(path)))
+        sheet, seen = TextInHand(sheet_text(Path(path))), other_sheets(Path(path))
         file = cast_votes.read(sheet, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct)
     else:
         text = open_text(path, encoding)

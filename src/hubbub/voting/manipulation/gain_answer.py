@@ -50,6 +50,7 @@ class GainAnswer:
         exact = to_text(found.high) if found.low == found.high else ""
         known = found.high if found.confidence is None else found.estimate or Fraction(0)
         only_bounded = found.method == BOUND or (found.confidence is not None and known <= 0)
+        text = exact if 0 < len(exact) <= LONGEST_EXACT else approximately(known, digits=6)
         fields: dict[str, Any] = {
             "rule": contest.kind,
             "voters": question.voters,
@@ -60,7 +61,7 @@ class GainAnswer:
             "ties": "random" if contest.order is None else ranking_text(contest.order, names),
             "method": found.method,
             "gain": None if only_bounded else float_up(known),
-            "gain_text": exact if 0 < len(exact) <= LONGEST_EXACT else approximately(found.high, digits=6),
+            "gain_text": f"at most {approximately(found.high, digits=6)}" if only_bounded else text,
             "exact": found.low == found.high,
             "gain_low": to_float(found.low, round_up=False),
             "gain_high": float_up(found.high),

@@ -11,7 +11,7 @@ that an office's count can be repeated, and serves nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -58,10 +58,6 @@ def count_configured(
     leaves them to somebody who is asked.
     """
     rules = configuration.rules
-    if rules.mode != PERCENTAGE and rules.winners < 1:
-        raise WrongUse("the configuration fills no seat; set numberOfWinners")
-    if rules.mode == SINGLE and rules.winners != 1:
-        raise WrongUse(f"the configuration elects {rules.winners} by a majority for one; choose another mode")
     ties = _Ties(rules, ballots.candidates) if ties is None else ties
     excluded = [candidate.name for candidate in configuration.candidates if candidate.excluded]
     passes, winners = list[tuple[ConfiguredRound, ...]](), list[str]()
@@ -113,7 +109,7 @@ class _Ties:
         self._dice = None if rules.seed is None else JavaDice(rules.seed)
         self._order = list(candidates)
         if rules.ties == "generatePermutation":
-            self._order = self._seeded().shuffled(sorted(candidates))
+            self._order = self._seeded().shuffled(java_sorted(candidates))
 
     def _seeded(self) -> JavaDice:
         if self._dice is None:
@@ -122,15 +118,15 @@ class _Ties:
 
     def choose(self, tied: Sequence[str], earlier: Sequence[ConfiguredRound], *, wins: bool) -> str:
         """One of those who are equal: the winner of them, or the one who goes."""
-        among = list(tied)
+        among = java_sorted(tied)
         if self._mode.startswith("previousRoundCounts"):
-            among = apart_earlier(among, earlier, wins=wins)
+            among = apart_earlier(among, earlier, wins=wins, order=hash_order)
         if len(among) == 1:
             return among[0]
         if self._mode in ("useCandidateOrder", "generatePermutation"):
             chosen = (min if wins else max)(among, key=self._order.index)
         elif self._mode in ("random", "previousRoundCountsThenRandom"):
-            chosen = sorted(among)[self._seeded().index(len(among))]
+            chosen = among[self._seeded().index(len(among))]
         else:
             raise WrongUse(
                 f"{', '.join(sorted(among))} are equal, and the configuration leaves it to somebody who is asked; count on "
@@ -279,29 +275,28 @@ class _Count:
     def _set_threshold(self, votes: dict[str, int]) -> None:
         """What a winner needs: found anew each round for one seat until somebody has it, else in the first round."""
         rules = self.rules
-        fixed = rules.first_threshold or rules.mode in _SEATS
+        fixed = rules.first_threshold or rules.mode in (*_SEATS, BOTTOMS_UP)
         if self.rounds and (fixed or self.elected):
             return
+        self.threshold = max(self._share_needed(votes), Fraction(rules.least_votes))
+
+    def _share_needed(self, votes: dict[str, int]) -> Fraction:
+        rules = self.rules
         active = Fraction(sum(votes.values()), self.unit)
         if rules.mode == PERCENTAGE:
-            self.threshold = active * (rules.percentage or 0) / 100
-            return
+            return active * (rules.percentage or 0) / 100
+        unit = self.unit if rules.fractional else 1
         if rules.hare:
-            quota = active / self.seats
-            self.threshold = (
-                Fraction(-(-quota * self.unit // 1), self.unit) if rules.fractional else -(-quota // 1) * Fraction(1)
-            )
-            return
-        share = active / (self.seats + 1)
-        if rules.fractional:
-            self.threshold = Fraction(share * self.unit // 1 + 1, self.unit)
-        else:
-            self.threshold = Fraction(share // 1 + 1)
+            return Fraction(-(-active * unit // self.seats), unit)
+        return Fraction(active * unit // (self.seats + 1) + 1, unit)
 
     def _decide(self, votes: dict[str, int]) -> tuple[list[str], list[str]]:
         """Who is elected by these votes, or else who goes."""
-        mode = self.rules.mode
-        if mode in _SEATS and self._undeclared(votes):
+        if self._undeclared(votes):  # nobody is elected before they are gone
+            if self.rules.cutoff:
+                raise WrongUse(
+                    "cutoffElimination is not counted with votes for undeclared write-ins; leave one of them out"
+                )
             return [], [UNDECLARED]
         winners = self._winners(votes)
         if winners or not self._goes_on():
@@ -322,7 +317,7 @@ class _Count:
         mode, left = self.rules.mode, self.seats - len(self.elected)
         needed = self.threshold * self.unit
         if mode == PERCENTAGE:
-            return [] if any(votes[name] < needed for name in self.continuing) else list(self.continuing)
+            return [] if self._not_above(votes) else list(self.continuing)
         if mode == BOTTOMS_UP:
             return list(self.continuing) if len(self.continuing) <= self.seats else []
         if not left or not self.continuing:
@@ -332,7 +327,7 @@ class _Count:
         reached = [name for name in self.continuing if votes[name] >= needed and name != UNDECLARED]
         if mode == SEVERAL:
             return self._most(reached, votes, left)
-        if mode not in _SEATS and not reached and len(self.continuing) <= 2:
+        if mode not in _SEATS and not reached and len(self.continuing) <= 2 and not self._few(votes):
             reached = list(self.continuing)
         return self._most(reached, votes, 1)
 
@@ -349,12 +344,13 @@ class _Count:
         return [name for name in self.running if name in chosen]
 
     def _out(self, votes: dict[str, int]) -> list[str]:
-        """Who goes: undeclared write-ins, then all below the least number of votes, then a batch, then the last."""
+        """Who goes: all below the least number of votes, then all below the cutoff, then a batch, then the last."""
         going = [name for name in self.continuing if name not in self.elected]
-        if self._undeclared(votes):
-            return [UNDECLARED]
-        few = [name for name in going if votes[name] < self.rules.least_votes * self.unit]
-        if few and len(few) < len(going):
+        if few := self._few(votes) or (self._not_above(votes) if self.rules.cutoff and not self.rounds else []):
+            if len(few) == len(self.continuing):
+                raise WrongUse(
+                    "all candidates have fewer votes than the configuration asks for, so the count cannot go on"
+                )
             return few
         if self.rules.batch and self.rules.mode in (SINGLE, PASSES):
             batch = self._batch(votes, going)
@@ -363,6 +359,19 @@ class _Count:
         fewest = min(votes[name] for name in going)
         last = [name for name in going if votes[name] == fewest]
         return last if len(last) == 1 else [self.ties.choose(last, self.rounds, wins=False)]
+
+    def _few(self, votes: dict[str, int]) -> list[str]:
+        """Who has fewer votes than the least number to stay in."""
+        return [name for name in self.continuing if votes[name] < self.rules.least_votes * self.unit]
+
+    def _not_above(self, votes: dict[str, int]) -> list[str]:
+        """Who has not more than the percentage; whoever has exactly that is told, as RCTab's manual lets them in."""
+        needed = self.threshold * self.unit
+        for name in self.continuing:
+            sentence = f"{name} has exactly the threshold in round {len(self.rounds) + 1}, and more is needed."
+            if votes[name] == needed and sentence not in self.ties.remarks:
+                self.ties.remarks.append(sentence)
+        return [name for name in self.continuing if votes[name] <= needed]
 
     def _batch(self, votes: dict[str, int], going: Collection[str]) -> list[str]:
         """The most candidates from the bottom who together have fewer votes than the next."""
@@ -414,7 +423,40 @@ def _in_units(counted: ConfiguredRound, unit: int) -> dict[str, int]:
 _SKIP: Final = "alwaysSkipToNextRank"
 
 
-# --- ties by java.util.Random -------------------------------------------------------------------------------------
+# --- ties as Java breaks them --------------------------------------------------------------------------------------
+
+
+_BUCKETS: Final = 16  # of the smallest table
+_MOST_IN_ONE: Final = 8  # names in a bucket, beyond which Java builds it anew
+
+
+def java_sorted(names: Iterable[str]) -> list[str]:
+    """Names in the order of Java's strings: by units of UTF-16."""
+    return sorted(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+
+
+def hash_order(names: Sequence[str]) -> list[str]:
+    """Names in the order in which a `java.util.HashSet` made of them gives them: by bucket, then as they came.
+
+    Guarantee: the order is Java's, or the names are refused: more than eight in a bucket, where Java changes the table.
+    """
+    buckets = _BUCKETS
+    while buckets < len(names) * 4 // 3 + 1:
+        buckets *= 2
+    places: dict[int, list[str]] = {}
+    for name in names:
+        places.setdefault(_java_hash(name) & (buckets - 1), []).append(name)
+    if max(map(len, places.values()), default=0) > _MOST_IN_ONE:
+        raise WrongUse("RCTab's order of so many equal candidates cannot be told; break ties by useCandidateOrder")
+    return [name for _, here in sorted(places.items()) for name in here]
+
+
+def _java_hash(name: str) -> int:
+    code = 0
+    units = name.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    return code ^ code >> 16
 
 
 _FACTOR: Final = 0x5DEECE66D

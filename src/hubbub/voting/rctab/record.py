@@ -43,9 +43,18 @@ class OfficeFile:
 
 
 def read_office(path: str | Path) -> OfficeFile:
-    """What a configuration says, and the ballots of the files that it names."""
+    """What a configuration says, and the ballots of the files that it names.
+
+    Guarantee: where it asks for counts by precinct or batch, some ballot says its own.
+    """
     configuration = read_configuration(path)
-    return OfficeFile(configuration, office_ballots(configuration))
+    ballots = office_ballots(configuration)
+    for what in configuration.by:
+        if not any(getattr(unit, what) for unit, _, _ in ballots.by_unit):
+            raise WrongUse(
+                f"the configuration sets tabulateBy{what.title()}, and the records say no {what} of any ballot"
+            )
+    return OfficeFile(configuration, ballots)
 
 
 def ballots_again(record: Mapping[str, Any], paths: Sequence[str | Path]) -> BallotFile | OfficeFile:

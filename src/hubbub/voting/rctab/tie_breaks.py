@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -21,10 +21,18 @@ class TieBreaks(Protocol):
         ...  # pragma: no cover
 
 
-def apart_earlier(tied: Sequence[str], earlier: Sequence[ConfiguredRound], *, wins: bool) -> list[str]:
-    """Those of the tied who are still equal when earlier rounds are looked at, the latest first."""
+def apart_earlier(
+    tied: Sequence[str],
+    earlier: Sequence[ConfiguredRound],
+    *,
+    wins: bool,
+    order: Callable[[Sequence[str]], list[str]] = list,
+) -> list[str]:
+    """Those of the tied who are still equal when earlier rounds are looked at, the latest first; `order` is how each look
+    goes through them."""
     among = list(tied)
     for counted in reversed(earlier):
+        among = order(among)
         votes = dict(counted.tally)
         wanted = (max if wins else min)(votes[name] for name in among)
         among = [name for name in among if votes[name] == wanted]

@@ -73,8 +73,8 @@ def test_labels_and_rules_are_options() -> None:
     assert file.ballots.counts() == {("Ann",): 2, ("Bob",): 1}
 
 
-def test_skipped_ranks_have_labels_too_and_a_number_is_no_count() -> None:
-    file = parse("number,rank1,rank2\n7,skipped,Ann\n9,Bob,S\n", skip_labels=("S", "skipped"))
+def test_skipped_ranks_have_labels_too_and_a_number_of_a_ballot_is_no_count() -> None:
+    file = parse("ballot number,rank1,rank2\n7,skipped,Ann\n9,Bob,S\n", skip_labels=("S", "skipped"))
     assert file.ballots.counts() == {("Ann",): 1, ("Bob",): 1}
 
 

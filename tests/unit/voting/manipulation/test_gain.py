@@ -17,6 +17,7 @@ from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation import gain_exact, gain_three
 from hubbub.voting.manipulation.beliefs import Belief, belief, dirichlet
 from hubbub.voting.manipulation.gain import Contest, Question, at_most, gain
+from hubbub.voting.manipulation.gain_answer import answer
 from hubbub.voting.manipulation.gain_bound import expected_path
 from hubbub.voting.manipulation.utilities import utility
 from hubbub.voting.rules.threshold import ForGain, Margin, Power, threshold
@@ -218,6 +219,17 @@ def test_a_sample_brackets_the_truth_and_never_says_zero() -> None:
     assert isinstance(at_most(nothing, Fraction(1, 2)), Undecided)
     with pytest.raises(WrongUse, match="too many"):
         gain(example(10**6, Contest(kind="plurality")), "sample", draws=10**6)
+
+
+def test_a_sampled_gain_is_one_number_in_its_json_and_in_its_text() -> None:
+    source = ScriptedSource.from_label("a sample of elections")
+    told = answer(example(101, Contest(kind="plurality")), Fraction(1, 10), "sample", draws=20_000, source=source)
+    facts = told.as_json()
+    assert float(facts["gain_text"]) == pytest.approx(facts["gain"], rel=1e-5)
+    assert facts["gain_low"] < facts["gain"] < facts["gain_high"]
+    rare = example(101, Contest(kind="repeated-plurality", margin=15))
+    none = answer(rare, Fraction(1, 10), "sample", draws=2000, source=source).as_json()
+    assert (none["gain"], none["gain_text"][:8]) == (None, "at most ")
 
 
 @pytest.mark.parametrize(

@@ -204,9 +204,10 @@ def made(
     """A configuration beside its records."""
     path = folder / name
     path.write_bytes(records.encode() if isinstance(records, str) else records)
+    about = (source or {}) if provider in ("ess", "genericCsv") else {"contestId": "Mayor"}
     value = {
         "outputSettings": {"contestName": "Mayor"},
-        "cvrFileSources": [{"filePath": name, "provider": provider, "contestId": "Mayor", **(source or {})}],
+        "cvrFileSources": [{"filePath": name, "provider": provider, **about}],
         "candidates": [{"name": who, "excluded": False, "aliases": [who.lower()]} for who in ("Ann", "Bob", "Cid")],
         "rules": RULES | rules,
     }
@@ -214,7 +215,7 @@ def made(
     return folder / "config.json"
 
 
-PERCENTAGE = {"winnerElectionMode": "bottomsUpUsingPercentageThreshold"}
+PERCENTAGE = {"winnerElectionMode": "bottomsUpUsingPercentageThreshold", "numberOfWinners": "0"}
 ONE_A_ROUND = {"winnerElectionMode": "multiWinnerAllowOnlyOneWinnerPerRound"}
 GRID = "Ann,Bob,Cid\n" + "1,2,\n" * 4 + "2,1,3\n" * 3 + ",2,1\n" * 2
 FIRST = {"firstVoteColumnIndex": "1", "firstVoteRowIndex": "2"}
@@ -275,8 +276,8 @@ def test_earlier_rounds_break_a_tie(tmp_path: Path) -> None:
         ({"winnerElectionMode": "x"}, "winnerElectionMode to 'x'"),
         ({"overvoteRule": "x"}, "overvoteRule to 'x'"),
         ({"numberOfWinners": "two"}, "numberOfWinners to 'two'"),
-        ({"numberOfWinners": "0"}, "fills no seat"),
-        ({"numberOfWinners": "2"}, "by a majority for one"),
+        ({"numberOfWinners": "0"}, "numberOfWinners is 0, or left out, with"),
+        ({"numberOfWinners": "2"}, "and that fills no more"),
         ({"batchElimination": "yes"}, "neither true nor false"),
         ({"tiebreakMode": "generatePermutation"}, "set randomSeed"),
     ],
