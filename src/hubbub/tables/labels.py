@@ -51,7 +51,7 @@ def label_in_words(axis: Axis, label: str | None) -> str:
     """A label to read: (missing), and what a range holds.
 
     >>> from hubbub.tables.bins import parse
-    >>> label_in_words(parse("age:0..90:10"), "[70,80)"), label_in_words(parse("town=[70,80)"), None)
+    >>> label_in_words(parse("age:0..90:10"), "[70,80)"), label_in_words(parse("town=Bath,York"), None)
     ('70–79', '(missing)')
     """
     if label is None:
