@@ -44,6 +44,7 @@ from hubbub.voting.formats.csv_columns import (
     Columns,
     find_columns,
     id_column,
+    listed_header,
     option_text,
     precinct_column,
     rank_in_cell,
@@ -97,6 +98,11 @@ def read(
     if place is not None:
         table, parts = table.without_last()
     remarks = list(sheet.remarks)
+    idle = [name for i, name in enumerate(sheet.header) if name and i not in (*used, columns.count, columns.ids)]
+    if idle and not columns.marks:
+        remarks.append(
+            f"not counted: {'the column' if len(idle) == 1 else f'{len(idle):,} columns,'} {listed_header(idle)}"
+        )
     if table.left_out:
         remarks.append(f"{table.left_out:,} rows of empty cells were left out")
     if columns.cells != "grid":
@@ -225,9 +231,10 @@ def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str
         return _marked(columns, top[deep - 1], len(top[1]), rest, title, "csv-dominion", seats)
     first = [cell.strip() for cell in top[0]]
     rest = chain((head.below(full[0] + 1),), parts)
-    if clear_ballot.is_heading(first) and not named:
-        columns, title, seats = clear_ballot.find_columns(first, contest)
-        return _marked(columns, first, len(first), rest, title, "csv-clear-ballot", seats)
+    whole = [cell.strip() for cell in clear_ballot.whole_cells(top[0])]
+    if clear_ballot.is_heading(whole) and not named:
+        columns, title, seats = clear_ballot.find_columns(whole, contest)
+        return _marked(columns, whole, len(whole), rest, title, "csv-clear-ballot", seats)
     columns = find_columns(first, named, contest=contest, first=top[1:])
     return _Sheet(columns, first, len(first), rest, contest or "")
 

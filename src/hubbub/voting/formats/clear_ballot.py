@@ -20,6 +20,21 @@ _CHOICE: Final = re.compile(
 )
 
 
+def whole_cells(header: Sequence[str]) -> list[str]:
+    """The cells of a heading, those put together again in which a comma stands in quotes: ``...:"Lee, Ann":Independent``.
+
+    >>> whole_cells(['RowNumber', 'Choice_1_1:Mayor:1:Vote For 1:"Lee', ' Ann":Ind'])
+    ['RowNumber', 'Choice_1_1:Mayor:1:Vote For 1:Lee, Ann:Ind']
+    """
+    cells: list[str] = []
+    for cell in header:
+        if cells and cells[-1].count('"') % 2:
+            cells[-1] += f",{cell}"
+        else:
+            cells.append(cell)
+    return [cell.replace('"', "") if cell.startswith("Choice_") and ':"' in cell else cell for cell in cells]
+
+
 def is_heading(header: Sequence[str]) -> bool:
     """Whether this is the first line of such a file."""
     return any(_CHOICE.fullmatch(name) for name in header)

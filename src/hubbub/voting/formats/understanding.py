@@ -107,5 +107,5 @@ def understanding_of_office(configuration: Configuration, ballots: OfficeBallots
         ballots=ballots.cast,
         seats=configuration.rules.winners or 1,
         candidates=ballots.candidates,
-        oddities=tuple(odd),
+        oddities=(*odd, *ballots.remarks),
     )

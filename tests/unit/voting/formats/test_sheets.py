@@ -96,3 +96,9 @@ def test_74_several_names_in_one_cell_are_no_new_candidate(tmp_path: Path, both:
 def test_a_pair_that_stands_together_is_one_candidate(tmp_path: Path) -> None:
     file = read(workbook(tmp_path, sheet([["rank1", "rank2"], ["Ann &amp; Bob", "Cid"], ["Cid", "Ann &amp; Bob"]])))
     assert file.ballots.candidates == ("Ann & Bob", "Cid")
+
+
+def test_74_columns_that_say_nothing_about_votes_are_told(tmp_path: Path) -> None:
+    rows = [["rank1", "rank2", "Comment", "Age"], ["Ann", "Bob", "so", "20"], ["Bob", "Ann", "", "31"]]
+    assert "not counted: 2 columns, Comment, Age" in read(workbook(tmp_path, sheet(rows))).remarks
+    assert not [each for each in read(workbook(tmp_path, sheet(ROWS))).remarks if "not counted" in each]

@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
+from hubbub.voting.formats.formats import read
 from hubbub.voting.formats.understanding import understanding_of_office
 from hubbub.voting.formats.vendors.rctab_config import KEYS, read_configuration
 from hubbub.voting.rctab.count import count_configured, hash_order, java_sorted
 from hubbub.voting.rctab.record import read_office
 from hubbub.voting.rctab.result import ConfiguredCount
-from tests.unit.voting.rctab.test_rctab import FIRST, GRID, ONE_A_ROUND, PERCENTAGE, made
+from tests.unit.voting.rctab.test_rctab import FIRST, GRID, ONE_A_ROUND, PERCENTAGE, SESSION, made, workbook
 
 DOCS = Path(__file__).resolve().parents[4] / "docs" / "elections.md"
 
@@ -212,3 +213,30 @@ def test_ties_after_earlier_rounds_are_drawn_in_the_order_of_a_hash_set(tmp_path
     order = hash_order(["BMW", "Ford", "Mazda"])
     assert done.passes[0][1].eliminated == (order[2],)
     assert order != sorted(order)
+
+
+CHOICE = 'Choice_1_{}:"Mayor, City":{}:Vote For 1:{}:Ind'
+
+
+def test_a_comma_in_quotes_within_a_heading_of_clear_ballot_is_part_of_a_name(tmp_path: Path) -> None:
+    heads = [CHOICE.format(i, rank, name) for rank in (1, 2) for i, name in enumerate(('"Lee, Ann"', "Bob"), 1)]
+    text = ",".join(["RowNumber", "BoxID", "PrecinctID", *heads]) + "\n1,a,p,1,0,0,1\n2,a,p,1,0,0,0\n3,a,p,,,,\n"
+    path = made(tmp_path, text, "c.csv", "clearBallot")
+    changed(path, {"contestId": "Mayor, City"}, "cvrFileSources")
+    office = read_office(changed(path, {"candidates": [{"name": "Lee, Ann"}, {"name": "Bob"}]}))
+    assert count_configured(office.configuration, office.ballots).winners == ("Lee, Ann",)
+    assert office.ballots.remarks == ("left out: 1 records that do not hold the contest",)
+    assert read(tmp_path / "c.csv").ballots.counts() == {("Lee, Ann", "Bob"): 1, ("Lee, Ann",): 1}
+
+
+def test_74_marks_that_are_not_counted_are_told_with_their_number(tmp_path: Path) -> None:
+    rows = [["id", "1", "2", "3"], ["7", "Ann", "Bob", "Cid"], ["8", "Bob", "Ann", "Cid"], ["9", "Ann", "", "4"]]
+    where = {"firstVoteColumnIndex": "2", "firstVoteRowIndex": "2", "idColumnIndex": "1"}
+    book = workbook(tmp_path, rows)
+    ess = read_office(made(tmp_path, book, "e.xlsx", "ess", source=where, maxRankingsAllowed="2"))
+    assert ess.ballots.remarks == ("left out: 2 marks behind the last rank of maxRankingsAllowed",)
+    told = understanding_of_office(ess.configuration, ess.ballots).oddities
+    assert set(ess.ballots.remarks) <= set(told)
+    session = json.dumps({"Sessions": [SESSION]})
+    dominion = read_office(made(tmp_path, session, "CvrExport.json", "dominion"))
+    assert dominion.ballots.remarks == ("left out: 1 ambiguous marks",)

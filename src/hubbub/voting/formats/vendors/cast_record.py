@@ -4,11 +4,19 @@ vendor's own manifests say: the contests, and who stands in each by the codes th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
 from typing import NamedTuple
 
 from hubbub.runtime.frozen import dataclass
+
+LeftOut = Counter[str]
+"""How much of each kind stands in the records and is not in the count; readers add to it."""
+
+
+def left_out_sentences(left: LeftOut) -> tuple[str, ...]:
+    return tuple(f"left out: {many:,} {what}" for what, many in sorted(left.items()) if many)
 
 
 class CastRecord(NamedTuple):

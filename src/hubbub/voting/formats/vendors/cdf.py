@@ -12,11 +12,12 @@ from xml.etree.ElementTree import Element
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats.labels import WRITE_IN
-from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory, LeftOut
 from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Source
 from hubbub.voting.formats.vendors.safe_xml import elements, text
 
 _MOST_BYTES: Final = 1 << 30
+_UNALLOTTED: Final = "marks of write-ins that nobody has allotted"
 
 
 @dataclass(slots=True)
@@ -46,13 +47,13 @@ class _Names:
         return self.people[people[0]]
 
 
-def read_cdf(source: Source) -> Iterator[CastRecord]:
+def read_cdf(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it, from the current snapshot, as names of candidates."""
     try:
         if source.path.suffix.lower() == ".xml":
-            yield from _from_xml(source.path, source.contest)
+            yield from _from_xml(source.path, source.contest, left)
         else:
-            yield from _from_json(source.path, source.contest)
+            yield from _from_json(source.path, source.contest, left)
     except OSError as error:
         raise WrongUse(f"{source.path.name} cannot be read: {error.strerror or error}; check the path") from error
 
@@ -80,7 +81,7 @@ def _report(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
 
-def _from_xml(path: Path, wanted: str) -> Iterator[CastRecord]:
+def _from_xml(path: Path, wanted: str, left: LeftOut) -> Iterator[CastRecord]:
     names, what = _names_of_xml(path), f"the file {path.name}"
     contest, seen = names.contest(wanted), set[str]()
     with path.open("rb") as stream:
@@ -90,7 +91,7 @@ def _from_xml(path: Path, wanted: str) -> Iterator[CastRecord]:
             for snapshot in record.findall("CVRSnapshot"):
                 if snapshot.get("ObjectId", "") == current:
                     unit, batch = text(record, "BallotStyleUnitId"), text(record, "BatchId")
-                    for marks in _marks_of_xml(snapshot, contest, names):
+                    for marks in _marks_of_xml(snapshot, contest, names, left):
                         yield CastRecord(marks, names.units.get(unit, unit), batch)
 
 
@@ -121,7 +122,7 @@ def _names_of_xml(path: Path) -> _Names:
     return names
 
 
-def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[list[tuple[int, str]]]:
+def _marks_of_xml(snapshot: Element, contest: str, names: _Names, left: LeftOut) -> Iterator[list[tuple[int, str]]]:
     for each in snapshot.findall("CVRContest"):
         if text(each, "ContestId") != contest:
             continue
@@ -131,7 +132,8 @@ def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[li
                 if text(position, "HasIndication") == "no":
                     continue
                 chosen = text(selection, "ContestSelectionId")
-                if not chosen:  # a write-in that nobody has allotted yet
+                if not chosen:
+                    left[_UNALLOTTED] += 1
                     continue
                 written = position.find("CVRWriteIn") is not None
                 name = UNDECLARED if written else names.candidate(chosen)
@@ -139,7 +141,7 @@ def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[li
         yield marks
 
 
-def _from_json(path: Path, wanted: str) -> Iterator[CastRecord]:
+def _from_json(path: Path, wanted: str, left: LeftOut) -> Iterator[CastRecord]:
     try:
         report = _report(path)
         names = _names_of_json(report)
@@ -150,7 +152,7 @@ def _from_json(path: Path, wanted: str) -> Iterator[CastRecord]:
             for snapshot in record["CVRSnapshot"]:
                 if snapshot["@id"] == current:
                     unit, batch = str(record.get("BallotStyleUnitId") or ""), str(record.get("BatchId") or "")
-                    for marks in _marks_of_json(snapshot.get("CVRContest", []), contest, names):
+                    for marks in _marks_of_json(snapshot.get("CVRContest", []), contest, names, left):
                         yield CastRecord(marks, names.units.get(unit, unit), batch)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WrongUse(f"{path.name} has not the form of the common data format; is it whole?") from error
@@ -173,7 +175,7 @@ def _names_of_json(report: Mapping[str, Any]) -> _Names:
 
 
 def _marks_of_json(
-    contests: Sequence[Mapping[str, Any]], contest: str, names: _Names
+    contests: Sequence[Mapping[str, Any]], contest: str, names: _Names, left: LeftOut
 ) -> Iterator[list[tuple[int, str]]]:
     for each in contests:
         if each["ContestId"] != contest:
@@ -185,6 +187,7 @@ def _marks_of_json(
                     continue
                 chosen = str(selection.get("ContestSelectionId", ""))
                 if not chosen:
+                    left[_UNALLOTTED] += 1
                     continue
                 written = position.get("CVRWriteIn") is not None
                 name = UNDECLARED if written else names.candidate(chosen)

@@ -16,7 +16,7 @@ from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather
 from hubbub.voting.formats.csv_columns import chosen_contest
 from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
-from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory, LeftOut, left_out_sentences
 from hubbub.voting.formats.vendors.cdf import cdf_directory, read_cdf
 from hubbub.voting.formats.vendors.dominion_json import dominion_directory, read_dominion
 from hubbub.voting.formats.vendors.hart import hart_directory, read_hart
@@ -31,7 +31,7 @@ _DIRECTORIES: Final[Mapping[str, Callable[[Path], Directory]]] = {
     "hart": hart_directory,
     "cdf": cdf_directory,
 }
-_READERS: Final[Mapping[str, Callable[[Source], Iterator[CastRecord]]]] = {
+_READERS: Final[Mapping[str, Callable[[Source, LeftOut], Iterator[CastRecord]]]] = {
     "dominion": read_dominion,
     "hart": read_hart,
     "cdf": read_cdf,
@@ -82,7 +82,8 @@ def read_vendor(
         raise WrongUse(f"the records of a vendor are counted by precinct or by batch, not by {unit[:40]!r}")
     counts: dict[_Marks, int] = {}
     parts: dict[str, dict[_Marks, int]] = {}
-    for read in _READERS[kind](Source(path=path, provider=kind, contest=number)):
+    left = LeftOut()
+    for read in _READERS[kind](Source(path=path, provider=kind, contest=number), left):
         marks = tuple(sorted(set(read.marks)))
         counts[marks] = counts.get(marks, 0) + 1
         if unit is not None:
@@ -110,7 +111,7 @@ def read_vendor(
         reading=reading,
         changed=dict(changes.ballots),
         seats=max(1, seats or 1),
-        remarks=tuple(read_as.remarks(reading)),
+        remarks=(*left_out_sentences(left), *read_as.remarks(reading)),
         units={name: ballots(part, Changes()) for name, part in sorted(parts.items())},
     )
 

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.voting.formats.labels import WRITE_IN
-from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory, LeftOut
 from hubbub.voting.formats.vendors.rctab_config import Source
 
 _MOST_BYTES: Final = 1 << 30  # of one file
 _MOST_RANKS: Final = 1000
 
 
-def read_dominion(source: Source) -> Iterator[CastRecord]:
+def read_dominion(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it, by the candidate's number: the version that was adjudicated
-    where there is one, ambiguous marks left out."""
+    where there is one; ambiguous marks and contests that do not count are left out."""
     files = _files(source.path)
     if not files:
         raise WrongUse(f"{source.path.name} holds no file called CvrExport*.json; is it a folder of Dominion's?")
@@ -30,7 +30,7 @@ def read_dominion(source: Source) -> Iterator[CastRecord]:
                 if name in seen and isinstance(name[2], int):  # offices that hide the numbers write a letter
                     raise WrongUse(f"{path.name} holds a record that was there before; take out what is there twice")
                 seen.add(name)
-                yield from _session(session, source.contest, invalid, portions)
+                yield from _session(session, source.contest, invalid, portions, left)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise WrongUse(f"{path.name} has not the form of Dominion's records; is it whole?") from error
 
@@ -99,7 +99,7 @@ def _rank(given: object) -> int:
 
 
 def _session(
-    session: dict[str, Any], contest: str, invalid: int | None, portions: Mapping[str, str]
+    session: dict[str, Any], contest: str, invalid: int | None, portions: Mapping[str, str], left: LeftOut
 ) -> Iterator[CastRecord]:
     current = session["Original"]
     if session.get("Modified") and session["Modified"].get("IsCurrent"):
@@ -109,7 +109,12 @@ def _session(
     precinct, batch = portions.get(portion, portion), f"{session['TabulatorId']}-{session['BatchId']}"
     for card in cards:
         for each in card["Contests"]:
-            if str(each["Id"]) == contest and invalid not in each.get("OutstackConditionIds", ()):
+            if str(each["Id"]) != contest:
+                continue
+            if invalid in each.get("OutstackConditionIds", ()):
+                left["ballots whose contest is invalid by OutstackConditionIds"] += 1
+            else:
+                left["ambiguous marks"] += sum(bool(mark["IsAmbiguous"]) for mark in each["Marks"])
                 marks = [
                     (_rank(mark["Rank"]), str(mark["CandidateId"])) for mark in each["Marks"] if not mark["IsAmbiguous"]
                 ]

@@ -11,14 +11,14 @@ from xml.etree.ElementTree import Element
 
 from hubbub.errors import WrongUse
 from hubbub.voting.formats.labels import WRITE_IN
-from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory
+from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory, LeftOut
 from hubbub.voting.formats.vendors.rctab_config import Source
 from hubbub.voting.formats.vendors.safe_xml import elements, text
 
 _MOST_BYTES: Final = 16 << 20  # of one ballot
 
 
-def read_hart(source: Source) -> Iterator[CastRecord]:
+def read_hart(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it. A value like 0100 is a mark at the second rank."""
     seen = set[str]()
     for name, stream in _files(source):

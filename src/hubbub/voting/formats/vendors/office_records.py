@@ -6,7 +6,7 @@ turns them into candidates by the configuration, and refuses whoever is not one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
@@ -14,12 +14,12 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.voting.formats import clear_ballot
 from hubbub.voting.formats.ballot_text import open_text
 from hubbub.voting.formats.csv_rows import blocks, delimiter_of
-from hubbub.voting.formats.vendors.cast_record import CastRecord
+from hubbub.voting.formats.vendors.cast_record import CastRecord, LeftOut, left_out_sentences
 from hubbub.voting.formats.vendors.cdf import read_cdf
 from hubbub.voting.formats.vendors.dominion_json import read_dominion
 from hubbub.voting.formats.vendors.hart import read_hart
 from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Configuration, Source
-from hubbub.voting.formats.vendors.sheet_rows import sheet_rows
+from hubbub.voting.formats.vendors.sheet_rows import other_sheets, sheet_rows
 
 # Cast-vote records in tables: ES&S's workbooks, Clear Ballot's CSV, and CSV with a column for each candidate.
 
@@ -27,13 +27,15 @@ from hubbub.voting.formats.vendors.sheet_rows import sheet_rows
 _MOST_RANKS: Final = 1000
 
 
-def read_ess(source: Source, most: int | None) -> Iterator[CastRecord]:
-    """A column for each rank from the first vote column on, below the heading."""
+def read_ess(source: Source, left: LeftOut, most: int | None, named: Collection[str]) -> Iterator[CastRecord]:
+    """A column for each rank from the first vote column on, below the heading. Names behind the last rank are left out."""
     first, seen = (source.first_column or 1) - 1, set[str]()
-    for number, row in sheet_rows(source.path):
+    last = first + (most or _MOST_RANKS)
+    for number, row in sheet_rows(source.path, (source.first_row or 2) - 1):
         if number < (source.first_row or 2) or not any(row):
             continue
-        cells = row[first : first + (most or _MOST_RANKS)]  # a count of ballots, say, may stand behind the ranks
+        cells = row[first:last]  # a count of ballots, say, may stand behind the ranks
+        left["marks behind the last rank of maxRankingsAllowed"] += sum(cell in named for cell in row[last:])
         if source.id_column is not None and (name := "".join(row[source.id_column - 1 : source.id_column])):
             if name in seen:
                 raise WrongUse(f"row {number} has the id of an earlier ballot; take out what is there twice")
@@ -67,7 +69,7 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
         yield from zip(block.lines, block.rows, strict=True)
 
 
-def read_generic(source: Source) -> Iterator[CastRecord]:
+def read_generic(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """A column for each candidate from the first vote column on, the heading above it, ranks in the cells."""
     first, start = (source.first_column or 1) - 1, source.first_row or 2
     names: list[str] = []
@@ -93,10 +95,10 @@ def read_generic(source: Source) -> Iterator[CastRecord]:
         yield CastRecord(marks, _at(row, source.precinct_column), _at(row, source.batch_column))
 
 
-def read_clear_ballot(source: Source) -> Iterator[CastRecord]:
+def read_clear_ballot(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """A column for each candidate at each rank."""
     rows = _rows(source)
-    _, header = next(rows, (1, []))
+    header = clear_ballot.whole_cells(next(rows, (1, list[str]()))[1])
     if not clear_ballot.is_heading(header):
         raise WrongUse(f"{source.path.name} has not the heading of a file of Clear Ballot's; is it another vendor's?")
     columns, _, _ = clear_ballot.find_columns(header, source.contest or None)
@@ -110,6 +112,8 @@ def read_clear_ballot(source: Source) -> Iterator[CastRecord]:
         if any(cells):
             marks = [(rank, name) for cell, (_, name, rank) in zip(cells, columns.marks, strict=True) if cell == "1"]
             yield CastRecord(marks, _at(row, precinct), _at(row, box))
+        else:
+            left["records that do not hold the contest"] += 1
 
 
 Mark: TypeAlias = tuple[int, str]
@@ -119,7 +123,7 @@ Ranks: TypeAlias = tuple[tuple[int, frozenset[str]], ...]
 OVERVOTE: Final = "overvote"
 """Who stands at a rank that the file calls overvoted without saying by whom."""
 
-_READERS: Final[Mapping[str, Callable[[Source], Iterator[CastRecord]]]] = {
+_READERS: Final[Mapping[str, Callable[[Source, LeftOut], Iterator[CastRecord]]]] = {
     "cdf": read_cdf,
     "clearBallot": read_clear_ballot,
     "dominion": read_dominion,
@@ -142,6 +146,7 @@ class OfficeBallots:
 
     candidates: tuple[str, ...]
     by_unit: tuple[tuple[ReportingUnit, Ranks, int], ...]
+    remarks: tuple[str, ...] = ()  # what stands in the records and is not in the count
 
     @property
     def cast(self) -> int:
@@ -167,13 +172,18 @@ def office_ballots(configuration: Configuration) -> OfficeBallots:
     """The ballots of every file that a configuration names.
 
     Guarantee: each mark is one of a candidate of the configuration, of an undeclared write-in or an overvote that the
-    configuration names, or the file is refused.
+    configuration names, or the file is refused. What else the files hold and nobody counts is in `remarks`.
     """
     counts: dict[tuple[str, str, Ranks], int] = {}
+    left, others = LeftOut(), list[str]()
     for source in configuration.sources:
         named = _names(configuration, source)
-        read = read_ess(source, configuration.rules.most_ranks) if source.provider == "ess" else None
-        for record in read if read is not None else _READERS[source.provider](source):
+        if source.provider == "ess":
+            read = read_ess(source, left, configuration.rules.most_ranks, named)
+            others += other_sheets(source.path)
+        else:
+            read = _READERS[source.provider](source, left)
+        for record in read:
             key = record.precinct, record.batch, _ranks(record.marks, named, configuration.rules.most_ranks, source)
             counts[key] = counts.get(key, 0) + 1
     if not counts:
@@ -189,7 +199,7 @@ def office_ballots(configuration: Configuration) -> OfficeBallots:
         (units.setdefault((precinct, batch), ReportingUnit(precinct, batch)), ranks, weight)
         for (precinct, batch, ranks), weight in counts.items()
     )
-    return OfficeBallots(tuple(candidates), tuple(listed))
+    return OfficeBallots(tuple(candidates), tuple(listed), (*left_out_sentences(left), *others))
 
 
 def _names(configuration: Configuration, source: Source) -> dict[str, str]:
