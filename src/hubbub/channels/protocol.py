@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Final, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb
@@ -30,9 +30,7 @@ from hubbub.numeric.exact import Exact, Loss, ball, rational
 from hubbub.runtime.frozen import dataclass
 
 LARGEST_COUNT = 2**62
-"""Counts above this are refused: a published value must fit 64 bits with its noise."""
-
-BEYOND_COUNTS: Final = "counts must lie between 0 and 2^62; check what was counted"
+"""Counts above this, which no table has, are as this one to a channel: a published value must fit 64 bits with its noise."""
 
 SMALLEST_RATE, LARGEST_RATE = Fraction(1, 10**6), Fraction(50)
 """Noise is drawn exactly for every rational epsilon between these."""
@@ -241,15 +239,19 @@ class Channel(Protocol):
 
 
 def exact_counts(counts: ArrayLike) -> NDArray[np.int64]:
-    """`counts` as int64, or one sentence that names no count."""
+    """`counts` as int64, or one sentence that names no count.
+
+    Guarantee: what is above 2^62 becomes that, which moves no two counts apart: a channel keeps its loss, and refuses
+    nobody for what was counted.
+    """
     array = np.asarray(counts)
     if array.size == 0:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise WrongUse(f"counts must be whole numbers in an integer array, not {array.dtype}")
-    if int(array.min()) < 0 or int(array.max()) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
-    return array.astype(np.int64)
+    if int(array.min()) < 0:
+        raise WrongUse("counts are never below 0; check what was counted")
+    return np.minimum(array.astype(np.uint64, copy=False), LARGEST_COUNT).astype(np.int64, copy=False)
 
 
 def exact_count(count: int) -> int:

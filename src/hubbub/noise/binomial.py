@@ -14,8 +14,8 @@ counting ones (popcount) says how many stay open: that number halves from digit 
 trials of a bin are the bits of one word, and a digit is two or three operations on words.
 
 All in all a person costs two random bits, some 0.1 ns of work. Counting the people costs more than that, so there is no
-need for anything cleverer for large n. Bins above `LARGEST` are refused: there are not that many people. How many words
-are drawn depends on the counts, and so does the time it takes.
+need for anything cleverer for large n. Of more than `LARGEST` people so many are drawn from: no table has more rows, and
+nobody is refused for what was counted. How many words are drawn depends on the counts, and so does the time it takes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import Source, Words
 from hubbub.noise.table import slices
 from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.numeric.exact_sums import MOST_ROWS
 
-LARGEST: Final = 1 << 33
-"""More people than there are. A bin of that size takes about two seconds."""
+LARGEST: Final = MOST_ROWS
+"""A bin of 2^33 people, more than there are, takes about two seconds."""
 
 _WORD: Final = 64
 _FULL: Final = np.uint64(2**64 - 1)
@@ -45,8 +46,9 @@ def binomial(counts: NDArray[np.integer], p: Exact, source: Source) -> Integers:
     """For each count c, a number of successes among c independent trials of probability p.
 
     Guarantee: if the words of the source are uniform and independent, the numbers are independent and each is exactly
-    Binomial(c, p), for every rational p in [0, 1] and every count from 0 to 2^33: each trial is decided by comparing
-    fair coins of its own with the binary digits of p, all of them. For p = 0 and p = 1 no word is drawn.
+    Binomial(c, p), for every rational p in [0, 1] and every count from 0 to 2^38, and of larger ones as of that: each
+    trial is decided by comparing fair coins of its own with the binary digits of p, all of them. For p = 0 and p = 1
+    no word is drawn.
     """
     chance = rational(p, "a probability")
     if not 0 <= chance <= 1:
@@ -67,11 +69,9 @@ def _checked(counts: NDArray[np.integer]) -> Integers:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise WrongUse(f"the numbers of trials must be whole numbers in an integer array, not {array.dtype}")
-    if int(array.min()) < 0 or int(array.max()) > LARGEST:
-        raise WrongUse(
-            "a number of trials must lie between 0 and 2^33, more than there are people; check what was counted"
-        )
-    return array.astype(np.int64)
+    if int(array.min()) < 0:
+        raise WrongUse("a number of trials is never below 0; check what was counted")
+    return np.minimum(array.astype(np.uint64), LARGEST).astype(np.int64)
 
 
 def _digits(p: Fraction) -> Iterator[bool]:

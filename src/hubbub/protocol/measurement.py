@@ -23,10 +23,13 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed
 from hubbub.noise.source import Source, Words
 from hubbub.runtime.progress import working
-from hubbub.serialization.arrow import known
+from hubbub.serialization.arrow import WIDE, known, whole_numbers
 
 LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 """The type of labels: those of found bins, and what a mechanism says it did to a number."""
+
+WHOLE: Final = (pa.int64(), WIDE)
+"""The types of whole numbers."""
 
 Exact = TypeVar("Exact", contravariant=True)
 
@@ -36,8 +39,9 @@ _DOOR: Final = object()
 class Mechanism(Protocol[Exact]):
     """A randomised function of exact numbers: the one thing that stands between the data and what is published.
 
-    A mechanism is a frozen value. `schema` declares what it draws: columns of 64-bit integers, and of labels where the
-    labels of found bins, or what was done to a number, are part of what it publishes. No column holds a float.
+    A mechanism is a frozen value. `schema` declares what it draws: columns of whole numbers (of 64 bits, or `WIDE` ones
+    where declared ranges are too wide for that), and of labels where the labels of found bins, or what was done to a
+    number, are part of what it publishes. No column holds a float.
     """
 
     @property
@@ -72,10 +76,9 @@ class Drawn:
     def __hash__(self) -> int:
         return hash(tuple(map(str, self.batch.to_pylist())))
 
-    def integers(self, name: str) -> NDArray[np.int64]:
-        """A column of integers, as an array that cannot be written to."""
-        column = self.batch.column(name)
-        found = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + len(column)]
+    def integers(self, name: str) -> NDArray[Any]:
+        """A column of integers, as an array that cannot be written to; those that need not fit 64 bits are Python's."""
+        found = whole_numbers(self.batch.column(name))
         found.flags.writeable = False
         return found
 
@@ -141,11 +144,11 @@ def loaded(schema: pa.Schema, batch: pa.RecordBatch) -> Drawn:
 
 def _checked(schema: pa.Schema, batch: pa.RecordBatch) -> Drawn:
     for field in schema:
-        if field.type != pa.int64() and field.type != LABELS:
-            raise TypeError(f"a mechanism draws 64-bit integers and labels, and {field.name} is {field.type}")
+        if field.type not in (*WHOLE, LABELS):
+            raise TypeError(f"a mechanism draws whole numbers and labels, and {field.name} is {field.type}")
     if batch.schema != schema:
         raise TypeError("a mechanism drew other columns than it declares")
-    if any(field.type == pa.int64() and batch.column(field.name).null_count for field in schema):
+    if any(field.type in WHOLE and batch.column(field.name).null_count for field in schema):
         raise TypeError("a mechanism drew no number where it declares one")
     return Drawn(batch, door=_DOOR)
 

@@ -21,6 +21,7 @@ from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import Description, Spec
 from hubbub.publication.signed_files import CERTIFICATE
+from hubbub.serialization.arrow import WIDE
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.csv_safety import safe
 
@@ -107,7 +108,7 @@ def _field(column: str, field: pa.Field, about: Description, titles: Mapping[str
 def _type(kind: pa.DataType) -> str:
     if pa.types.is_boolean(kind):
         return "boolean"
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) or kind == WIDE:
         return "integer"
     return "number" if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else "string"
 

@@ -6,17 +6,39 @@ Where pandas is installed, ``pyarrow.array`` and ``to_numpy`` load it, which tak
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+WIDE: Final = pa.decimal128(38, 0)
+"""Whole numbers that need not fit 64 bits."""
 
 
 def integer_array(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
     """Whole numbers of 32 or 64 bits, null where not `known`."""
     kind = pa.int32() if numbers.dtype == np.int32 else pa.int64()
     return pa.Array.from_buffers(kind, numbers.size, [_bits(known), pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def whole_array(numbers: Sequence[int | None], kind: pa.DataType) -> pa.Array:
+    """Whole numbers of 64 bits, or `WIDE` ones, null where None."""
+    known = np.array([number is not None for number in numbers], dtype=bool)
+    valid = None if known.all() else known
+    if kind != WIDE:
+        return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), valid)
+    data = b"".join(int(number or 0).to_bytes(16, "little", signed=True) for number in numbers)
+    return pa.Array.from_buffers(WIDE, len(numbers), [_bits(valid), pa.py_buffer(data)])
+
+
+def whole_numbers(column: pa.Array) -> NDArray[Any]:
+    """The numbers of a column without nulls, as an array: `WIDE` ones as Python's own."""
+    data = column.buffers()[1]
+    if column.type != WIDE:
+        return np.frombuffer(data, dtype=np.int64)[column.offset : column.offset + len(column)]
+    each = range(16 * column.offset, 16 * (column.offset + len(column)), 16)
+    return np.array([int.from_bytes(data[i : i + 16].to_pybytes(), "little", signed=True) for i in each], dtype=object)
 
 
 def floats(values: Sequence[float | None]) -> pa.Array:

@@ -16,7 +16,7 @@ import pyarrow.csv as arrow_csv
 
 from hubbub.errors import CheckFailed
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import texts
+from hubbub.serialization.arrow import WIDE, texts
 from hubbub.serialization.csv_safety import restored, safe
 
 
@@ -120,6 +120,6 @@ def _parquet(file: Path, schema: pa.Schema, types: pa.Schema) -> Iterator[pa.Rec
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_integer(kind) and not pa.types.is_integer(column.type):
+    if (pa.types.is_integer(kind) and not pa.types.is_integer(column.type)) or (kind == WIDE != column.type):
         raise ValueError("no whole numbers")
     return column if column.type == kind else column.cast(kind)

@@ -35,11 +35,10 @@ def test_wrong_probabilities_are_refused() -> None:
             binomial(counts(3), p, NOTHING)
 
 
-@pytest.mark.parametrize("number", [-1, LARGEST + 1, 2**62])
-def test_a_count_out_of_range_is_refused_and_not_repeated(number: int) -> None:
-    with pytest.raises(WrongUse, match=r"between 0 and 2\^33") as refusal:
-        binomial(counts(5, number), "1/2", NOTHING)
-    assert str(number) not in str(refusal.value)
+def test_a_count_out_of_range_is_refused_and_not_repeated() -> None:
+    with pytest.raises(WrongUse, match="never below 0") as refusal:
+        binomial(counts(5, -17), "1/2", NOTHING)
+    assert "17" not in str(refusal.value)
 
 
 def test_numbers_with_a_fraction_are_refused() -> None:

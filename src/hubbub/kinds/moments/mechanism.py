@@ -3,14 +3,13 @@ noise to sums of squares; then work out what the drawn integers say."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
-from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.moments.estimates import answers_of
 from hubbub.kinds.moments.result import Spreads, drawn_columns
 from hubbub.kinds.statistic.drawn_columns import (
@@ -25,6 +24,7 @@ from hubbub.kinds.statistic.drawn_columns import (
 from hubbub.kinds.statistic.mechanism import in_label_order, question, sampled
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
+from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.engine import OTHER_NUMBER, ExactCounts
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from hubbub.kinds.moments.spec import Moments
     from hubbub.kinds.statistic.spec import Statistic
     from hubbub.tables.engine import Engine
-
-
-LARGEST: Final = 3 * LARGEST_COUNT // 2
 
 
 def measure(spec: Moments, engine: Engine, source: Source) -> Measurement:
@@ -54,9 +51,6 @@ def present(spec: Moments, measurement: Measurement) -> Spreads:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
     drawn = measurement["answers"]
     rows = rows_of(spec, drawn_columns(spec), drawn)
-    every = [number for row in rows for number in row if number is not None]
-    if every and not -LARGEST <= min(every) <= max(every) <= LARGEST:
-        raise CheckFailed(NO_NUMBERS)
     try:
         return Spreads(spec, answers_of(spec, rows), found_keys(spec, drawn))
     except (ValueError, ArithmeticError):
@@ -83,8 +77,6 @@ class SquareSums:
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec = self.spec
         cells = value_cells(spec, spec.of.steps, sampled(spec, exact, source))
-        if int(cells.counts.sum()) * spec.steps > LARGEST_COUNT:
-            raise WrongUse(BEYOND_COUNTS)
         noisy = []
         for sums, rate in zip(_sums(spec, cells), spec.rates, strict=True):
             noise = wide_noise(rate, cells.bins, source).tolist()
@@ -99,8 +91,10 @@ class SquareSums:
 def _sums(spec: Moments, cells: ValueCells) -> list[list[int]]:
     x, width = cells.x, spec.of.steps
     if isinstance(spec.protection, Crowd):
-        return [cells.added(x), cells.added((2 * x - width) ** 2)]
-    return [cells.added((width - x) ** 2), cells.added(2 * x * (width - x)), cells.added(x**2)]
+        values = [x, (2 * x - width) ** 2]
+    else:
+        values = [(width - x) ** 2, 2 * x * (width - x), x**2]
+    return [cells.added(each, spec.most_added) for each in values]
 
 
 # --- people counted by bin and step -------------------------------------------------------------------------------
@@ -116,15 +110,14 @@ class ValueCells:
     counts: NDArray[np.int64]
     found: list[Place] | None
 
-    def added(self, values: NDArray[np.int64]) -> list[int]:
-        """The sum of a value over the people of every bin, given that of each cell."""
-        total = np.zeros(self.bins, dtype=np.int64)
-        np.add.at(total, self.places, self.counts * values)
-        return [int(each) for each in total]
+    def added(self, values: NDArray[np.int64], most: int) -> list[int]:
+        """The sum of a value, of at most `most`, over the people of every bin, given that of each cell."""
+        found: list[int] = sums_by(self.places, values, self.bins, most, self.counts).tolist()
+        return found
 
     def people(self) -> list[int]:
         """Of every bin."""
-        return self.added(np.ones(len(self.counts), dtype=np.int64))
+        return self.added(np.ones(len(self.counts), dtype=np.int64), 1)
 
 
 def value_cells(spec: Statistic, steps: int, counted: ExactCounts) -> ValueCells:

@@ -43,7 +43,7 @@ def columns(spec: Moments) -> list[str]:
 
 def schema(spec: Moments) -> pa.Schema:
     """The schema of the published file."""
-    return file_schema(spec.axes, drawn_columns(spec), (*ENDS, *MEAN))
+    return file_schema(spec, drawn_columns(spec), (*ENDS, *MEAN))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

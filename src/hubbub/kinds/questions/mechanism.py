@@ -14,7 +14,7 @@ from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.histogram.mechanism import VALUE
 from hubbub.kinds.questions.result import Replies
 from hubbub.kinds.statistic.drawn_columns import Row
-from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_people, drawn_rows, question, rows_in_bins
+from hubbub.kinds.statistic.mechanism import answers_of, drawn_people, drawn_rows, question, rows_in_bins
 from hubbub.kinds.statistic.result import drawn_columns
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
@@ -46,8 +46,6 @@ class OneSample:
     schema: ClassVar[pa.Schema] = _SCHEMA
 
     def draw(self, exact: Joint | KeptRows, source: Source) -> pa.RecordBatch:
-        for each in self.spec.statistics:
-            check_size(each, self.spec.of_people)
         if isinstance(exact, KeptRows):
             kept = drawn_people(self.spec.rows, exact, source)
             numbered = enumerate(self.spec.statistics)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
-from hubbub.errors import CheckFailed, WrongUse
 from hubbub.kinds.ratio.result import DRAWN, Ratios, answer_of
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, drawn_schema, in_columns, rows_of
+from hubbub.kinds.statistic.drawn_columns import drawn_schema, in_columns, rows_of
 from hubbub.kinds.statistic.mechanism import question
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
+from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.engine import Joint
@@ -37,8 +36,6 @@ def present(spec: Ratio, measurement: Measurement) -> Ratios:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
     drawn = measurement["answers"]
     rows = [(dividend or 0, divisor or 0) for dividend, divisor in rows_of(spec, DRAWN, drawn)]
-    if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
-        raise CheckFailed(NO_NUMBERS)
     return Ratios(spec, [answer_of(spec, *row) for row in rows])
 
 
@@ -75,13 +72,9 @@ def sums_of(spec: Ratio, exact: Joint | KeptRows) -> tuple[list[int], list[int]]
         counts = within_bounds(exact.person, bins, spec.unit.bounds).astype(np.int64)
     else:
         counts = np.where(bins >= 0, exact.counts, 0)
-    if int(counts.sum()) * max(spec.tops) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
     inside = counts > 0
     found = []
     for measure, steps in ((spec.of, first % width), (spec.per, second)):
-        sums = np.zeros(spec.bins, dtype=np.int64)
         values = steps[inside] + int(measure.low / measure.step)
-        np.add.at(sums, bins[inside], counts[inside] * values)
-        found.append(sums.tolist())
+        found.append(sums_by(bins[inside], values, spec.bins, spec.most_added, counts[inside]).tolist())
     return found[0], found[1]

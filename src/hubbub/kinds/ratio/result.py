@@ -31,7 +31,7 @@ _COLUMNS: Final = [*DRAWN, *ENDS, STATUS]
 
 def schema(spec: Ratio) -> pa.Schema:
     """The schema of the published file."""
-    return file_schema(spec.axes, DRAWN, ENDS)
+    return file_schema(spec, DRAWN, ENDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,6 +58,10 @@ class Ratio(Statistic):
         return int(self.of.high / self.of.step), int(self.per.high / self.per.step)
 
     @property
+    def most_added(self) -> int:
+        return max(self.tops)
+
+    @property
     def sum_rate(self) -> Fraction | None:
         """None: each sum has a rate of its own."""
         return None

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram.load import bins_in
 from hubbub.kinds.histogram.mechanism import CODE, found_name
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Key, key_of
+from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Key, integer_type, key_of
 from hubbub.protocol.measurement import LABELS, Drawn
-from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.serialization.arrow import WIDE, integer_array, labelled, whole_array
 from hubbub.tables.bins import Discovered
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd
@@ -40,19 +41,26 @@ def drawn_schema(spec: Statistic, names: Sequence[str]) -> pa.Schema:
     found = [(CODE, pa.int64())] if spec.discovered else []
     found += [(name, LABELS) for name in _found_names(spec)]
     hidden = [(STATUS, LABELS)] if may_hide(spec) else []
-    return pa.schema([*found, *((name, pa.int64()) for name in names), *hidden])
+    return pa.schema([*found, *((name, integer_type(spec)) for name in names), *hidden])
+
+
+def drawn_range(spec: Statistic) -> tuple[int, int]:
+    """The least and the largest integer that is drawn."""
+    return (1 - 10**38, 10**38 - 1) if integer_type(spec) == WIDE else (-LARGEST_COUNT, 2 * LARGEST_COUNT - 1)
 
 
 def in_columns(
     spec: Statistic, names: Sequence[str], rows: Sequence[Row], found: Sequence[Place] | None = None
 ) -> pa.RecordBatch:
-    """The rows under :func:`drawn_schema`."""
+    """The rows under :func:`drawn_schema`. What is beyond its range, which but for a noise that nobody will see is so of
+    no table, is cut to that: a function of what was drawn."""
     arrays: list[pa.Array] = []
+    (least, most), kind = drawn_range(spec), integer_type(spec)
     if found is not None:
         arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
         arrays += [_label_column([labels[i] for _, labels in found]) for i in range(len(_found_names(spec)))]
     for i in range(len(names)):
-        arrays.append(integer_array(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
+        arrays.append(whole_array([min(max(int(row[i] or 0), least), most) for row in rows], kind))
     if may_hide(spec):
         arrays.append(labelled(np.array([row[-1] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
     return pa.record_batch(arrays, schema=drawn_schema(spec, names))
@@ -71,9 +79,13 @@ def visible_columns(
 def rows_of(spec: Statistic, names: Sequence[str], drawn: Drawn) -> list[Row]:
     """The integers of every bin; None where it is hidden.
 
-    Guarantee: there are as many rows as declared bins, and of found bins none is hidden; else a CheckFailed.
+    Guarantee: there are as many rows as declared bins, of found bins none is hidden, and every integer is one that is
+    drawn; else a CheckFailed.
     """
-    rows: list[Row] = list(zip(*(drawn.integers(name).tolist() for name in names), strict=True))
+    columns, (least, most) = [drawn.integers(name).tolist() for name in names], drawn_range(spec)
+    if any(not least <= number <= most for column in columns for number in column):
+        raise CheckFailed(NO_NUMBERS)
+    rows: list[Row] = list(zip(*columns, strict=True))
     if may_hide(spec):
         hidden = (None,) * len(names)
         rows = [hidden if status == HIDDEN else row for row, status in zip(rows, drawn.texts(STATUS), strict=True)]

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
-from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.channels.protocol import LARGEST_COUNT
+from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.statistic.calibration import calibrated
 from hubbub.kinds.statistic.drawn_columns import (
     NO_NUMBERS,
     Place,
     Row,
+    drawn_range,
     drawn_schema,
     found_keys,
     in_columns,
@@ -79,8 +80,8 @@ def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
     """The answers of every bin, in order; a CheckFailed if such a release cannot draw these integers."""
     if not spec.discovered and len(rows) != spec.bins:
         raise CheckFailed("its rows are not as many as its bins")
-    every = [number for row in rows for number in row if number is not None]
-    if every and not -LARGEST_COUNT <= min(every) <= max(every) < 2 * LARGEST_COUNT:
+    least, most = drawn_range(spec)
+    if any(number is not None and not least <= number <= most for row in rows for number in row):
         raise CheckFailed(NO_NUMBERS)
     try:
         return Answers(spec, estimated_answers(spec, rows), calibrated=calibrated(spec, rows))
@@ -142,7 +143,6 @@ class Sums:
         return drawn_schema(self.spec, drawn_columns(self.spec))
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
-        check_size(self.spec, sum(exact.counts.tolist()))
         counted, by_value = exact, _by_value(self.spec)
         if isinstance(self.spec.measured, Condition) and self.spec.sampled:
             counted, by_value = _by_answer(exact), True
@@ -168,7 +168,6 @@ class SumsOfRows:
     def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
         spec = self.spec
         assert isinstance(spec.protection, Knowledge)
-        check_size(spec, exact.people)
         drawn = drawn_people(spec.protection.rows, exact, source)
         return in_columns(spec, drawn_columns(spec), drawn_rows(spec, rows_in_bins(spec, drawn, 0), source))
 
@@ -198,7 +197,6 @@ class SumsOfProfiles:
 
     def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
         counted = rows_of_crowds(self.spec, exact)
-        check_size(self.spec, int(counted.counts.sum()))
         return in_columns(self.spec, drawn_columns(self.spec), drawn_rows(self.spec, counted, source))
 
 
@@ -233,13 +231,6 @@ def rows_in_bins(spec: Statistic, kept: KeptRows, which: int) -> ExactCounts:
     counts = within_bounds(kept.person, np.where(codes < 0, -1, codes // _width(spec)), bounds)
     cells, rows = np.unique(codes[counts], return_counts=True)
     return ExactCounts(cells.astype(np.int64), rows.astype(np.int64))
-
-
-def check_size(spec: Statistic, people: int) -> None:
-    """Refuse so many people that a sum of their steps may not fit 64 bits with its noise; of K who are drawn, K."""
-    drawn = spec.protection.rows if isinstance(spec.protection, Knowledge) and spec.sampled else people
-    if drawn * spec.steps * (spec.moved if spec.unit.counts_rows and spec.sampled else 1) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
 
 
 def drawn_rows(spec: Statistic, counted: ExactCounts, source: Source) -> list[Row]:
@@ -379,7 +370,8 @@ def _noise_of_sums(spec: Statistic, size: int, source: Source) -> list[int]:
 
 def _through_channel(spec: Statistic, people: list[int], source: Source) -> list[Row]:
     assert spec.channel is not None
-    published = spec.channel.release(np.array(people, dtype=np.int64), source)
+    counts = np.array([min(count, LARGEST_COUNT) for count in people], dtype=np.int64)
+    published = spec.channel.release(counts, source)
     return [(published.outcome(i)[0],) for i in range(len(people))]
 
 

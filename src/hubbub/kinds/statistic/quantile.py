@@ -53,6 +53,7 @@ from numpy.typing import NDArray
 from hubbub.noise.bernoulli import Multiples, permute_and_flip
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import PRECISION, ball, exp, log, precision, rounded
+from hubbub.numeric.exact_sums import MOST_ROWS
 from hubbub.runtime.frozen import dataclass
 
 LARGEST: Final = 1 << 61  # above it whole numbers are Python's own
@@ -178,9 +179,10 @@ def weights(table: Table, steps: int, target: Target, epsilon: Fraction) -> Runs
     """
     at, people = (np.array(each, dtype=np.int64) for each in (zip(*table, strict=True) if table else ((), ())))
     rate, rank = rate_of(target.moved, epsilon), target.rank(everybody := int(people.sum()))
-    parts = rank.denominator
-    wide = (abs(rank) + everybody + 1) * parts >= LARGEST
-    passed = np.concatenate([[0], people.cumsum()]).astype(object if wide else np.int64) * parts - rank.numerator
+    parts = lcm(target.slope.denominator, target.offset.denominator)
+    most = max(abs(target.slope), 1) * max(MOST_ROWS, everybody) + abs(target.offset)  # of a rank, and of people
+    wide = 2 * most * parts >= LARGEST
+    passed = np.concatenate([[0], people.cumsum()]).astype(object if wide else np.int64) * parts - int(rank * parts)
     # Before every value the points that nobody has, if there are any; and those after the last.
     begins = np.concatenate([[0], at + 1])
     gaps = np.concatenate([at, [steps + 1]]) - begins

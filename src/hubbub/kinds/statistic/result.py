@@ -24,11 +24,12 @@ from hubbub.kinds.statistic.arrays import (
     up,
 )
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.exact_sums import fits
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import floats, labelled
+from hubbub.serialization.arrow import WIDE, floats, labelled, whole_array
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
@@ -115,15 +116,20 @@ def columns(spec: Statistic) -> list[str]:
 def schema(spec: Statistic) -> pa.Schema:
     """The columns of its file: the labels of the bin, the published integers, and what follows from them."""
     number = pa.int64() if counts_people(spec) else pa.float64()
-    return file_schema(spec.axes, published_columns(spec), ENDS, number)
+    return file_schema(spec, published_columns(spec), ENDS, number)
+
+
+def integer_type(spec: Statistic) -> pa.DataType:
+    """That of the integers that are drawn: of 64 bits, unless what one row adds is so much that they need not fit."""
+    return pa.int64() if fits(spec.most_added) else WIDE
 
 
 def file_schema(
-    axes: Sequence[Axis], integers: Sequence[str], ends: Sequence[str], number: pa.DataType | None = None
+    spec: Statistic, integers: Sequence[str], ends: Sequence[str], number: pa.DataType | None = None
 ) -> pa.Schema:
     """The columns of a file: the labels of the bin, integers, what follows from them, and the status."""
-    keys = [(name, pa.string()) for name in key_columns(axes, [*integers, *ends, STATUS])]
-    numbers = [(name, pa.int64()) for name in integers] + [(name, number or pa.float64()) for name in ends]
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, [*integers, *ends, STATUS])]
+    numbers = [(name, integer_type(spec)) for name in integers] + [(name, number or pa.float64()) for name in ends]
     return pa.schema([*keys, *numbers, (STATUS, LABELS)])
 
 
@@ -160,7 +166,7 @@ class BinAnswers(Result):
         """The rows of the file: labels, the published integers of every bin, estimates and intervals, and the status."""
         labels = label_arrays(len(self.spec.axes), list(self.keys()))
         many = len(schema) - len(labels) - len(ends) - 1
-        numbers = [integers([row[i] for row in published]) for i in range(many)]
+        numbers = [whole_array([row[i] for row in published], integer_type(self.spec)) for i in range(many)]
         status = np.array([STATUSES.index(answer.status) for answer in self.answers], dtype=np.int64)
         return pa.record_batch([*labels, *numbers, *ends, labelled(status, STATUSES)], schema=schema)
 

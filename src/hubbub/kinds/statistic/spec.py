@@ -171,6 +171,11 @@ class Statistic(FolderSpec):
         return 1
 
     @property
+    def most_added(self) -> int:
+        """The most that one row adds to any number that is drawn, in absolute value."""
+        return self.steps * (1 if self.weighted_by is None else self.weighted_by.steps)
+
+    @property
     def measured(self) -> Measure | Condition | None:
         """What is added up."""
         return None

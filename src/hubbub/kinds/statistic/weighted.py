@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
-from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import CountQuery, ExactCounts
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engine, source: Source) -> ExactCounts:
     """The sum of the weights of the people of every bin, in steps, and, where something is measured, that of their
-    weights times their steps x.
+    weights times their steps x: whole numbers of any size.
 
     Whoever has no weight, or is in no bin, is left out.
     """
@@ -30,12 +28,10 @@ def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engi
         place, x = divmod(code, width)
         total, part = by_bin.get(place, (0, 0))
         by_bin[place] = total + count * each, part + count * each * x
-    if sum(total for total, _ in by_bin.values()) * steps > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
     numbers = list(by_bin.values())
     return ExactCounts(
         np.array(list(by_bin), dtype=np.int64),
-        np.array([total for total, _ in numbers], dtype=np.int64),
+        np.array([total for total, _ in numbers], dtype=object),
         (),
         None if query.measure is None else tuple(part for _, part in numbers),
     )

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.numeric.exact_sums import sums_by
 from hubbub.runtime.frozen import dataclass
 
 
@@ -57,15 +59,12 @@ class Layers:
         return bins * _above(self, min(Fraction(self.most), Fraction(total, bins)))
 
     def sums(
-        self, bins: int, indices: NDArray[np.int64], x: NDArray[np.int64], counts: NDArray[np.int64]
+        self, bins: int, indices: NDArray[np.int64], x: NDArray[Any], counts: NDArray[np.int64], most: int
     ) -> list[list[int]]:
-        """The sum of each layer's pieces, of every bin, of so many people with x steps in the bins of those numbers."""
-        found = []
-        for below, top in zip((0, *self.tops), self.tops, strict=False):
-            total = np.zeros(bins, dtype=np.int64)
-            np.add.at(total, indices, counts * (np.clip(x, below, top) - below))
-            found.append(total.tolist())
-        return found
+        """The sum of each layer's pieces, of every bin, of so many people with x steps in the bins of those numbers, of
+        whom one row adds at most `most`."""
+        pieces = (np.clip(x, below, top) - below for below, top in zip((0, *self.tops), self.tops, strict=False))
+        return [sums_by(indices, each, bins, most, counts).tolist() for each in pieces]
 
 
 @lru_cache(maxsize=256)

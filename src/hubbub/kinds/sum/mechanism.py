@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
-from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.statistic import drawn_columns
 from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Place, found_keys, may_hide
 from hubbub.kinds.statistic.mechanism import drawn_people, every_row, in_label_order, question, rows_of_crowds, sampled
@@ -26,9 +25,9 @@ from hubbub.kinds.sum.result import drawn_columns as integer_names
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
+from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts
 from hubbub.tables.kept_rows import KeptRows, within_bounds
 from hubbub.tables.protection import Crowd, Knowledge
@@ -36,8 +35,6 @@ from hubbub.tables.protection import Crowd, Knowledge
 if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum
     from hubbub.tables.engine import Engine
-
-LARGEST: Final = 3 * LARGEST_COUNT // 2
 
 
 def measure(spec: Sum, engine: Engine, source: Source) -> Measurement:
@@ -75,9 +72,6 @@ def present(spec: Sum, measurement: Measurement) -> Totals:
     rows = rows_of(spec, drawn)
     if len({row.cap for row in rows}) > 1 or any(row.cap not in _caps(spec) for row in rows):
         raise CheckFailed(NO_NUMBERS)
-    every = [number for row in rows for number in (*(row.sums or ()), row.people or 0)]
-    if every and not -LARGEST <= min(every) <= max(every) <= LARGEST:
-        raise CheckFailed(NO_NUMBERS)
     try:
         lost = above_cap(spec, measurement["lost"]) if spec.lost is not None else None
         return Totals(spec, estimated_answers(spec, rows), found_keys(spec, drawn), lost)
@@ -108,7 +102,8 @@ def _weighted(spec: Sum, engine: Engine, source: Source) -> ExactCounts:
         place, x = divmod(code, width)
         cell = place * (spec.top + 1) + min((first + x) * weight, spec.top)
         found[cell] = found.get(cell, 0) + count
-    return ExactCounts(np.array(list(found), dtype=np.int64), np.array(list(found.values()), dtype=np.int64))
+    kind: Any = np.int64 if spec.bins * (spec.top + 1) < 1 << 63 else object
+    return ExactCounts(np.array(list(found), dtype=kind), np.array(list(found.values()), dtype=np.int64))
 
 
 def _by_value(spec: Sum) -> bool:
@@ -233,16 +228,12 @@ class CappedSums:
         return Sums(self.spec).schema
 
     def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
-        spec, bounds = self.spec, self.spec.bounds
-        assert bounds is not None
-        if exact.people * max(spec.most_in_all, 1) > LARGEST_COUNT:
-            raise WrongUse(BEYOND_COUNTS)
+        spec = self.spec
         totals = totals_of_people(spec, exact)
         above = [int((totals > point).sum()) for point in spec.cap_points]
         at = caps.drawn(spec, above, source)
-        places, capped = person_totals(spec, exact, 0, replace(bounds, cap=at))
-        sums = np.zeros(spec.bins, dtype=np.int64)
-        np.add.at(sums, places, capped)
+        places, capped = person_totals(spec, exact, 0, at)
+        sums = sums_by(places, capped, spec.bins, spec.most_added)
         (noisy,) = with_noise([sums.tolist()], (cap_rate(spec, at),), source)
         return in_columns(spec, [Row((each,), None, at) for each in noisy])
 
@@ -266,7 +257,7 @@ class OctaveSums:
         spec, octaves = self.spec, self.spec.octaves
         cells = _cells(spec, exact) if isinstance(exact, ExactCounts) else _cells_of_rows(spec, exact)
         assert cells.x is not None
-        people, sums = octaves.counted(spec.bins, cells.places, cells.x, cells.counts)
+        people, sums = octaves.counted(spec.bins, cells.places, cells.x, cells.counts, spec.most_added)
         drawn, n = octaves.channel.release(people, source).values.tolist(), len(octaves.bands)
         noisy_sums = [
             int(sums[i]) + int(wide_noise(octaves.rate(i % n, each), 1, source)[0])
@@ -308,43 +299,41 @@ def _by_total(totals: NDArray[np.int64], counts: NDArray[np.int64]) -> ExactCoun
 
 def _cells_of_rows(spec: Sum, kept: KeptRows) -> Cells:
     """People by bin and by what they have there with all rows that count."""
-    if kept.people * max(spec.most_in_all, 1) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
     places, totals = person_totals(spec, kept, 0)
     return Cells(spec.bins, places, totals, np.ones(places.size, dtype=np.int64), None, None)
 
 
-def totals_of_people(spec: Sum, kept: KeptRows) -> NDArray[np.int64]:
+def totals_of_people(spec: Sum, kept: KeptRows) -> NDArray[Any]:
     """The total of each person over all bins, in steps, before the cap on it."""
     whose, _, totals, _ = _pairs(spec, kept, 0)
-    found = np.zeros(kept.people, dtype=np.int64)
-    np.add.at(found, whose, totals)
-    return found
+    return sums_by(whose, totals, kept.people, _largest_value(spec))
 
 
 def person_totals(
-    spec: Sum, kept: KeptRows, which: int, bounds: ContributionBounds | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    spec: Sum, kept: KeptRows, which: int, cap: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """What everybody has in each bin that they are in, in steps, within the caps: (bin, total) of each such pair.
 
     Guarantee: a person is in at most B bins, with at most a' in absolute value in each and A in all of them; it looks at
-    the rows of one person alone. With A bins are cut one after the other, in the secret order of their first rows.
+    the rows of one person alone. With A, which is `cap` where one was drawn, bins are cut one after the other, in the
+    secret order of their first rows.
     """
-    bounds = bounds or spec.bounds
+    bounds = spec.bounds
     assert bounds is not None
+    cap = cap or bounds.cap
     whose, places, totals, first = _pairs(spec, kept, which)
-    if bounds.cap is not None and totals.size:
+    if cap is not None and totals.size:
         order = np.lexsort((first, whose))
         size, mine = np.abs(totals[order]), whose[order]
         before = np.cumsum(size) - size
         starts = np.concatenate([[True], mine[1:] != mine[:-1]])
         before -= np.maximum.accumulate(np.where(starts, before, 0))  # those of other people come first
-        room = np.maximum(bounds.cap - before, 0)
+        room = np.maximum(cap - before, 0)
         totals[order] = np.clip(totals[order], -room, room)
     return places, totals
 
 
-def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], ...]:
+def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[Any], ...]:
     """Each pair of a person and a bin: whose it is, the bin, what they have there, cut to the cap of a bin, and where in
     the order of rows their first one stands."""
     bounds, width = spec.bounds, spec.of.steps + 1
@@ -355,11 +344,15 @@ def _pairs(spec: Sum, kept: KeptRows, which: int) -> tuple[NDArray[np.int64], ..
     keys, first, index = np.unique(
         kept.person[rows] * spec.bins + codes[rows] // width, return_index=True, return_inverse=True
     )
-    totals = np.zeros(keys.size, dtype=np.int64)
-    np.add.at(totals, index.reshape(-1), values)
+    totals = sums_by(index.reshape(-1), values, keys.size, _largest_value(spec))
     if bounds.cap_per_bin is not None:
         totals = np.clip(totals, -bounds.cap_per_bin, bounds.cap_per_bin)
     return keys // spec.bins, keys % spec.bins, totals, first.astype(np.int64)
+
+
+def _largest_value(spec: Sum) -> int:
+    """Of a row, in absolute value, in steps."""
+    return int(max(abs(spec.of.low), abs(spec.of.high)) / spec.of.step)
 
 
 def _with_own_noise(spec: Sum, layers: list[list[int]], cap: int | None, source: Source) -> list[list[int]]:
@@ -393,8 +386,6 @@ def bounded_layers(spec: Sum, exact: ExactCounts) -> list[list[int]]:
         place, band = divmod(code, bands)
         people[place][band] += count
         sums[place][band] += total if query.sums else total + query.first_step * count
-    if sum(map(sum, people)) * max(spec.top, 1) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
     lows = (0, *layers.tops[:-1])
     return [
         [
@@ -439,9 +430,9 @@ class Cells:
 
     bins: int
     places: NDArray[np.int64]
-    x: NDArray[np.int64] | None
+    x: NDArray[Any] | None
     counts: NDArray[np.int64]
-    sums: NDArray[np.int64] | None
+    sums: NDArray[Any] | None
     found: list[Place] | None
 
     def people(self) -> NDArray[np.int64]:
@@ -460,15 +451,12 @@ class Cells:
         """The exact sum of every layer."""
         if self.x is None:
             assert self.sums is not None
-            found = np.zeros(self.bins, dtype=np.int64)
-            np.add.at(found, self.places, self.sums)
-            return [found.tolist()]
+            return [sums_by(self.places, self.sums, self.bins, spec.most_added).tolist()]
         if spec.layered:
-            return spec.layers.sums(self.bins, self.places, self.x, self.counts)
+            return spec.layers.sums(self.bins, self.places, self.x, self.counts, spec.most_added)
         top = spec.top if cap is None else cap
-        found = np.zeros(self.bins, dtype=np.int64)
-        np.add.at(found, self.places, self.counts * np.clip(self.x, min(spec.bottom, top), top))
-        return [found.tolist()]
+        each = np.clip(self.x, min(spec.bottom, top), top)
+        return [sums_by(self.places, each, self.bins, spec.most_added, self.counts).tolist()]
 
 
 def _cells(spec: Sum, counted: ExactCounts) -> Cells:
@@ -483,14 +471,12 @@ def _cells(spec: Sum, counted: ExactCounts) -> Cells:
         steps = (spec.of if spec.lost is not None else spec.measured).steps + 1
     inside = np.flatnonzero((counted.codes >= 0) & (counted.counts > 0))
     codes, counts = counted.codes[inside], counted.counts[inside]
-    if int(counts.sum()) * max(abs(spec.top), abs(spec.bottom), 1) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
-    places, x, sums = codes // steps, None, None
+    places, x, sums = (codes // steps).astype(np.int64), None, None
     if by_value:
         x = codes % steps + first
     else:
         assert counted.sums is not None
-        sums = np.array([counted.sums[i] for i in inside.tolist()], dtype=np.int64) + first * counts
+        sums = np.array([counted.sums[i] for i in inside.tolist()], dtype=object) + first * counts.astype(object)
     if not spec.discovered:
         return Cells(spec.bins, places, x, counts, sums, None)
     found, ordered = in_label_order(places.tolist(), inside.tolist(), counted)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from hubbub.guarantees.curve import Curve
 from hubbub.kinds.statistic.intervals import reach_of_many
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import Infinite, log, precision, rounded, to_text, upper
+from hubbub.numeric.exact_sums import sums_by
 from hubbub.runtime.frozen import dataclass
 
 SURE: Final = 4  # a band is told where an empty one has so many people with a chance of e^-4, over all bands
@@ -96,17 +97,16 @@ class Octaves:
         return loss / (high - low)
 
     def counted(
-        self, bins: int, bin_numbers: NDArray[np.int64], x: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many people are in every band of every bin, and what they have there above its low end."""
+        self, bins: int, bin_numbers: NDArray[np.int64], x: NDArray[Any], counts: NDArray[np.int64], most: int
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """How many people are in every band of every bin, and what they have there above its low end; one row adds at most
+        `most`."""
         lows = np.array([low for low, _ in self.bands], dtype=np.int64)
         inside = x > 0  # whoever has nothing is in no band
         band = np.searchsorted(lows, x[inside], side="right") - 1
         cell = bin_numbers[inside] * len(lows) + band
-        people, sums = (np.zeros(bins * len(lows), dtype=np.int64) for _ in range(2))
-        np.add.at(people, cell, counts[inside])
-        np.add.at(sums, cell, counts[inside] * (x[inside] - lows[band]))
-        return people, sums
+        people = sums_by(cell, counts[inside], bins * len(lows), 1)
+        return people, sums_by(cell, x[inside] - lows[band], bins * len(lows), most, counts[inside])
 
 
 def bands_up_to(most: int) -> tuple[tuple[int, int], ...]:

@@ -22,7 +22,7 @@ from hubbub.kinds.statistic.arrays import (
     up,
 )
 from hubbub.kinds.statistic.chart import drawn, marks, titles
-from hubbub.kinds.statistic.result import ENDS, HIDDEN, UNTOLD, BinAnswers, Key, file_schema
+from hubbub.kinds.statistic.result import ENDS, HIDDEN, UNTOLD, BinAnswers, Key, file_schema, integer_type
 from hubbub.kinds.sum import text as sum_text
 from hubbub.kinds.sum.estimates import Answer, Cut, estimated_total
 from hubbub.kinds.sum.lost import Lost
@@ -31,7 +31,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing, Mark
 from hubbub.protocol.result import DisplayTable, Sheet
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import floats
+from hubbub.serialization.arrow import floats, whole_array
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd
 
@@ -75,20 +75,20 @@ def columns(spec: Sum) -> list[str]:
 
 def schema(spec: Sum) -> pa.Schema:
     """The schema of the published file."""
-    return file_schema(spec.axes, integer_columns(spec), (*ENDS, *(CUT if spec.layered else ())))
+    return file_schema(spec, integer_columns(spec), (*ENDS, *(CUT if spec.layered else ())))
 
 
 def layers_schema(spec: Sum) -> pa.Schema:
     """The columns of the file of layers: one row for each layer of each bin."""
     keys = [(name, pa.string()) for name in key_columns(spec.axes, LAYER)]
-    return pa.schema([*keys, ("over", pa.float64()), ("up_to", pa.float64()), ("sum", pa.int64())])
+    return pa.schema([*keys, ("over", pa.float64()), ("up_to", pa.float64()), ("sum", integer_type(spec))])
 
 
 def bands_schema(spec: Sum) -> pa.Schema:
     """The columns of the file of bands: one row for each band of each bin; the sum is in steps above `over`."""
     keys = [(name, pa.string()) for name in key_columns(spec.axes, BAND)]
     ends = [(name, pa.float64()) for name in BAND[:2]]
-    return pa.schema([*keys, *ends, *((name, pa.int64()) for name in BAND[2:])])
+    return pa.schema([*keys, *ends, *((name, pa.int64()) for name in BAND[2:-1]), (BAND[-1], integer_type(spec))])
 
 
 LOST: Final = pa.schema(
@@ -145,7 +145,9 @@ class Totals(BinAnswers):
         up_to = [float(spec.amount(top)) for top in layers.tops] * len(self.answers)
         sums = [each for answer in self.answers for each in answer.row.sums or (None,) * n]
         arrays = label_arrays(len(spec.axes), [key for key in self.keys() for _ in range(n)])
-        return pa.record_batch([*arrays, floats(over), floats(up_to), integers(sums)], schema=layers_schema(spec))
+        return pa.record_batch(
+            [*arrays, floats(over), floats(up_to), whole_array(sums, integer_type(spec))], schema=layers_schema(spec)
+        )
 
     def _bands(self) -> pa.RecordBatch:
         spec, keys, rows = self.spec, list[Key](), list[Band]()
@@ -156,8 +158,9 @@ class Totals(BinAnswers):
             floats([float(spec.amount(end)) for end in each])
             for each in zip(*((row.low, row.high) for row in rows), strict=True)
         ]
-        numbers = zip(*((row.people, row.fewest, row.most, row.total) for row in rows), strict=True)
-        arrays = [*label_arrays(len(spec.axes), keys), *ends, *(integers(list(each)) for each in numbers)]
+        people = zip(*((row.people, row.fewest, row.most) for row in rows), strict=True)
+        sums = whole_array([row.total for row in rows], integer_type(spec))
+        arrays = [*label_arrays(len(spec.axes), keys), *ends, *(integers(list(each)) for each in people), sums]
         return pa.record_batch(arrays, schema=bands_schema(spec))
 
     def _bands_of(self, answer: Answer) -> list[Band]:

@@ -164,6 +164,13 @@ class Sum(Statistic):
         return self.most_without_cap if self.cap_max is None else int(self.cap_max / self.of.step)
 
     @property
+    def most_added(self) -> int:
+        """A row adds its value, or the weight times that; no cap makes it more."""
+        most = max(abs(self.top), abs(self.bottom), 1)
+        of = self.of
+        return most if self.weight is not None else min(most, max(abs(of.low), abs(of.high)) // of.step or 1)
+
+    @property
     def most_bins(self) -> int:
         """In how many bins a person is at most."""
         return 1 if self.bounds is None else self.bounds.people(self.bins).l1

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
-from hubbub.errors import CheckFailed, WrongUse
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Place, drawn_schema, found_keys, in_columns, rows_of
+from hubbub.kinds.statistic.drawn_columns import Place, drawn_schema, found_keys, in_columns, rows_of
 from hubbub.kinds.statistic.mechanism import last, question
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read
@@ -20,6 +18,7 @@ from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.noise.wide import wide_noise
+from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Declared, Discovered, Values, all_labels, size
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 Integers = NDArray[np.int64]
+Sums = NDArray[Any]
+"""Whole numbers, of 64 bits or of any size."""
 
 
 def measure(spec: Summary, engine: Engine, source: Source) -> Measurement:
@@ -63,8 +64,6 @@ def present(spec: Summary, measurement: Measurement) -> Summaries:
     """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
     drawn = measurement["answers"]
     rows = [tuple(each or 0 for each in row) for row in rows_of(spec, integer_columns(spec), drawn)]
-    if any(not -LARGEST_COUNT <= number < 2 * LARGEST_COUNT for row in rows for number in row):
-        raise CheckFailed(NO_NUMBERS)
     return Summaries(spec, answers_of(spec, rows), found_keys(spec, drawn))
 
 
@@ -114,7 +113,7 @@ class Noisy:
         return in_columns(spec, integer_columns(spec), rows, None if found is None else found.bins)
 
 
-def _noisy(spec: Summary, number: Number, cap: int | None, sums: Integers, source: Source) -> list[int]:
+def _noisy(spec: Summary, number: Number, cap: int | None, sums: Sums, source: Source) -> list[int]:
     """The numbers of all bins, with the noise of that number."""
     if spec.gaussian is not None:
         noise = discrete_gaussian(spec.variance(number), sums.size, source)
@@ -175,7 +174,7 @@ class Pairs:
     bins: Integers
     times: Integers
     rows: Integers
-    totals: Mapping[Measure, Integers]
+    totals: Mapping[Measure, Sums]
     known: Mapping[Measure, Integers]
 
     def numbered(self, bins: Integers) -> Pairs:
@@ -203,12 +202,15 @@ def pairs_of(spec: Summary, exact: Joint | KeptRows) -> Pairs:
     else:
         rows = np.flatnonzero((places >= 0) & (exact.counts > 0))
         where, times, index = places[rows], exact.counts[rows], np.arange(rows.size)
-    totals, known = dict[Measure, Integers](), dict[Measure, Integers]()
+    totals, known = dict[Measure, Sums](), dict[Measure, Integers]()
     for measure, code in zip(spec.measures, codes, strict=True):
         steps = code[rows]
         has = steps >= 0
         values = np.where(has, steps + _first(measure), 0)
-        totals[measure], known[measure] = (_summed(index, each, where.size) for each in (values, has.astype(np.int64)))
+        # Twice a total and a number of rows must fit as well.
+        far = 2 * max(abs(_first(measure)), abs(_first(measure) + measure.steps)) + 1
+        totals[measure] = sums_by(index.reshape(-1), values, where.size, far)
+        known[measure] = _summed(index, has.astype(np.int64), where.size)
     return Pairs(where, times, _summed(index, np.ones(rows.size, dtype=np.int64), where.size), totals, known)
 
 
@@ -223,18 +225,16 @@ def _summed(index: Integers, values: Integers, size: int) -> Integers:
     return found
 
 
-def exact_columns(spec: Summary, number: Number, pairs: Pairs, bins: int, cap: int | None = None) -> list[Integers]:
+def exact_columns(spec: Summary, number: Number, pairs: Pairs, bins: int, cap: int | None = None) -> list[Sums]:
     """The exact numbers of every bin: of an average the sums of x and of W - x, else one.
 
     Guarantee: what a pair adds is cut last, so that it is within the width of the number whatever its rows are.
     """
-    found = _added(spec, number, pairs, cap)
-    if int(pairs.times.sum()) * spec.width(number, cap) > LARGEST_COUNT:
-        raise WrongUse(BEYOND_COUNTS)
-    return [_summed(pairs.bins, pairs.times * each, bins) for each in found]
+    most = spec.width(number, cap)
+    return [sums_by(pairs.bins, each, bins, most, pairs.times) for each in _added(spec, number, pairs, cap)]
 
 
-def _added(spec: Summary, number: Number, pairs: Pairs, cap: int | None) -> list[Integers]:
+def _added(spec: Summary, number: Number, pairs: Pairs, cap: int | None) -> list[Sums]:
     """What each pair adds."""
     match number:
         case RowCount():

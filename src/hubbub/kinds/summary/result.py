@@ -16,7 +16,7 @@ from hubbub.kinds.statistic.arrays import Interval, down, integers, interval_arr
 from hubbub.kinds.statistic.chart import drawn, marks, titles
 from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS
 from hubbub.kinds.statistic.intervals import of_sums, reach
-from hubbub.kinds.statistic.result import SHOWN, UNTOLD, BinAnswers
+from hubbub.kinds.statistic.result import SHOWN, UNTOLD, BinAnswers, integer_type
 from hubbub.kinds.summary import text
 from hubbub.kinds.summary.numbers import Average, Number, PeopleCount, RowCount, Total, drawn_columns, interval_columns
 from hubbub.numeric.exact import to_text
@@ -47,7 +47,7 @@ def schema(spec: Summary) -> pa.Schema:
     """The schema of the published file: the labels of the bin, what was drawn, and each number with its interval."""
     keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
     told = [(name, _type(number)) for number in spec.numbers for name in interval_columns(number)]
-    return pa.schema([*keys, *((name, pa.int64()) for name in integer_columns(spec)), *told, (STATUS, LABELS)])
+    return pa.schema([*keys, *((name, integer_type(spec)) for name in integer_columns(spec)), *told, (STATUS, LABELS)])
 
 
 def _type(number: Number) -> pa.DataType:

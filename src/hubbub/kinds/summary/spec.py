@@ -191,6 +191,10 @@ class Summary(Statistic):
         return self.protection.epsilon
 
     @property
+    def most_added(self) -> int:
+        return max(map(self.width, self.numbers))
+
+    @property
     def sum_rate(self) -> Fraction | None:
         """None: each number has a rate of its own."""
         return None

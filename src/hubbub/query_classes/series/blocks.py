@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise.binomial import LARGEST, binomial
+from hubbub.noise.binomial import binomial
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, exp, precision, rounded, upper
@@ -141,11 +141,11 @@ class Blocks:
         """Of the people counted in one period those in its sample: drawn here if it is fresh, before if it is a panel.
 
         Guarantee: each person is in it with probability `sample`, independently: of c people in a bin Binomial(c, p). More
-        than 2^33 of them are put back to that, which moves no two numbers further apart.
+        than 2^38 of them are put back to that, which moves no two numbers further apart.
         """
         if self.sample is None or self.panel:
             return counts
-        return binomial(np.minimum(counts, LARGEST), self.sample, source)
+        return binomial(counts, self.sample, source)
 
     def noise(self, t: int, cells: int, source: Source) -> Numbers:
         """The noise of period t: one line for each of its rows."""

@@ -14,7 +14,7 @@ import pytest
 
 from hubbub import registry
 from hubbub.engines.opening import open_source
-from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.questions.mechanism import OneSample
 from hubbub.kinds.questions.spec import Questions
 from hubbub.kinds.statistic.mechanism import Sums
@@ -211,28 +211,6 @@ def test_questions_with_more_or_fewer_integers_are_refused(tmp_path: Path) -> No
             continue
         with pytest.raises(CheckFailed, match="not as many as its bins"):
             spec.present(measured)
-
-
-class Crowded:
-    """A table of as many people as one likes, all at the end of the range."""
-
-    def __init__(self, people: int, steps: int) -> None:
-        self.found = ExactCounts(np.zeros(1, dtype=np.int64), np.array([people]), (), (people * steps,))
-
-    def count(self, question: object, source: object) -> ExactCounts:
-        return self.found
-
-
-def test_sums_beyond_64_bits_are_refused_before_a_word_is_drawn() -> None:
-    """Ten million steps of each of 2^62 / 10^7 people are the most."""
-    steps = 10_000_000
-    spec = statistic("mean", of=f"age:0..{steps}:1", epsilon=steps)
-    most = 2**62 // steps
-    source = ScriptedSource.from_label("sums")
-    drawn = spec.measure(Crowded(most, steps), source)["answers"]  # type: ignore[arg-type]
-    assert int(drawn.integers("part")[0]) == pytest.approx(most * steps)
-    with pytest.raises(WrongUse, match=r"between 0 and 2\^62"):
-        spec.measure(Crowded(most + 1, steps), Unused())  # type: ignore[arg-type]
 
 
 class Unused:

@@ -120,7 +120,7 @@ def test_a_cap_that_is_drawn_for_several_rows_and_the_sums_lose_epsilon_together
     for total in sorted(set(reached.values())):
         most = [
             max(
-                int(mechanism.person_totals(spec, rows[person], 0, replace(bounds, cap=point))[1].sum())
+                int(mechanism.person_totals(spec, rows[person], 0, point)[1].sum())
                 for person in PEOPLE
                 if reached[person] == total
             )
