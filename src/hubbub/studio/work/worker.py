@@ -112,6 +112,7 @@ def _period(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
         other_people=bool(request["opening"].get("other_people")),
         ids_of=request["opening"].get("ids_of"),
         reading=people.reading,
+        accept_weak=request["accept_weak"],
         beside=Path(request["place"]).parent,
     )
     return drawn, 1 << 20
