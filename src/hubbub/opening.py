@@ -205,8 +205,7 @@ def open(
 
     def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
         def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-            schema = data.columns()
-            check_accepted(spec.bind(schema), accept_weak, unnamed_person(schema))
+            check_accepted(spec.bind(data.columns()), accept_weak, found.possible_person)
             return execute(
                 spec,
                 data,
@@ -231,10 +230,11 @@ def open(
                 both = opening.open_join(source, data, other, key, **{**shares, **how}, missing=missing)
             return opened(both, {**reading, JOIN: key})
 
-        return Table(data, person, carry_out, inspect, joined, declared, reading)
+        found = Table(data, person, carry_out, inspect, joined, declared, reading)
+        return found
 
-    found = opened(engine, reading_of(shares, missing, None if person else unnamed_person(engine.columns())))
-    return found if join is None else found.join(join, on=on, delimiter=delimiter, encoding=encoding)
+    first = opened(engine, reading_of(shares, missing, None if person else unnamed_person(engine.columns())))
+    return first if join is None else first.join(join, on=on, delimiter=delimiter, encoding=encoding)
 
 
 def reading_of(

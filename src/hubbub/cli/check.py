@@ -17,6 +17,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
 from hubbub.tables.cell_format import COMMA, MONEY
+from hubbub.tables.schema import numbered
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.diversity import Crowds
@@ -41,8 +42,21 @@ _UNIQUE: Final = {
 }
 _PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
 _WEIGHTS: Final = {"weight", "weights", "wt", "wgt", "pweight"}
-_NUMBERED: Final = {"id", "no", "nr", "number", "code", "zip", "postcode", "year"}  # numbers that nobody adds up
+_NUMBERED: Final = {
+    "code",
+    "zip",
+    "postcode",
+    "year",
+    "index",
+    "unnamed",
+    "lat",
+    "latitude",
+    "lon",
+    "lng",
+    "longitude",
+}  # numbers that nobody adds up
 _NOT_ADDED: Final = _NUMBERED | _WEIGHTS
+_MANY: Final = 100  # rows, of which nearly all have another number: an identifier, whatever its name
 _BOUND: Final = 3  # bins or rows of a person in a proposed command, whatever the table
 _FEW: Final = 50  # values of a column that is proposed
 
@@ -189,6 +203,11 @@ def check(
             f"By its name, the column {display(person or '')} says who a row is about, and is taken so here. If each row is "
             "another person all the same, look again with --rows-are-people."
         )
+    if found.unnamed_person is not None:
+        echo(
+            f"By its name, the column {display(found.unnamed_person)} may say who a row is about. Whoever has several rows gets "
+            "less if each counts as another person: a release asks, and --yes says that it is so."
+        )
     for sentence in _sentences(found):
         echo(sentence)
     if unique and found.persons is not None:
@@ -220,7 +239,9 @@ def check(
                 "raked, post-stratified or scaled to a total."
             )
         if not by and of is None and (measured := _range_hint(found, person)) is not None:
-            echo(f"For an average: {_mean_command(command, measured)} (or sum for mean), with a range that is public.")
+            echo(
+                f"For an average: {_mean_command(command, measured)} (or sum for mean, of values from 0), with a range that is public."
+            )
             echo("By groups, list them: --by COLUMN=a,b,c. No mean is told of groups that were found in the data.")
         echo(ONCE)
         if person is None and not rows_are_people:
@@ -562,16 +583,25 @@ def _range_hint(found: Inspection, person: str | None) -> str | None:
     """How the first column of money, or else of numbers, is measured; its range is never taken from the data."""
     for ways in ((MONEY,), (COMMA, "numbers")):
         for cells in found.columns:
-            if (cells.reads or "").startswith(ways) and cells.column != person and not _words(cells) & _NOT_ADDED:
+            if (
+                (cells.reads or "").startswith(ways)
+                and cells.column != person
+                and not numbered(cells.column)
+                and not _words(cells) & _NOT_ADDED
+                and (MONEY in ways or found.rows < _MANY or 10 * (cells.values or 0) < 9 * found.rows)
+            ):
                 name = f'"{cells.column}"' if set(cells.column) & set('=:,"') else cells.column
                 return f"{name}:LOW..HIGH:STEP{_suffix(cells)}"
     return None
 
 
 def _mean_command(command: str, measured: str) -> str:
-    """The command that is proposed for counts, for a mean of everybody."""
+    """The command that is proposed for counts, for a mean of everybody; of several rows of a person some count."""
     words = shlex.split(command)
     words[words.index("histogram")] = "mean"
+    if "--distinct" in words:
+        at = words.index("--distinct")
+        words[at : at + 2] = ["--rows-per-person", str(_BOUND)]
     for option in ("--by", "--delta"):
         while option in words:
             at = words.index(option)

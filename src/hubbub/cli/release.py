@@ -230,6 +230,7 @@ class _Opened(NamedTuple):
     data: Any  # an engine, or a file of links
     dataset: str | None
     disjoint: str | None = None  # the period of it, whose people are in no other
+    possible_person: str | None = None  # a column that may say who a row is about, where each row is a person
 
 
 def _opened(kind: Kind, file: Any, options: dict[str, Any]) -> _Opened:
@@ -260,7 +261,7 @@ def _opened(kind: Kind, file: Any, options: dict[str, Any]) -> _Opened:
             or dict(people.dictionary.opening).get("dataset")
             or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
         )
-        return _Opened(people.publish, people.engine, name, given["disjoint"])
+        return _Opened(people.publish, people.engine, name, given["disjoint"], people.possible_person)
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
@@ -287,7 +288,6 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
     from hubbub.publication.staging import prepared
     from hubbub.release import save
     from hubbub.report.heading import heading
-    from hubbub.tables.schema import unnamed_person
 
     out, form, replace, yes, explained, dry_run = (
         options.pop(name) for name in ("out", "format", "replace", "yes", "explain", "dry_run")
@@ -300,14 +300,13 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
         spec = kind.ask(**options)
         check_format(form)
         said = heading(**declared, notes=notes, labels=labels, file=file_of_words)
-        schema = opened.data.columns()
-        bound = spec.bind(schema)
-        weak = weaknesses(bound, unnamed_person(schema))
+        bound = spec.bind(opened.data.columns())
+        weak = weaknesses(bound, opened.possible_person)
     if dry_run:
         if opened.dataset is None:
             raise WrongUse("this has no name in the ledger; give it one with `dataset`")
         table, disjoint = opened.data.identity(), opened.disjoint
-        known = schema if kind.data == "table" else None
+        known = opened.data.columns() if kind.data == "table" else None
         dry_run_answer(
             bound, ledger, opened.dataset, table, weak=weak, as_json=as_json, disjoint=disjoint, schema=known
         )
@@ -332,7 +331,6 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
     from hubbub.publication.staging import prepared
     from hubbub.release import save
     from hubbub.report.heading import heading
-    from hubbub.tables.schema import unnamed_person
 
     ledger = Ledger(options["ledger"])
     reservation, record = ledger.series(series)
@@ -362,7 +360,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
     reading: Mapping[str, Plain] = {}
     if declared.calendar.index(period) not in drawn:  # else no table is read
         people = open_table(file, **given, dataset=reservation.dataset, ledger=options["ledger"])
-        opened, reading, named = people.engine, people.reading, unnamed_person(people.engine.columns())
+        opened, reading, named = people.engine, people.reading, people.possible_person
         confirm_weak(weak_unit(declared.unit.people, named), options["yes"])
     if options["dry_run"]:
         raise WrongUse("a period of a series costs nothing more; leave out `dry_run`, or see hubbub series show")

@@ -131,7 +131,6 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
     from hubbub.ledger.ledger import Ledger, dataset_name
     from hubbub.opening import open as open_table
     from hubbub.protocol.weakness import weaknesses
-    from hubbub.tables.schema import unnamed_person
 
     rows, named = options.pop("rows_are_people"), {each: options.pop(each) for each in ("dataset", "ledger")}
     if (options["person"] is None) is not rows:
@@ -149,7 +148,7 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
         dataset=named["dataset"] or dataset_name(name),
         ledger=named["ledger"],
     )
-    confirm_weak(weaknesses(spec, unnamed_person(people.engine.columns())), yes)
+    confirm_weak(weaknesses(spec, people.possible_person), yes)
     compared = {each: reading[each] for each in ("other_people", "ids_of")}
     started, reservation = planned.start(
         name, people.engine, reading=people.reading, accept_weak=True, **compared, **named, **options

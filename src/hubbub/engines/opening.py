@@ -20,7 +20,7 @@ from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
-from hubbub.tables.schema import ColumnType, bind_axes, column, unnamed_person
+from hubbub.tables.schema import ColumnType, Schema, bind_axes, column, numbered, unnamed_person
 from hubbub.tables.unlisted import AllowedOutside
 
 if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
@@ -31,6 +31,7 @@ ONCE: Final = "a join is of two tables; join the others beforehand, one row for 
 _MOST_VALUES: Final = 1000  # of a column that are listed
 _SHARES: Final = ("unlisted", "clamped")
 _BOTH: Final = ("delimiter", "encoding", "unreadable", *_SHARES)  # of both tables of a join, where it is said once
+_MOST_ROWS: Final = 100  # of an id on average; the values of a code have more
 
 
 def open_source(
@@ -176,7 +177,8 @@ def open_inspection(
     if join is None and on is None:
         table = open_source(source, **how)
         schema = table.columns()
-        person = unnamed_person(schema) if person is None and by_name else person
+        if person is None and by_name:
+            person = unnamed_person(schema) or _repeated(table, schema)
         specs, of = [declared.bins(each, schema) for each in specs], None if of is None else declared.range(of, schema)
         found = inspect(table, specs, person, where=where, of=of)
         everything = declared.fields and not specs and where is None and of is None
@@ -185,6 +187,25 @@ def open_inspection(
     table = open_source(source, **how)
     both = {name: how[name] for name in _BOTH if name in how}
     return inspect(open_join(source, table, join, person, missing=missing, **both), specs, person, where=where, of=of)
+
+
+def _repeated(table: Engine, schema: Schema) -> str | None:
+    """The first column that numbers something, by its name, and does so several times: maybe those whom rows are about.
+    One with few values is a code of something else.
+
+    Guarantee: none. It is for the steward alone.
+    """
+    from hubbub.engines.duckdb.inspection import inspect_cells
+    from hubbub.engines.sql.sql_engine import SqlEngine
+
+    asked = [name for name, kind in schema.items() if kind in (ColumnType.TEXT, ColumnType.INTEGER) and numbered(name)]
+    if not isinstance(table, duckdb_engine.DuckDB | SqlEngine):
+        return None
+    for found in inspect_cells(table, (), asked)[1]:
+        rows = sum(many * people for many, people in found.rows)
+        if found.people < rows <= found.people * _MOST_ROWS:
+            return found.column
+    return None
 
 
 def _broken(table: Engine, declared: Dictionary) -> tuple[str, ...]:

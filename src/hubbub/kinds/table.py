@@ -12,6 +12,7 @@ from hubbub.dictionary.dictionary import NONE, Dictionary
 from hubbub.errors import WrongUse
 from hubbub.protocol.option import Method, Option, documented_later
 from hubbub.runtime.frozen import dataclass
+from hubbub.tables.schema import unnamed_person
 
 if TYPE_CHECKING:
     from hubbub.kinds import options as o
@@ -64,6 +65,12 @@ class Table:
     joined: Callable[[object, str | None, Mapping[str, Any]], Table] = _not_opened
     dictionary: Dictionary = NONE
     reading: Mapping[str, Plain] = field(default_factory=dict)  # how the table is read, as declared
+
+    @property
+    def possible_person(self) -> str | None:
+        """The column that may say who a row is about, where each row is said to be another person; but not where the data
+        dictionary says so, which is written once and for this table."""
+        return None if self.dictionary.rows_are_people else unnamed_person(self.engine.columns())
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"

@@ -22,7 +22,6 @@ from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.query_classes.classes import NamedTables
-from hubbub.tables.schema import unnamed_person
 
 
 def joint_releases(
@@ -116,7 +115,7 @@ def _as_planned(folder: Path, best: Joint) -> Planned:
         report=_joint_report([each.entry for each in best.members]),
         accept_weak=all(each.entry.accept_weak for each in best.members),
     )
-    weak = weaknesses(best.spec, unnamed_person(first.table.engine.columns()))
+    weak = weaknesses(best.spec, first.table.possible_person)
     state = State.READY if is_ready(folder) else State.OPEN
     return Planned(entry=entry, table=first.table, spec=best.spec, state=state, weak=weak, joint=best)
 

@@ -27,7 +27,6 @@ from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.schema import unnamed_person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def _open(publication: Publication, dataset: Dataset, opening: dict[str, Any]) -
 
 
 def _planned(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table, spec: Spec) -> Planned:
-    weak = weaknesses(spec, unnamed_person(people.engine.columns()))
+    weak = weaknesses(spec, people.possible_person)
     folder = publication.folder(entry)
     if entry.corrects is not None:
         certificate_in(publication.out / entry.corrects, ledger, entry.dataset)  # refuses here

@@ -30,7 +30,6 @@ from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
 from hubbub.series import declared
-from hubbub.tables.schema import unnamed_person
 
 _SKIPPED: Final = (
     "{name}: {first} was not published before {period}, and then counts nobody for good; set period to {first} first, or add "
@@ -133,6 +132,5 @@ def _planned(
         if record is None or body["ledger"]["nonce"] != record.nonce or body["release"].get("period") != run.period:
             raise Refused(ANOTHER.format(one.name))
         state = State.OUT
-    named = unnamed_person(people.engine.columns())
-    weak = weaknesses(spec, named)
+    weak = weaknesses(spec, people.possible_person)
     return Planned(entry=one, table=people, spec=spec, state=state, weak=weak, series=run, charged=not run.started)

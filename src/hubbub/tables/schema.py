@@ -20,23 +20,38 @@ _MOST_COMPARISONS = 4096
 _NEAR: Final = 0.75  # so alike are a name and the one that was meant
 _PEOPLE: Final = {
     "client", "customer", "donor", "employee", "guest", "inhabitant", "insured", "member", "participant", "patient",
-    "person", "policyholder", "pupil", "resident", "respondent", "student", "taxpayer", "tenant", "user", "voter",
-    "worker", "citizen", "applicant", "beneficiary", "kunde", "kunden", "mitarbeiter", "mitglied", "patienten",
-    "personen", "teilnehmer", "versicherten",
+    "person", "policyholder", "proband", "pupil", "resident", "respondent", "student", "taxpayer", "tenant", "user",
+    "voter", "worker", "citizen", "applicant", "beneficiary", "kunde", "kunden", "mitarbeiter", "mitglied", "patienten",
+    "personen", "probanden", "teilnehmer", "versicherten",
 }  # fmt: skip
 """Of columns that may say who a row is about: these by themselves, the next with a number, a name or the like."""
 _WITH_A_NUMBER: Final = {
-    "individual", "people", "subject", "staff", "personal", "cust", "emp", "pat", "pers", "subj", "athlete", "borrower",
-    "child", "driver", "learner", "passenger", "player", "rider", "subscriber", "teacher", "traveller", "visitor",
+    "individual", "people", "subject", "staff", "personal", "personnel", "cust", "emp", "pat", "pers", "subj", "usubj",
+    "athlete", "borrower", "child", "driver", "learner", "passenger", "player", "rider", "subscriber", "teacher",
+    "traveller", "visitor",
 }  # fmt: skip
+_PAPERS: Final = {
+    "account", "ausweis", "card", "cookie", "device", "health", "insurance", "license", "licence", "matrikel", "medical",
+    "medicaid", "medicare", "mobile", "national", "nhs", "ni", "passport", "payroll", "phone", "record", "security",
+    "social", "sozialversicherungs", "steuer", "study", "tax", "telephone",
+}  # fmt: skip
+"""What has a number that is one person's; its name or code is not."""
 _ALONE: Final = {
-    "email", "mrn", "ssn", "username", "userid", "personnummer", "personalnummer",
+    "aadhaar", "bsn", "cpf", "cpr", "curp", "email", "iban", "imei", "ip", "mrn", "nino", "pesel", "personnummer",
+    "personalnummer", "pid", "pseudonym", "ptid", "ssn", "userid", "username",
 }  # fmt: skip
-_NUMBERS: Final = {
-    "id", "ids", "no", "nr", "num", "number", "nummer", "code", "key", "uuid", "guid", "uid", "hash", "hashed", "ref",
-    "reference", "identifier", "name", "full", "address", "pseudonym", "token", "unique", "anonymous", "anonymized",
-    "anonymised", "pseudonymous",
+_IDS: Final = {"id", "ids", "identifier", "uid", "uuid", "guid"}
+_COUNTERS: Final = {"no", "nr", "nbr", "number", "nummer"}
+_NUMBER: Final = _IDS | _COUNTERS
+_NUMBERS: Final = _NUMBER | {
+    "num", "code", "key", "hash", "hashed", "ref", "reference", "name", "full", "address", "token", "unique", "anonymous",
+    "anonymized", "anonymised", "pseudonymous", "encrypted", "masked", "source", "src", "original", "internal", "external",
 }  # fmt: skip
+_OF_THINGS: Final = {
+    "building", "count", "flat", "floor", "house", "of", "page", "phase", "plot", "postal", "room", "rooms", "row",
+    "sequence", "serial", "street", "unit", "version", "week", "year", "zip",
+}  # fmt: skip
+"""What is numbered and is nobody."""
 
 
 class ColumnType(Enum):
@@ -87,25 +102,53 @@ def column(schema: Schema, name: str) -> ColumnType:
 
 
 def unnamed_person(schema: object) -> str | None:
-    """The first column whose name says that it may tell who a row is about; by names and types alone, and only by names
-    that are made of a few known words, so that no cell of somebody is taken for one.
+    """A column whose name says that it may tell who a row is about; by names and types alone, and only by names that are
+    made of a few known words, so that no cell of somebody is taken for one. Before a mere number comes what is a
+    person's, and before a name an id.
 
-    >>> [name for name in ("patient_id", "UserID", "Email Address", "member since", "id", "town") if _is_of_people(name)]
-    ['patient_id', 'UserID', 'Email Address']
+    >>> [name for name in ("patient_nbr", "UserID", "Email Address", "member since", "id", "town") if _is_of_people(name)]
+    ['patient_nbr', 'UserID', 'Email Address', 'id']
+    >>> unnamed_person(Schema({"id": ColumnType.INTEGER, "patient": ColumnType.TEXT}))
+    'patient'
     """
     columns = schema.items() if isinstance(schema, Schema) else ()
-    return next((name for name, type_ in columns if type_ is not ColumnType.BOOLEAN and _is_of_people(name)), None)
+    found = [name for name, type_ in columns if type_ is not ColumnType.BOOLEAN and _is_of_people(name)]
+    return min(found, key=lambda name: ({*_words(name)} <= _NUMBER, "name" in _words(name)), default=None)
+
+
+def numbered(name: str) -> bool:
+    """Whether the name of a column says that it numbers something, as an id does: nobody adds such numbers up.
+
+    >>> [name for name in ("encounter_id", "bioguideId", "house_number", "number_of_rooms", "paid") if numbered(name)]
+    ['encounter_id', 'bioguideId']
+    """
+    words = _words(name)
+    number = bool({*words} & _IDS) or words[-1:] in [[each] for each in _COUNTERS]
+    return _is_of_people(name) or (number and not {*words} & _OF_THINGS)
+
+
+def _words(name: str) -> list[str]:
+    """The words of the name of a column, in order; two that are written as one are two."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("e-mail", "email")
+    found, known = list[str](), _PEOPLE | _WITH_A_NUMBER | _PAPERS
+    for word in filter(None, re.split(r"[\W\d_]+", spaced)):
+        glued = None if word in _ALONE else re.fullmatch(r"(.{2,}?)(s?)(id|nr|no|nbr|num|nummer|number)", word)
+        first = () if glued is None else known & {glued[1], glued[1] + glued[2]}
+        found += [*first, glued[3]] if glued is not None and first else [word]
+    if {*found} & _IDS:  # customers_id; but patients_number is how many there are
+        found = [word.removesuffix("s") if word.removesuffix("s") in known else word for word in found]
+    return found
 
 
 def _is_of_people(name: str) -> bool:
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("e-mail", "email")
-    words = {word for word in re.split(r"[\W\d_]+", spaced) if word}
-    for word in [word for word in words if word not in _ALONE]:
-        if glued := re.fullmatch(r"(.{3,}?)s?(id|nr|no|nummer|number)", word):
-            words = words - {word} | {glued[1], glued[2]}
-    numbers = words & _NUMBERS
-    people = words & (_PEOPLE | _WITH_A_NUMBER | _ALONE)
-    return bool(people) and people | numbers == words and (bool(numbers) or not people <= _WITH_A_NUMBER)
+    words = {*_words(name)}
+    people, papers = words & (_PEOPLE | _WITH_A_NUMBER | _ALONE), words & _PAPERS
+    digits = re.findall(r"\d+", re.sub(r"#\d+$", "", name))  # more of them may be somebody's
+    if any(len(each) > (1 if people else 0) for each in digits):
+        return False
+    if not people:  # a number of its own, or one of a paper
+        return bool(words & _NUMBER) and words <= _NUMBER | papers
+    return words <= people | papers | _NUMBERS and (bool(words & _NUMBERS) or not people <= _WITH_A_NUMBER)
 
 
 _LISTED: Final = {

@@ -177,7 +177,7 @@ SPELT = "id,town,pay,born\n" + "".join(
         (("--of", "pay:0..20:1"), "20 of 41 values lie outside of this range."),
         (("--where", "town = bATH"), "Nobody meets the condition"),
         (("--where", "town = York", "--person", "id"), "30 people meet the condition."),
-        (("--where", "pay >= 11", "--by", "town=York"), "30 rows meet the condition."),
+        (("--where", "pay >= 11", "--by", "town=York", "--rows-are-people"), "30 rows meet the condition."),
     ],
 )  # fmt: skip
 def test_where_what_is_declared_and_the_data_do_not_meet_the_steward_is_told(
@@ -235,9 +235,9 @@ def test_no_release_is_proposed_of_bins_with_nobody_in_them(tmp_path: Path) -> N
 
 
 def test_where_rows_are_taken_for_people_the_steward_is_told_of_the_other_way(tmp_path: Path) -> None:
-    file = written(tmp_path, "id,town\n" + "".join(f"p{i % 20},{'Bath' if i % 3 else 'York'}\n" for i in range(60)))
+    file = written(tmp_path, "who,town\n" + "".join(f"p{i % 20},{'Bath' if i % 3 else 'York'}\n" for i in range(60)))
     assert "--person COLUMN" in look(file).stdout
-    assert "--person COLUMN" not in look(file, "--person", "id").stdout
+    assert "--person COLUMN" not in look(file, "--person", "who").stdout
 
 
 def test_check_in_the_place_of_release_histogram_takes_the_same_words(tmp_path: Path) -> None:
@@ -323,3 +323,23 @@ def test_a_look_finds_the_separator_that_a_release_is_told(tmp_path: Path) -> No
     assert "Cells are separated by a semicolon" in told
     assert "--delimiter semicolon --rows-are-people --by ward" in told
     assert "--rows-are-people --of minutes:LOW..HIGH:STEP --epsilon 1 --out mean/" in told, "and not of ids"
+
+
+@pytest.mark.parametrize("name", ["patient_nbr", "nhs_number", "bioguide_id", "kartei_nr"])
+def test_who_has_several_rows_by_an_id_is_no_row(tmp_path: Path, name: str) -> None:
+    rows = "".join(f"{i},{1000 + i % 140},{'Bath' if i % 3 else 'York'},{i % 7},{i % 40}\n" for i in range(200))
+    file = written(tmp_path, f"encounter_id,{name},town,admission_type_id,stay\n{rows}")
+    told = look(file).stdout
+    assert f"--person {name} --distinct 3 --by town" in told
+    assert f"mean {file} --person {name} --rows-per-person 3 --of stay:LOW..HIGH:STEP" in told, "and no id is averaged"
+    rows_told = look(file, "--rows-are-people").stdout
+    assert "--rows-are-people --by" in rows_told
+    asked = name in ("patient_nbr", "nhs_number")  # by their names alone, as a release does
+    assert ("--yes" in rows_told, f"{name} may say who" in rows_told) == (asked, asked)
+    assert f"{name} --distinct" in look(file, "--by", "town=Bath,York").stdout
+
+
+def test_a_number_of_something_else_is_nobody(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 90},{i % 60},{'Bath' if i % 3 else 'York'}\n" for i in range(200))
+    told = look(written(tmp_path, f"house_number,number_of_rooms,town\n{rows}")).stdout
+    assert "--rows-are-people --by town" in told

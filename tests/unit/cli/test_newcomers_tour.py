@@ -52,7 +52,7 @@ RH people.csv --table people --by town +K => 2 a .csv file holds one table; drop
 RH people.parquet --delimiter ; --by town +K => 2 a .parquet file says itself how it is read;
 RH people.parquet --encoding latin-1 --by town +K => 2 a .parquet file says itself how it is read;
 RH people.csv --by city +K => 2 there is no column 'city'; the first line of
-RH people.parquet --by city +K => 2 there is no column 'city'; there are 'id',
+RH people.parquet --by city +K => 2 there is no column 'city'; there are 'line',
 RH people.csv --by Town +K => 2 there is no column 'Town'; did you mean 'town'? The first line of
 RH people.csv --by  +K => 2 a bin specification names a column, like
 RH people.csv --by = +K => 2 a bin specification names a column, like
@@ -120,8 +120,8 @@ RH people.csv --by town --outlier 1:2:3 --out o => 2 the step at 1 must be a num
 RH people.csv --by town --crowd 5 --person who --out o => 2 there is no column 'who'; the first line of the
 RH people.csv --by town --crowd 5 --person town --out o => 3 the table does not have exactly one row for
 RH people.csv --by town --crowd 5 --one-row-per-person --out o => 2 choosing among a person's rows needs the person
-RH people.csv --by town --crowd 5 --person id --distinct 0 --out o => 2 distinct must be a whole number of at least 1,
-RH people.csv --by town --crowd 5 --person id --distinct 2 --one-row-per-person --out o => 2 --one-row-per-person and --distinct
+RH people.csv --by town --crowd 5 --person line --distinct 0 --out o => 2 distinct must be a whole number of at least 1,
+RH people.csv --by town --crowd 5 --person line --distinct 2 --one-row-per-person --out o => 2 --one-row-per-person and --distinct
 RH people.csv --by town --crowd 5 --out people.csv => 2 a folder for releases can be written to, not so
 RH people.csv --by town --crowd 5 --out published => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out published --format parquet => 2 there is a release in 'published' already, and
@@ -163,7 +163,7 @@ LINES = TOUR.splitlines()
 
 NAMES = ("Zaphira", "Quillon", "Ottoline", "Bartleby")
 TOWNS = ("Wexcombe", "Yarnfold", "Tuxwick")
-HEAD = ("id", "name", "town", "age", "pay", "hired", "smoker")
+HEAD = ("line", "name", "town", "age", "pay", "hired", "smoker")
 ROWS = [
     (i, NAMES[i % 4], TOWNS[i % 3], 20 + i, f"${48_000 + i:,}.17", f"03/{i % 28 + 1:02d}/2013", ("TRUE", "f")[i % 2])
     for i in range(40)
@@ -194,7 +194,7 @@ def make_files(folder: Path) -> None:
     same = ("people.csv", "people.doc", "people.txt.zip", "fake.csv.gz", "fake.csv.zst", "fake.parquet", "fake.xlsx")
     for name, content in (contents | dict.fromkeys((*same, "fake.duckdb"), text().encode())).items():
         (folder / name).write_bytes(content)
-    columns = {"id": 0, "town": 2, "age": 3}
+    columns = {"line": 0, "town": 2, "age": 3}
     table = {name: [row[i] for row in ROWS] for name, i in columns.items()}
     pq.write_table(pa.table(table | {"smoker": [i % 2 == 0 for i in range(len(ROWS))]}), folder / "people.parquet")
     (folder / "published").mkdir()

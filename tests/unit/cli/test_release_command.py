@@ -21,7 +21,7 @@ SIZES = {"Fire": 25, "Police": 40, "Mayor": 3}
 @pytest.fixture
 def town(tmp_path: Path) -> Path:
     departments = [name for name, size in SIZES.items() for _ in range(size)]
-    table = pa.table({"id": list(range(len(departments))), "department": departments})
+    table = pa.table({"row": list(range(len(departments))), "department": departments})
     place = tmp_path / "town.parquet"
     pq.write_table(table, place)
     return place

@@ -151,7 +151,7 @@ studio --port none => 2 invalid value for '--port': 'none' is not a
 studio . --port 99999999 => 2 invalid value for '--port': 99999999 is not
 check people.csv --where age => 2 a condition is written like "age >= 65 and
 check people.csv --of age => 2 the range and the step of age must be
-check people.csv --person id --rows-are-people => 2 --person and --rows-are-people exclude each
+check people.csv --person line --rows-are-people => 2 --person and --rows-are-people exclude each
 check twice.csv --person Town => 2 2 columns are called 'Town'; say which:
 """
 NEWEST = """\
@@ -162,13 +162,13 @@ release sum people.csv --of age:0..100:1 --cap 300 --epsilon 1 --out o => 2 the 
 release sum people.csv --of age:0..100:1 --cap auto --cap-share 2 --epsilon 1 --out o => 2 cap-share is the part of epsilon that is spent on it, between
 release sum people.csv --of age:0..100:1 --lost 0.1 --epsilon 1 --out o => 2 --lost tells what a cap cut off; say the cap, --cap A, or
 release sum people.csv --of age:-10..100:1 --epsilon 1 --out o => 2 values below 0 need a cap on what one person counts with, and
-release sum people.csv --of age:0..100:1 --person id --rows-per-person 0 --epsilon 1 --out o => 2 --rows-per-person must be a whole number of at least 1, not 0
-release sum people.csv --of age:0..100:1 --person id --rows-per-person many --epsilon 1 --out o => 2 --rows-per-person must be a number like 0.1, 1/3 or 1e-6, not
+release sum people.csv --of age:0..100:1 --person line --rows-per-person 0 --epsilon 1 --out o => 2 --rows-per-person must be a whole number of at least 1, not 0
+release sum people.csv --of age:0..100:1 --person line --rows-per-person many --epsilon 1 --out o => 2 --rows-per-person must be a number like 0.1, 1/3 or 1e-6, not
 release sum people.csv --of age:0..100:1 --rows-per-person 3 --epsilon 1 --out o => 2 choosing among a person's rows needs the person column; add
 release ratio people.csv --of age:0..100:1 --epsilon 1 --out o => 2 say of which two columns, with range and step: --of
 release ratio people.csv --of age:0..100:1 --per id --epsilon 1 --out o => 2 the range and the step of id must be declared, because
 release ratio people.csv --of age:0..100:1 --per age:0..100:1 --epsilon 1 --out o => 2 a ratio is of two columns; choose another for --of or --per
-release ratio people.parquet --of age:0..100:1 --per ids:0..100:1 --epsilon 1 --out o => 2 there is no column 'ids'; did you mean 'id'? There are 'id',
+release ratio people.parquet --of age:0..100:1 --per lines:0..100:1 --epsilon 1 --out o => 2 there is no column 'lines'; did you mean 'line'? There are 'line',
 release ratio people.csv --of age:0..100:1 --per id:-5..100:2 --epsilon 1 --out o => 2 the range of id must be a whole number of steps, at most
 release ratio people.csv --of age:0..100:1 --per id:0..100:1 --crowd 20 --out o => 2 no such option '--crowd'; see hubbub release ratio --help
 release ratio people.csv --of age:0..100:1 --per id:0..100:1 --by town --epsilon 1 --out o => 2 the bins of a ratio are declared; list them, like
@@ -177,7 +177,7 @@ release variance people.csv --of town:0..10:1 --epsilon 1 --out o => 3 more peop
 release variance people.csv --of age:0..100:1 --weight id:0..9:1 --epsilon 1 --out o => 2 no such option '--weight'; see hubbub release variance --help
 release variance people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way: --zero-knowledge
 release std people.parquet --of smoker:0..1:1 --epsilon 1 --out o => 2 the column smoker holds booleans and no numbers; choose
-release std people.parquet --of age:0..100:1 --person ID --epsilon 1 --out o => 2 there is no column 'ID'; did you mean 'id'? There are 'id',
+release std people.parquet --of age:0..100:1 --person LINE --epsilon 1 --out o => 2 there is no column 'LINE'; did you mean 'line'? There are 'line',
 release synthetic people.csv --epsilon 1 --out o => 2 invented rows have at least two columns; name more, or
 release synthetic people.csv --columns town,age --epsilon 1 --out o => 2 the domain must be declared, and town has no bins; write
 release synthetic people.csv --columns town=a,b --columns town=a,b --epsilon 1 --out o => 2 each column can be used once; combine its bins into one
@@ -186,10 +186,10 @@ release count people.csv --weight age --epsilon 1 --out o => 2 the range and the
 release count people.csv --weight town:0..5:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more rows, if each row
 release count people.csv --weight age:0..5:1 --crowd 20 --out o => 2 weights are covered by plain noise only; use --epsilon E
 RH people.csv --by town=a,b --weight age:0..60:1 --epsilon 1 --out o => 2 a histogram counts people as they are, and how many they
-RH people.csv --by town=a --join nowhere.csv --on id --epsilon 1 --person id --out o => 2 there is no file 'nowhere.csv': it does not exist; check the
-RH people.csv --by town=a --join twice.csv --epsilon 1 --person id --out o => 2 --join and --on belong together: the second table, and the
-RH people.csv --by age:0..9:1 --join headless.csv --on id --epsilon 1 --person id --out o => 2 in the second table there is no column 'id'; the first line
-RH people.csv --by age:0..9:1 --join twice.csv --on ids --epsilon 1 --person ids --out o => 2 in the first table there is no column 'ids'; did you mean
+RH people.csv --by town=a --join nowhere.csv --on line --epsilon 1 --person line --out o => 2 there is no file 'nowhere.csv': it does not exist; check the
+RH people.csv --by town=a --join twice.csv --epsilon 1 --person line --out o => 2 --join and --on belong together: the second table, and the
+RH people.csv --by age:0..9:1 --join headless.csv --on line --epsilon 1 --person line --out o => 2 in the second table there is no column 'line'; the first line
+RH people.csv --by age:0..9:1 --join twice.csv --on lines --epsilon 1 --person lines --out o => 2 in the first table there is no column 'lines'; did you mean
 RH people.parquet --by town=a --epsilon 1 --format excel --out o => 2 format must be csv, parquet or xlsx, not 'excel'
 RH people.parquet --by town=a --epsilon 1 --language fr --out o => 2 a report can be in en or de, not 'fr'
 RH people.parquet --by town=a --epsilon 1 --table Sheet1 --out o => 2 a .parquet file holds one table; drop --table

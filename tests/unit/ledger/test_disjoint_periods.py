@@ -26,7 +26,7 @@ def release(ids: Iterable[int], period: str | None, name: str = "arrivals", **wo
     table = pa.table({"id": numbers, "town": ["Bath", "York"] * (len(numbers) // 2)})
     person = words.pop("person", "id")
     opened = open_table(table, person=person, rows_are_people=person is None, dataset=name, disjoint=period, **words)
-    return opened.histogram(["town=Bath,York"], epsilon=1)
+    return opened.histogram(["town=Bath,York"], epsilon=1, accept_weak=person is None)
 
 
 def losses() -> dict[str, object]:

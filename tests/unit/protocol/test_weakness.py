@@ -307,7 +307,11 @@ VISITS = pa.table({"Patient_ID": [n // 2 for n in range(60)], "town": ["Bath", "
         ("patient_id", True), ("PatientID", True), ("patientid", True), ("Employee No.", True), ("Email Address", True),
         ("user", True), ("members", False), ("passengers", False), ("PlayerId", True), ("empno", True), ("kundennummer", True), ("e-mail", True), ("customer#2", True),
         ("subject_id", True), ("subject", False), ("people", False), ("member since", False), ("email_opt_in", False),
-        ("user_type", False), ("id", False), ("visit_id", False), ("town", False), ("paid", False), ("personality", False),
+        ("user_type", False), ("id", True), ("visit_id", False), ("patient_nbr", True), ("nhs_number", True), ("NHSNumber", True),
+        ("nr", True), ("pseudonym", True), ("mrn", True), ("customers_id", True), ("medical record no", True), ("ip_address", True),
+        ("house_number", False), ("number_of_rooms", False), ("num_patients", False), ("patients_number", False), ("row_id", False),
+        ("tax_code", False), ("device name", False), ("ID12345", False), ("No 7", False), ("patient 4711", False), ("id#2", True),
+        ("encounter_id", False), ("town", False), ("paid", False), ("personality", False),
         ("", False), ("#2", False),
     ],
 )  # fmt: skip
@@ -356,3 +360,42 @@ def test_a_period_of_a_series_asks_whether_rows_are_people(tmp_path: Path) -> No
         series.release(engine, "calls", "2026-01")
     assert CliRunner().invoke(commands, [*words, "--yes"]).exit_code == 0
     assert json.loads((tmp_path / "out" / "certificate.json").read_text())["reading"]["unnamed_person"]
+
+
+@pytest.mark.parametrize("name", ["patient_nbr", "nhs_number", "id"])
+def test_an_id_by_any_name_is_asked_about_wherever_a_release_is_asked_for(tmp_path: Path, name: str) -> None:
+    table = VISITS.rename_columns([name, "town"])
+    parquet.write_table(table, tmp_path / "town.parquet")
+    query = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, rows_are_people = TRUE) COUNT(*) FROM town"
+    plan = f"""ledger = "ledger.db"
+[datasets.town]
+file = "town.parquet"
+rows_are_people = true
+[[release]]
+name = "people"
+kind = "histogram"
+by = ["{TOWNS[0]}"]
+epsilon = 1
+"""
+    (tmp_path / "hubbub.toml").write_text(plan)
+    for words in (
+        ["sql", query, "--data", str(tmp_path / "town.parquet"), "--out", str(tmp_path / "out")],
+        ["run", str(tmp_path / "hubbub.toml")],
+    ):
+        done = CliRunner().invoke(commands, words)
+        assert done.exit_code == 2
+        assert f"{name!r} may say who a row is about" in done.output
+    with pytest.raises(WrongUse, match="may say who a row is about"):
+        hubbub.open(table, rows_are_people=True, dataset="town").histogram(TOWNS, epsilon=1)
+    assert spent() == 0
+
+
+def test_a_data_dictionary_that_says_so_is_asked_no_more(tmp_path: Path) -> None:
+    parquet.write_table(VISITS, tmp_path / "town.parquet")
+    own = {"name": "town", "path": "town.parquet", "hubbub": {"rows_are_people": True}}
+    own["schema"] = {"fields": [{"name": "Patient_ID", "type": "integer"}, {"name": "town"}]}
+    (tmp_path / "datapackage.json").write_text(json.dumps({"resources": [own]}))
+    done = hubbub.open(tmp_path / "town.parquet").histogram(TOWNS, epsilon=1)
+    assert done.reading["unnamed_person"] == "Patient_ID", "a reader is told all the same"
+    words = ["release", "histogram", str(tmp_path / "town.parquet"), "--by", TOWNS[0], "--epsilon", "1"]
+    assert CliRunner().invoke(commands, [*words, "--out", str(tmp_path / "out")]).exit_code == 0

@@ -121,7 +121,7 @@ duckdb.stream = stopped
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        (WHILE_COUNTING, ["--rows-are-people", "--epsilon", "1"]),
+        (WHILE_COUNTING, ["--person", "id", "--rows-per-person", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING, ["--person", "id", "--distinct", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING, ["--person", "id", "--one-row-per-person", "--crowd", "20"]),
     ],

@@ -126,7 +126,7 @@ def _period_request(app_state: AppState, form: Mapping[str, str]) -> dict[str, A
         "dataset": reservation.dataset,
         "ledger": app_state.ledger_name,
         "form": "csv",
-        "accept_weak": False,
+        "accept_weak": form.get("accept_weak") == "on",
         "date": None,
         "language": ENGLISH,
         "back": f"/ledger/series?{urlencode({'name': name, 'file': app_state.folder.named(file)})}",

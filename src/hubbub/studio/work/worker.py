@@ -119,6 +119,7 @@ def _period(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
         ids_of=request["opening"].get("ids_of"),
         reading=people.reading,
         one_row_per_person=bool(request["words"].get("one_row_per_person")),
+        accept_weak=request["accept_weak"],
         beside=Path(request["place"]).parent,
     )
     return drawn, 1 << 20

@@ -106,7 +106,7 @@ def test_neighbours_end_alike_in_the_command(place: Path, tmp_path: Path) -> Non
     ends = []
     for i, far in enumerate(({}, {"XFD1048576": "x"})):
         sheet_of(place, {**HEADER, **PEOPLE}, far)
-        words = ["release", "histogram", str(place), "--by", "town=Bath,York", "--rows-are-people", "--epsilon", "1"]
+        words = ["release", "histogram", str(place), "--by", "town=Bath,York", "--person", "id", "--epsilon", "1"]
         words += ["--out", str(tmp_path / f"out{i}"), "--ledger", str(tmp_path / f"ledger{i}.db"), "--json"]
         done = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, check=False)
         ends.append((done.returncode, sorted(json.loads(done.stdout))))

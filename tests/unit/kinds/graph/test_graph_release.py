@@ -282,7 +282,7 @@ def test_promises_about_a_vertex_an_edge_and_a_row_do_not_add_up(name: str, tmp_
 
 
 def test_a_graph_cannot_follow_a_table(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text("id,town\n1,York\n")
+    (tmp_path / "people.csv").write_text("age,town\n1,York\n")
     hubbub.open(tmp_path / "people.csv", rows_are_people=True, dataset="town").histogram(["town=York"], epsilon=1)
     with pytest.raises(Refused, match="by row, and this one by vertex of a graph"):
         publish(*ASKED["one"])

@@ -409,7 +409,7 @@ def test_a_kind_is_published_from_its_form(opened: Opened) -> None:
     form = {
         "file": "people.csv",
         "kind": "histogram",
-        "rows_are_people": "on",
+        "person": "id",
         "by": "town=Bath,York\nage:20..70:50",
         "epsilon": "1",
         "out": "whole",

@@ -1,0 +1,129 @@
+"""What ``hubbub check`` proposes can be run: every command, on every real table beside the project, as Parquet and as CSV."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from click.testing import CliRunner
+from pyarrow import parquet
+
+from hubbub.cli.main import commands
+from hubbub.tables.schema import numbered
+
+_BESIDE = (parent / "shared" / "data" / "tables" for parent in Path(__file__).parents)
+FOLDER = next((folder for folder in _BESIDE if folder.is_dir()), None)
+TABLES = [] if FOLDER is None else sorted(FOLDER.glob("*.parquet"))
+BY_ID = {  # who a row is about, where somebody is
+    "baltimore_salaries_2014": "person_id",
+    "chicago_salaries_2015": "person_id",
+    "congress_terms": "bioguide_id",
+    "nba_player_seasons": "player_id",
+    "pums_ca_1000": "person_id",
+    "stroke": "id",
+    "titanic": "passenger_id",
+}
+
+
+def told(*words: str) -> str:
+    done = CliRunner().invoke(commands, ["check", *words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def proposals(text: str) -> list[list[str]]:
+    """The commands in what check said, ready to be run but for what has to be filled in."""
+    found = re.findall(
+        r"^(?:You could run|For an average): hubbub (.*?)(?: \(or sum for mean, of values from 0\).*)?$",
+        text,
+        re.MULTILINE,
+    )
+    return list(map(shlex.split, found))
+
+
+def filled(words: list[str], table: pa.Table) -> list[str]:
+    """The command with a range of the column's own in the place of LOW..HIGH:STEP; a test is no steward."""
+    found = []
+    for word in words:
+        if "LOW..HIGH:STEP" in word:
+            column = word.partition(":LOW")[0].strip('"').replace('""', '"')
+            assert not numbered(column), "nobody adds up ids"
+            numbers = sorted(each for cell in table.column(column).to_pylist() if (each := number(cell)) is not None)
+            low, high = numbers[0] // 1 - (numbers[0] < 0), numbers[-1] // 1 + 1
+            word = word.replace("LOW..HIGH:STEP", f"{low:f}..{high:f}:1")
+        found.append(word)
+    return found
+
+
+def number(cell: Any) -> Decimal | None:
+    try:
+        read = Decimal(str(cell).replace("$", "").replace(",", ""))
+    except InvalidOperation:
+        return None
+    return read if read.is_finite() else None
+
+
+def listed(table: pa.Table, column: str) -> str:
+    """Bins of all values of a column."""
+    values = sorted({str(each) for each in table.column(column).to_pylist() if each is not None})
+    return f"{column}={','.join(chr(34) + each + chr(34) for each in values)}"
+
+
+def without(words: list[str], option: str) -> list[str]:
+    at = words.index(option) if option in words else len(words)
+    return [*words[:at], *words[at + 2 :]]
+
+
+def variants(words: list[str], text: str, table: pa.Table) -> list[list[str]]:
+    """A command, and what else the sentences below it say can be made of it."""
+    found = [words]
+    if words[1] == "mean" and ":-" not in words[words.index("--of") + 1]:
+        found.append([words[0], "sum", *words[2:]])
+    if words[1] == "histogram" and "--delta" in words:
+        by = listed(table, words[words.index("--by") + 1])
+        found.append([*without(without(words, "--by"), "--delta"), "--by", by])
+        if "put --rows-per-person 3 in place of --distinct 3" in text:
+            found.append([*without(found[-1], "--distinct"), "--rows-per-person", "3"])
+    if weight := re.search("with --weight ([^:]+):0..HIGH:STEP", text):
+        words = [words[0], "count", *without(without(words, "--by"), "--delta")[2:]]
+        found.append([*words, "--weight", f"{weight[1]}:0..20:1"])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TABLES, reason="the folder of real tables is not beside the project")
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("place", TABLES, ids=lambda place: place.stem)
+def test_every_command_that_is_proposed_runs_when_it_is_filled_in(
+    place: Path, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table, file = parquet.read_table(place), f"{place.stem}.{form}"
+    if form == "csv":
+        pa.csv.write_csv(table, file)
+    else:
+        parquet.write_table(table, file)
+    first = told(file)
+    person, run = BY_ID.get(place.stem), 0
+    asked = [first] if person is None else [first, told(file, "--rows-are-people")]
+    for words in proposals(first):
+        assert ("--rows-are-people" in words) is (person is None)
+        assert person is None or words[words.index("--person") + 1] == person
+        chosen = words[words.index("--by") + 1] if "--by" in words else None
+        of = next((new for old, new in zip(words, filled(words, table), strict=True) if new != old), None)
+        asked += [told(file, "--of", of)] if of else []
+        asked += [told(file, "--by", listed(table, chosen)), told(file, "--by", chosen)] if chosen else []
+    for text in asked:
+        for words in proposals(text):
+            for each in variants(filled(words, table), text, table):
+                each[each.index("--out") + 1] = f"out-{run}"
+                done = CliRunner().invoke(commands, [*each, "--ledger", f"ledger-{run}/ledger.db"])
+                assert done.exit_code == 0, (each, done.output)
+                run += 1
+    assert run or "No command is proposed" in first
