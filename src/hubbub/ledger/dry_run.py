@@ -12,7 +12,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
-from hubbub.ledger.records import Account
+from hubbub.ledger.records import Account, with_unpublished
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
 
@@ -81,12 +81,15 @@ def dry_runs(
         made = DryRun(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
         try:
             after = admit(spent, new, name)
+        except Refused as refusal:
+            return (*found, replace(made, refusal=refusal))
+        try:
             counted = after if account.policy.per is None else totals([*counting, new])
             account.policy.check(counted, name)
             if more is not None:
                 more.check(after, name)
         except Refused as refusal:
-            return (*found, replace(made, refusal=refusal))
+            return (*found, replace(made, refusal=with_unpublished(refusal, account)))
         found.append(replace(made, after=after, capped_after=counted))
         spent, counting, before, capped = [*spent, new], [*counting, new], after, counted
     return tuple(found)
