@@ -29,6 +29,7 @@ from hubbub.ledger import durable
 from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.undrawn import Undrawn
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
 from hubbub.protocol.release import Release, Reservation, Saving
@@ -45,21 +46,24 @@ from hubbub.publication.staging import (
     Staged,
     check_free,
     check_free_for_parts,
+    check_nothing_half_out,
     check_ours,
+    claimed,
     opened,
     publish,
 )
 from hubbub.report import report as page_of
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.picture import chart_of
-from hubbub.runtime.interruption import interruptible
+from hubbub.runtime.interruption import interruptible, uninterrupted
 from hubbub.runtime.progress import working
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import Plain
 
 _STOPPED_FREE: Final = "nothing published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing published, but noise was drawn already, so it counts as spent"
-_STOPPED_WAITING: Final = "nothing published yet, but written and signed; hubbub ledger finish FOLDER publishes it"
+_STOPPED_WAITING: Final = "not published yet, but written and paid for; hubbub ledger finish FOLDER publishes it"
+_STOPPED_LATE: Final = "but the release is published"
 
 
 def execute(
@@ -81,7 +85,7 @@ def execute(
     under another name are refused before any noise is drawn, unless `other_people` is declared (`ids_of` names the
     register that their ids are of). With `disjoint`, people who are known in another period of the dataset are too. If
     nothing came out,
-    the place is given up. Refunded only if no noise was drawn, and no rows were chosen in secret or the failure was an
+    the place is given up; if the process dies before anything was drawn, the next release does it. Refunded only if no noise was drawn, and no rows were chosen in secret or the failure was an
     interrupt during the count. That is safe: a failure before any choice or noise tells of no secret randomness, and
     the moment of an interrupt does not depend on the choice, so it tells nothing of that either.
 
@@ -93,21 +97,46 @@ def execute(
     promised = spec.promises()  # refuses here: nothing was read
     if disjoint is not None and spec.people.person is None:
         raise WrongUse("whether people are in no other period is checked by their ids; name the column with `person`")
-    reservation = ledger.reserve(dataset, charge(spec), source=data.identity(), disjoint=disjoint)
-    noise = SystemSource()
+    source = data.identity()
+    with _refunding(ledger) as undrawn:
+        reservation = ledger.reserve(
+            dataset, charge(spec), source=source, disjoint=disjoint, before_entry=undrawn.begin
+        )
+        noise = SystemSource()
+        noise.before_first(undrawn.end)
 
-    def drawn(why: BaseException) -> bool:
-        return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
+        def drawn(why: BaseException) -> bool:
+            return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
 
-    with abandon_on_failure(ledger, reservation, drawn), interruptible():
-        if spec.people.person is not None:
-            observer = ledger.observer(
-                reservation, columns=tuple(data.columns()), other_people=other_people, ids_of=ids_of
-            )
-            data = data.observing_ids(observer)
-        result = _result(spec, data, noise)
+        with abandon_on_failure(ledger, reservation, drawn), interruptible():
+            if spec.people.person is not None:
+                observer = ledger.observer(
+                    reservation, columns=tuple(data.columns()), other_people=other_people, ids_of=ids_of
+                )
+                data = data.observing_ids(observer)
+            result = _result(spec, data, noise)
     drew = noise.used or noise.chosen
     return Release(spec, promised, result, reservation, drew, _Publisher(), dict(reading), labels)
+
+
+@contextmanager
+def _refunding(ledger: Ledger) -> Iterator[Undrawn]:
+    """Whatever is reserved inside costs nothing if this ends, or the process dies, before anything is drawn.
+
+    Guarantee: the disk says so no longer before the first word of randomness, and before numbers are given to anybody.
+    """
+    undrawn = Undrawn(ledger.path)
+    try:
+        yield undrawn
+        undrawn.end()
+    except BaseException as error:
+        undrawn.close()
+        if undrawn.is_known:
+            with suppress(HubbubError, OSError):  # else the next release does it
+                ledger.refund_undrawn()
+        if isinstance(error, KeyboardInterrupt) and not error.args:
+            raise KeyboardInterrupt(_STOPPED_FREE if undrawn.is_known else _STOPPED_SPENT) from None
+        raise
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:
@@ -120,12 +149,20 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
     """
     with working("Counting"):
         if isinstance(spec, MaybeDistributed) and spec.is_distributed:
+            _begin(source)
             return cast(Result, spec.prepare(data, source))
         if isinstance(spec, RunsCustom):
+            _begin(source)
             return spec.run_custom(data, source)
         measured = spec.measure(data, source)
     with working("Working out the numbers"):
         return spec.present(measured)
+
+
+def _begin(source: Source) -> None:
+    """Take something for drawn that may be drawn where this process does not see it."""
+    if isinstance(source, SystemSource):
+        source.begin()
 
 
 def of_result(spec: Spec, result: Result, reservation: Reservation, reading: Mapping[str, Plain]) -> Release:
@@ -170,22 +207,31 @@ def save(
 
     Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
     at any moment, the folder holds either nothing new or bytes that are paid for, and
-    :func:`hubbub.publication.recovery.finish` brings out the rest of them. If it fails and leaves nothing behind, the
-    place in the ledger is given up.
+    :func:`hubbub.publication.recovery.finish` brings out the rest of them. Nobody else writes to the folder meanwhile, and
+    of what is visible there only the release that was seen when this began is replaced. If it fails
+    while it writes, and leaves nothing behind, the place in the ledger is given up; a folder that is refused costs
+    nothing, and the release can be saved to another.
     """
     out = Path(folder)
     ledger = Ledger(None if release.reservation is None else release.reservation.ledger)
-    if replace:
-        check_ours(out, ledger)
-    else:
-        check_free(out)
-    if is_deferred(release.result):
-        check_free_for_parts(out, ledger, replace=replace)
-    before = published(out, ledger) if replace else {}
-    written = publish(stage(release, out, form=form, report=report, heading=heading))
-    new = {Path(path).name for path in written.values()}
-    remove(out, {name: digest for name, digest in before.items() if name.partition("/")[0] not in new})
-    return written
+    with claimed(out):
+        check_nothing_half_out(out)
+        if replace:
+            check_ours(out, ledger)
+        else:
+            check_free(out)
+        if is_deferred(release.result):
+            check_free_for_parts(out, ledger, replace=replace)
+        before = published(out, ledger) if replace else {}
+        replaces = before.get(CERTIFICATE)
+        staged = stage(release, out, form=form, report=report, heading=heading, replaces=replaces)
+        try:
+            written = publish(staged)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_STOPPED_WAITING if os.path.lexists(staged.hidden) else _STOPPED_LATE) from None
+        new = {Path(path).name for path in written.values()}
+        remove(out, {name: digest for name, digest in before.items() if name.partition("/")[0] not in new})
+        return written
 
 
 def stage(
@@ -195,8 +241,10 @@ def stage(
     form: str = "csv",
     report: bool = True,
     heading: Heading = NO_HEADING,
+    replaces: str | None = None,
 ) -> Staged:
-    """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
+    """Write everything into a hidden folder beside its place, durably; nothing is visible yet. `replaces` is the digest of
+    the certificate of the one release in the folder whose place it may take."""
     check_format(form)
     heading = heading.with_labels(release.labels)
     reservation = release.reservation
@@ -206,17 +254,17 @@ def stage(
     hidden = out / f"{PREFIX}{reservation.nonce}"
     with (
         abandon_on_failure(ledger, reservation, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
-        opened(out, reservation) as staged,
+        opened(out, reservation, replaces) as staged,
     ):
         record = "csv" if form == "xlsx" else form  # the file of record
         with working("Writing the parts"):
             digests = _parts(release, staged)
-        with working("Writing the numbers"):
+        with working("Writing the numbers"), uninterrupted():
             for sheet in () if digests else release.result.sheets():
                 name = f"{sheet.name}.{record}"
                 staged.add(name, partial(write, sheet, record))
                 digests[name] = sha256(staged.path(name))
-        staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
+            staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
         if form == "xlsx" and manifest.NAME not in digests:
             with working("Writing the workbook"):
                 digests |= _workbook(release, staged, digests, heading)

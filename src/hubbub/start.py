@@ -18,19 +18,23 @@ _MADE = 200_000  # objects between two searches for garbage; Python's 700 are ma
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it is being loaded is one word too."""
+    """Run the command line. Ctrl-C while it is being loaded is one word too; SIGTERM, by which cron, systemd and containers
+    stop a command, does what Ctrl-C does."""
     came = False
 
     def remember(number: int, frame: FrameType | None) -> None:
         nonlocal came
         came = True
+        if number == signal.SIGTERM:
+            signal.signal(number, signal.SIG_IGN)  # a second one does not stop whoever cleans up
         signal.default_int_handler(number, frame)
 
     gc.set_threshold(_MADE)
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # the threads of NumPy's library wait asleep, not in a loop
     try:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, remember)
+        for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+            if signal.getsignal(number) is usual:
+                signal.signal(number, remember)
         code: list[int] = []
         atexit.register(_leave, code)  # the first to register is the last to run
         from hubbub.cli.main import main as run

@@ -1,6 +1,6 @@
 """The command line: one file per verb, and here what the verbs share.
 
-Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed, 130 stopped by Ctrl-C. With ``--json`` one object goes to stdout and nothing
+Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed, 130 stopped by Ctrl-C or SIGTERM. With ``--json`` one object goes to stdout and nothing
 else does; words and progress go to stderr. Nothing heavy is imported before a command runs, so help comes at once.
 """
 

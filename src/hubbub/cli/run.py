@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,38 +30,38 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
 
     FILE is TOML (hubbub.toml): datasets, caps, and the releases that are wanted, each with its kind and options. What
     cannot be published together is refused before anything is spent. Then whatever is not yet published is, in order;
-    a run that was cut short goes on where it stopped, and a second run publishes nothing twice. A release that is out
-    and that the file now asks for in other words is refused: give it another name, and it is a new plan. A new title or
-    label changes no release.
+    a run that was cut short goes on where it stopped, a second run publishes nothing twice, and two at once take turns.
+    A release that is out and that the file now asks for in other words is refused: give it another name, and it is a new
+    plan. A new title or label changes no release.
     """
     from hubbub.project.plan_file import read_plan
     from hubbub.project.planning import plan
     from hubbub.project.review import markdown
-    from hubbub.project.review import page as review_page
     from hubbub.project.review import sheet as review_sheet
+    from hubbub.project.running import planned_alone
     from hubbub.project.running import run as run_plan
     from hubbub.runtime.progress import working
 
     if dry_run and check:
         raise WrongUse("a check is a shorter dry run; keep one of the two")
-    with working("Planning"):
-        planned = plan(read_plan(file))
-    lines = review_sheet(planned) if dry_run or sheet is not None else ()
-    if sheet is not None:
-        folder = Path(sheet)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "review.md").write_text(markdown(lines), encoding="utf-8")
-        (folder / "review.html").write_text(review_page(lines), encoding="utf-8")
+    publication = read_plan(file)
     if dry_run or check:
+        with working("Planning"):
+            planned = plan(publication)
+        _write_sheet(planned, sheet)
         if as_json:
-            more = {"sheet": markdown(lines)} if lines else {}
+            more = {"sheet": markdown(review_sheet(planned))} if dry_run else {}
             print_json(_as_json(planned) | {"dry_run": True} | more)
         elif dry_run:
-            echo(markdown(lines).rstrip("\n"))
+            echo(markdown(review_sheet(planned)).rstrip("\n"))
         else:
             _print(planned)
         return
-    written = run_plan(planned, accept_weak=yes, report=lambda name: print_text(f"{name} ..."))
+    with ExitStack() as stack:
+        with working("Planning"):
+            planned = stack.enter_context(planned_alone(publication, on_wait=_say_waiting))
+        _write_sheet(planned, sheet)
+        written = run_plan(planned, accept_weak=yes, report=lambda name: print_text(f"{name} ..."))
     if as_json:
         print_json(_as_json(planned) | {"written": written})
         return
@@ -73,6 +74,22 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
         where = files["release"] if name in together else files.get("report", files["certificate"])
         console.print(f"{name}: {display(where)}", soft_wrap=True)
     _print_totals(planned)
+
+
+def _say_waiting() -> None:
+    print_text("Another run publishes into the same folder; waiting for it ...")
+
+
+def _write_sheet(planned: Plan, where: str | None) -> None:
+    """Write the review sheet into a folder, if one is named."""
+    from hubbub.project.review import markdown, page, sheet
+
+    if where is None:
+        return
+    folder, lines = Path(where), sheet(planned)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "review.md").write_text(markdown(lines), encoding="utf-8")
+    (folder / "review.html").write_text(page(lines), encoding="utf-8")
 
 
 def _as_json(planned: Plan) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
-from hubbub.ledger.records import Account, fold, times_to_ask_about
+from hubbub.ledger.records import Account, fold, times_to_ask_about, with_unpublished
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
 
@@ -82,12 +82,15 @@ def dry_runs(
         try:
             after = admit(spent, new, name)
             account.policy.check_clock(times_to_ask_about(entries), moment(), name)
+        except Refused as refusal:
+            return (*found, replace(made, refusal=refusal))
+        try:
             counted = after if account.policy.per is None else totals([*counting, new])
             account.policy.check(counted, name)
             if more is not None:
                 more.check(after, name)
         except Refused as refusal:
-            return (*found, replace(made, refusal=refusal))
+            return (*found, replace(made, refusal=with_unpublished(refusal, account)))
         found.append(replace(made, after=after, capped_after=counted))
         spent, counting, before, capped = [*spent, new], [*counting, new], after, counted
     return tuple(found)

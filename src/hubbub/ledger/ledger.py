@@ -40,11 +40,13 @@ from hubbub.ledger.records import (
     charge_of,
     fold,
     times_to_ask_about,
+    with_unpublished,
 )
 from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
 from hubbub.ledger.running import Running, check_totals
 from hubbub.ledger.store import Store
+from hubbub.ledger.undrawn import is_abandoned
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.release import Reservation
 from hubbub.serialization.canonical import read
@@ -82,6 +84,7 @@ class Ledger:
         source: Identity = sources.NONE,
         series: Mapping[str, Any] | None = None,
         disjoint: str | None = None,
+        before_entry: Callable[[str], None] = lambda nonce: None,
     ) -> Reservation:
         """Charge a release before any data is read, or refuse it.
 
@@ -92,8 +95,10 @@ class Ledger:
         nobody can try guesses of the table against the hash. `series` is the declaration of a series that is charged as a
         whole; a second one of its name is refused. `disjoint` is a period of the dataset whose people are declared to be in
         no other: it is a dataset of its own, under the caps of the whole, so that a person loses what their own period
-        loses. That they are others is checked by :meth:`observer`; the dataset has no other releases then.
+        loses. That they are others is checked by :meth:`observer`; the dataset has no other releases then. `before_entry`
+        is told the nonce before the entry is made, and only if the release is not refused.
         """
+        self.refund_undrawn()
         name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
         parent, name = (None, name) if disjoint is None else (name, period_name(name, disjoint))
         charge = charge.of_content(source.content() if source.is_known else None, nonce)
@@ -111,7 +116,10 @@ class Ledger:
             new = entered(before.total.stand_ins, before.total.reserved + 1, charge)
             totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
             policy = _policy(page, name, parent, new.charge)
-            policy.check(totals_after if policy.per is None else _in_window(page, name, new, policy), name)
+            try:
+                policy.check(totals_after if policy.per is None else _in_window(page, name, new, policy), name)
+            except Refused as refused:
+                raise with_unpublished(refused, fold(page.entries, name).get(name)) from None
             self._known_key(page)  # what cannot be signed is not drawn
             body = {
                 "nonce": nonce,
@@ -121,6 +129,7 @@ class Ledger:
             }
             declared: dict[str, Any] = {} if series is None else {"series": dict(series)}
             declared |= {} if parent is None else {PART_OF: parent}
+            before_entry(nonce)
             entry = before.add(RESERVED, {**body, **declared}, before.total.followed_by(new))
             identity = _identity(page)
         return Reservation(
@@ -168,7 +177,7 @@ class Ledger:
         charged is given back.
         """
         with self._store.adding(self._founding) as page:
-            record = _record(page, reservation)
+            record = _record(page, reservation.dataset, reservation.nonce)
             if record.series is None or record.periods or record.state != RESERVED:
                 raise Refused(
                     "a period of the series was drawn, so that what was charged stays; publish the other periods"
@@ -199,7 +208,7 @@ class Ledger:
         under two names is refused.
         """
         with self._store.adding(self._founding) as page:
-            record = _record(page, reservation)
+            record = _record(page, reservation.dataset, reservation.nonce)
             if record.state == ABANDONED:
                 raise Refused("this series was cancelled; start another")
             last: Mapping[str, Any] = record.periods[-1].body if record.periods else {"period": -1, "state": ""}
@@ -258,7 +267,7 @@ class Ledger:
         cost nothing."""
         body = {"nonce": reservation.nonce, "release": release_sha256, "certificate": certificate_sha256}
         with self._store.adding(self._founding) as page:
-            record = _record(page, reservation)
+            record = _record(page, reservation.dataset, reservation.nonce)
             if record.state == ABANDONED:
                 raise Refused("this release was given up and cannot be published; make another")
             if record.files.get(release_sha256) != certificate_sha256:
@@ -267,11 +276,36 @@ class Ledger:
     def abandon(self, reservation: Reservation, *, drawn: bool) -> None:
         """Nothing of this release came out; it is free only if no noise was drawn for it."""
         with self._store.adding(self._founding) as page:
-            record = _record(page, reservation)
-            if record.state == RESERVED and record.series is None:  # a series is charged whole, and stays
-                before = Running(page, reservation.dataset)
-                after = before.total if drawn else before.without(record.entry)
-                before.add(ABANDONED, {"nonce": reservation.nonce, "drawn": drawn}, after)
+            self._abandon(page, reservation.dataset, reservation.nonce, drawn=drawn)
+
+    def _abandon(self, page: Page, dataset: str, nonce: str, *, drawn: bool) -> None:
+        record = _record(page, dataset, nonce)
+        if record.state == RESERVED and record.series is None:  # a series is charged whole, and stays
+            before = Running(page, dataset)
+            after = before.total if drawn else before.without(record.entry)
+            before.add(ABANDONED, {"nonce": nonce, "drawn": drawn}, after)
+
+    def refund_undrawn(self) -> None:
+        """Give up the reservations of processes that died before they drew anything.
+
+        Guarantee: refunded is only what the disk says nothing was drawn for, whose process is gone
+        (:mod:`hubbub.ledger.undrawn`).
+        """
+        if not self._abandoned_undrawn():
+            return
+        with self._store.adding(self._founding) as page:  # asked again: nobody reserves meanwhile
+            found = self._abandoned_undrawn()
+            for nonce in found:
+                for dataset in {dataset for dataset, _ in page.marked(f"nonce:{nonce}")}:
+                    self._abandon(page, dataset, nonce, drawn=False)
+        for nonce in found:
+            paths.undrawn_file(self.path, nonce).unlink(missing_ok=True)
+
+    def _abandoned_undrawn(self) -> list[str]:
+        """The nonces of those."""
+        return [
+            nonce for nonce in paths.undrawn_nonces(self.path) if is_abandoned(paths.undrawn_file(self.path, nonce))
+        ]
 
     def committed(self, nonce: str) -> dict[str, str]:
         """What was committed for a reservation: the digest of each release file, and that of its certificate."""
@@ -305,8 +339,13 @@ class Ledger:
         return known[name]
 
     def accounts(self) -> dict[str, Account]:
-        """Every dataset, checked."""
-        return fold(self._store.entries())
+        """Every dataset, checked. What :meth:`refund_undrawn` would give back costs nothing here already."""
+        found = fold(self._store.entries())
+        undrawn = self._abandoned_undrawn()
+        for record in (record for account in found.values() for record in account.records if record.nonce in undrawn):
+            if record.state == RESERVED:
+                record.state, record.drawn = ABANDONED, False
+        return found
 
     def check(self) -> int:
         """Check all of it from the beginning, running totals included; returns the number of entries."""
@@ -561,11 +600,9 @@ def _has_series(page: Page, name: str) -> bool:
     return any(record.series == name and record.spent for account in accounts for record in account.records)
 
 
-def _record(page: Page, reservation: Reservation) -> Record:
-    numbers = [
-        int(number) for dataset, number in page.marked(f"nonce:{reservation.nonce}") if dataset == reservation.dataset
-    ]
-    account = fold(page.numbered(numbers), reservation.dataset).get(reservation.dataset)
+def _record(page: Page, dataset: str, nonce: str) -> Record:
+    numbers = [int(number) for name, number in page.marked(f"nonce:{nonce}") if name == dataset]
+    account = fold(page.numbered(numbers), dataset).get(dataset)
     if account is None:
         raise CheckFailed("the ledger does not know this release; it was made with another ledger, or this one is old")
-    return account.record(reservation.nonce)
+    return account.record(nonce)

@@ -54,3 +54,15 @@ def series_files(ledger: Path, which: str = "") -> tuple[Path, ...]:
 def series_file(ledger: Path, which: str) -> Path:
     """One of these."""
     return ledger.with_name(f"{ledger.name}.series-{which}")
+
+
+def undrawn_file(ledger: Path, nonce: str) -> Path:
+    """What says of a reservation that nothing is drawn for it yet (:mod:`hubbub.ledger.undrawn`)."""
+    return ledger.with_name(f"{ledger.name}.undrawn-{nonce}")
+
+
+def undrawn_nonces(ledger: Path) -> tuple[str, ...]:
+    """The reservations of which something says so."""
+    begins = undrawn_file(ledger, "").name
+    found = os.listdir(ledger.parent) if ledger.parent.is_dir() else []
+    return tuple(sorted(name.removeprefix(begins) for name in found if name.startswith(begins)))

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.series.calendar import Calendar
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
@@ -100,9 +100,29 @@ class Account:
         return found
 
     @property
+    def unpublished(self) -> list[Record]:
+        """The releases that count as spent and of which nothing came out."""
+        return [each for each in self.records if each.spent and each.state != COMMITTED and each.series is None]
+
+    @property
     def totals(self) -> Totals | None:
         """What its releases promise together."""
         return totals(self.spent) if self.spent else None
+
+
+def with_unpublished(refused: Refused, account: Account | None) -> Refused:
+    """A refusal by a cap, which also names what counts towards the cap and never came out."""
+    found = [] if account is None else account.unpublished
+    if not found:
+        return refused
+    named = ", ".join(f"release {each.release.number} of {each.entry.time}" for each in found[-_MOST_NAMED:])
+    return Refused(
+        f"{refused.marked}; {named} counts as spent and is not published: unless it is being made now, or waits in its "
+        "folder for hubbub ledger finish, it was cut short after noise was drawn, and is lost"
+    )
+
+
+_MOST_NAMED: Final = 5
 
 
 def charge_of(entry: Entry) -> Charge:
@@ -151,8 +171,8 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         if entry.kind == POLICY:
             policies[entry.dataset] = replace(restored(Policy, entry.body["policy"]), before_all=False)
         if entry.kind == CLOCK:  # what stands before it was before it
-            for record in known.values():
-                record.time = min(record.time, entry.time)
+            for earlier in known.values():
+                earlier.time = min(earlier.time, entry.time)
         if not entry.dataset or (only is not None and entry.dataset != only):
             continue
         account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))

@@ -26,7 +26,7 @@ import hmac
 import os
 import threading
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Final, Protocol
 
@@ -121,18 +121,34 @@ class SystemSource:
     on with the same key until it is replaced.
     """
 
-    __slots__ = ("_here", "chosen", "used")
+    __slots__ = ("_begin", "_here", "_once", "chosen", "used")
 
     def __init__(self) -> None:
         self._here = _PerThread()
+        self._begin: Callable[[], None] | None = None
+        self._once = threading.Lock()
         self.used = False  # whether a word has been given
         self.chosen = False  # whether rows were chosen in secret (see `choosing`)
 
     def __reduce__(self) -> tuple[type[SystemSource], tuple[()]]:
+        self.begin()
         return SystemSource, ()  # a copy, here or in another process, starts with a key of its own
+
+    def before_first(self, begin: Callable[[], None]) -> None:
+        """Have something done before the first word, choice of rows or copy."""
+        self._begin = begin
+
+    def begin(self) -> None:
+        """Do what is to be done before anything is drawn; once, and nobody draws before it is done."""
+        if self._begin is not None:
+            with self._once:
+                if self._begin is not None:
+                    self._begin()
+                    self._begin = None
 
     def words(self, n: int) -> Words:
         _check_size(n)
+        self.begin()
         self.used = True
         here = self._here
         if here.process != _process():
@@ -379,6 +395,7 @@ def choosing(source: Source) -> Source:
     """
     if type(source) is not SystemSource:
         return source
+    source.begin()
     source.chosen = True
     return SystemSource()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,21 @@ from hubbub.protocol.weakness import check_confirmed
 from hubbub.publication.files import check_format
 from hubbub.publication.recovery import finish
 from hubbub.publication.revocation import correct, is_corrected
-from hubbub.publication.staging import prepared, unfinished
+from hubbub.publication.staging import claimed, prepared, unfinished
 from hubbub.release import save
 from hubbub.report.heading import Heading, heading
+
+
+@contextmanager
+def planned_alone(publication: Publication, on_wait: Callable[[], None] = lambda: None) -> Iterator[Plan]:
+    """The plan of a publication, to be carried out; `on_wait` is called if another run into its folder is waited for.
+
+    Guarantee: from before it is planned until this ends, no other run publishes into its folder. What processes that died
+    had reserved, and drawn nothing for, is given back first.
+    """
+    with claimed(publication.out, on_wait):
+        Ledger(publication.ledger).refund_undrawn()
+        yield plan(publication)
 
 
 def run(
@@ -35,7 +48,8 @@ def run(
     Guarantee: before anything is spent, all of it was planned together, every promise that is weak was confirmed, and
     the review sheet was signed by whoever has to approve it.
     What a crash left ready is brought out and not drawn again. What is out already, with the same spec, is left as it
-    is; so a second run of the same file publishes nothing.
+    is; so a second run of the same file publishes nothing. Whoever plans within :func:`planned_alone` has no other run
+    beside it; without that, what came out meanwhile is not replaced, and refused before anything is spent on it.
     """
     publication = planned.publication
     for each in planned.releases:
@@ -162,5 +176,9 @@ def publish_all(
 
     Guarantee: that of each kind of release; all of it was planned together before anything is spent.
     """
-    planned = plan(read_plan(Path(file)))
-    return {} if dry_run else run(planned, accept_weak=accept_weak)
+    publication = read_plan(Path(file))
+    if dry_run:
+        plan(publication)
+        return {}
+    with planned_alone(publication) as planned:
+        return run(planned, accept_weak=accept_weak)

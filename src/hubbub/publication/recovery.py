@@ -143,7 +143,9 @@ def _ready(hidden: Path, handle: int) -> Staged:
         nonce=entry["nonce"],
         hash=entry["hash"],
     )
-    staged = Staged(hidden.parent, reservation, handle)
+    staged = Staged(
+        hidden.parent, reservation, handle, json.loads((hidden / RESERVATION_FILE).read_bytes())["replaces"]
+    )
     staged.body = body
     if staged.hidden != hidden or record.entry.hash != entry["hash"]:
         raise _stays(hidden, "it was made for another place")

@@ -9,8 +9,9 @@
     ledger                   commits the digests
     folder/                  the files get their names, the certificate last; the hidden folder goes, its draft first
 
-A process that is working on a hidden folder holds a lock on it, and one that gives files their names holds the folder,
-so that two releases never mix. What one that died left behind is finished by :mod:`hubbub.publication.recovery`: the
+A process that is working on a hidden folder holds a lock on it. One that is to write a release into a folder holds that
+folder, from before anything is reserved until the files have their names, so that two releases never mix and none takes
+the place of another. What one that died left behind is finished by :mod:`hubbub.publication.recovery`: the
 same bytes, paid for once.
 """
 
@@ -22,7 +23,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -35,7 +37,7 @@ from hubbub.protocol.release import Reservation
 from hubbub.publication.signed_files import CERTIFICATE as CERTIFICATE
 from hubbub.publication.signed_files import WORKBOOK, only_parts, published
 from hubbub.serialization import manifest
-from hubbub.serialization.canonical import canonical
+from hubbub.serialization.canonical import Plain, canonical
 
 PREFIX: Final = ".hubbub-"
 DRAFT: Final = "draft.json"  # the certificate, not yet signed
@@ -46,8 +48,8 @@ RESERVATION_FILE: Final = "place.json"  # which ledger, for whoever finishes thi
 class Staged:
     """A release in its hidden folder."""
 
-    def __init__(self, folder: Path, reservation: Reservation, held: int | None) -> None:
-        self.folder, self.reservation, self._held = folder, reservation, held
+    def __init__(self, folder: Path, reservation: Reservation, held: int | None, replaces: str | None = None) -> None:
+        self.folder, self.reservation, self._held, self.replaces = folder, reservation, held, replaces
         self.hidden = folder / f"{PREFIX}{reservation.nonce}"
         self.body: dict[str, Any] = {}  # the certificate, without its signature
 
@@ -111,11 +113,8 @@ def check_free(folder: Path) -> None:
 
 def check_ours(folder: Path, ledger: Ledger) -> None:
     """Refuse to replace what this ledger did not publish, or what is not as it was published."""
-    if not folder.is_dir() or any(map(half_out, unfinished(folder))):  # of which :func:`publish` speaks
-        return
-    with exclusive(folder):
-        ours = published(folder, ledger)
-        other = next((name for name in _in_the_way(folder) if name not in ours), None)
+    ours = published(folder, ledger)
+    other = next((name for name in _in_the_way(folder) if name not in ours), None)
     if other is not None:
         raise WrongUse(_not_ours(folder, other, "or choose another folder"))
 
@@ -148,14 +147,9 @@ def prepare(
         durable.make_folder(folder, 0o777)
         with tempfile.TemporaryFile(dir=folder):
             pass
-        with exclusive(folder):
-            room = shutil.disk_usage(folder).free
-    except lock.NoLocks:
-        raise WrongUse(
-            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
-        ) from None
+        room = shutil.disk_usage(folder).free
     except OSError:
-        raise WrongUse(f"a folder for releases can be written to, not so {_short(folder)}; choose another") from None
+        raise _unwritable(folder) from None
     if room < room_needed:
         raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
     dead = unfinished(folder)
@@ -179,14 +173,43 @@ def prepare(
 def prepared(
     folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False, ledger: Ledger | None = None
 ) -> Iterator[None]:
-    """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
-    new = _missing_parents(folder)
-    try:
+    """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again.
+
+    Guarantee: nobody else writes a release into the folder meanwhile: who asks for it is refused before anything is spent.
+    """
+
+    def refuse() -> None:
+        raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
+
+    with claimed(folder, refuse):
         prepare(folder, room_needed, replace=replace, parts=parts, ledger=ledger)
         yield
-    except BaseException:
-        _take_away(new)
-        raise
+
+
+@contextmanager
+def claimed(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Make a folder, and hold it as :func:`exclusive` does; one that was made for what fails goes again."""
+    with ExitStack() as stack:
+        while True:
+            new = _missing_parents(folder)
+            try:
+                durable.make_folder(folder, 0o777)
+                stack.enter_context(exclusive(folder, on_wait))
+                break
+            except FileNotFoundError:  # taken away meanwhile, by somebody who had made it and left it empty
+                continue
+            except OSError:
+                _take_away(new)
+                raise _unwritable(folder) from None
+        try:
+            yield
+        except BaseException:
+            _take_away(new)
+            raise
+
+
+def _unwritable(folder: Path) -> WrongUse:
+    return WrongUse(f"a folder for releases can be written to, not so {_short(folder)}; choose another")
 
 
 def _short(folder: Path) -> str:
@@ -207,23 +230,53 @@ def _take_away(folders: list[Path]) -> None:
             each.rmdir()
 
 
+_HELD: Final[ContextVar[frozenset[tuple[int, int]]]] = ContextVar(
+    "held", default=frozenset()
+)  # folders, by this thread
+
+
 @contextmanager
-def exclusive(folder: Path) -> Iterator[None]:
-    """Hold a folder while files in it get their names."""
+def exclusive(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold a folder, so that nobody else writes a release into it; who holds it already goes on. `on_wait` is called if
+    somebody else does, and may raise; then this waits for them."""
     if sys.platform == "win32":
         yield
         return
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    handle = _hold(folder, on_wait)
+    known = os.fstat(handle)
+    before = _HELD.set(_HELD.get() | {(known.st_dev, known.st_ino)})
     try:
-        lock.hold(handle)
         yield
     finally:
+        _HELD.reset(before)
         os.close(handle)
 
 
+def _hold(folder: Path, on_wait: Callable[[], None]) -> int:
+    """The folder, open and held; FileNotFoundError if another has its name by then, or none."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        known = os.fstat(handle)
+        if (known.st_dev, known.st_ino) not in _HELD.get() and not lock.hold(handle, wait=False):
+            on_wait()
+            lock.hold(handle)
+        if not os.path.samestat(known, os.stat(folder)):
+            raise FileNotFoundError
+    except lock.NoLocks:
+        os.close(handle)
+        raise WrongUse(
+            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
+        ) from None
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
 @contextmanager
-def opened(folder: Path, reservation: Reservation) -> Iterator[Staged]:
-    """A hidden folder to write a release into; if that fails before it is whole, it goes, and nothing was visible."""
+def opened(folder: Path, reservation: Reservation, replaces: str | None = None) -> Iterator[Staged]:
+    """A hidden folder to write a release into; if that fails before it is whole, it goes, and nothing was visible.
+    `replaces` is the digest of the certificate of the one release whose place it may take."""
     new = _missing_parents(folder)
     try:
         durable.make_folder(folder, 0o777)
@@ -234,8 +287,9 @@ def opened(folder: Path, reservation: Reservation) -> Iterator[Staged]:
     try:
         hidden = folder / f"{PREFIX}{reservation.nonce}"
         hidden.mkdir(mode=0o700, exist_ok=True)
-        staged = Staged(folder, reservation, held(hidden, wait=True))
-        durable.write(hidden / RESERVATION_FILE, canonical({"ledger": str(reservation.ledger)}))
+        staged = Staged(folder, reservation, held(hidden, wait=True), replaces)
+        place: dict[str, Plain] = {"ledger": str(reservation.ledger), "replaces": replaces}
+        durable.write(hidden / RESERVATION_FILE, canonical(place))
         yield staged
         durable.settle_folder(folder)
     except BaseException as error:
@@ -284,7 +338,7 @@ def publish(staged: Staged) -> dict[str, str]:
     ledger = Ledger(staged.reservation.ledger)
     try:
         with exclusive(staged.folder):
-            _nobody_between(staged)
+            check_nothing_half_out(staged.folder, but=staged.hidden)
             _nothing_else(staged, ledger)
             first = next(iter(released(staged.body)))
             release, certificate = (sha256(staged.path(name)) for name in (first, CERTIFICATE))
@@ -299,21 +353,23 @@ def publish(staged: Staged) -> dict[str, str]:
         staged.close()
 
 
-def _nobody_between(staged: Staged) -> None:
+def check_nothing_half_out(folder: Path, *, but: Path | None = None) -> None:
     """Refuse to write over a release of which some files have their names and others do not."""
-    if any(half_out(hidden) for hidden in unfinished(staged.folder) if hidden != staged.hidden):
+    if any(half_out(hidden) for hidden in unfinished(folder) if hidden != but):
         raise Refused(
-            f"another release into {str(staged.folder)!r} was cut short while its files got their names; bring out "
-            f"both with hubbub ledger finish {staged.folder}"
+            f"another release into {str(folder)!r} was cut short while its files got their names; bring it out "
+            f"with hubbub ledger finish {folder}"
         )
 
 
 def _nothing_else(staged: Staged, ledger: Ledger) -> None:
-    """Refuse to write over anything that is no release of this ledger. Once a file has its name, this was seen to."""
+    """Refuse to write over anything but the one release of this ledger that this one is to replace. Once a file has its
+    name, this was seen to."""
     names = (*outputs(staged.body), CERTIFICATE)
     if staged.path(names[0]) == staged.folder / names[0]:
         return
     ours = published(staged.folder, ledger)
+    ours = ours if ours.get(CERTIFICATE) == staged.replaces else {}
     for name in names:
         path = staged.folder / name
         exists = os.path.lexists(path) and staged.path(name) != path

@@ -192,7 +192,7 @@ def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match="format must be csv, parquet or xlsx"):
         save(release(), tmp_path, form="xls")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(WrongUse, match=r"there is no folder .* and none can be made; choose another"):
+        with pytest.raises(WrongUse, match=r"a folder for releases can be written to, not so .*; choose another"):
             save(release(), place)
     (tmp_path / "taken" / "release.csv").mkdir(parents=True)
     made = release()

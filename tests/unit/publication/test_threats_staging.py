@@ -72,9 +72,11 @@ def test_a_folder_whose_name_is_too_long_gets_one_sentence_and_costs_nothing(
     assert len(told.stderr) < 250
     assert states() == []
     release = open_table(town).histogram(["dept=a,b,c"], crowd=20)
-    with pytest.raises(WrongUse, match="none can be made"):
+    with pytest.raises(WrongUse, match="a folder for releases can be written to"):
         save(release, tmp_path / name)
-    assert states() == [("abandoned", False)]
+    assert states() == [("reserved", True)]  # it can be saved elsewhere
+    save(release, tmp_path / "elsewhere")
+    assert states() == [("committed", True)]
     assert not (tmp_path / "new").exists()
     assert run("verify", tmp_path / name).exit_code in (2, 4)  # and no traceback
 
@@ -94,7 +96,7 @@ def test_a_folder_made_for_files_that_could_not_be_written_goes_again(
 
 STOPPING = """
 import os, signal, threading
-from hubbub.cli.main import main
+from hubbub.start import main
 from hubbub.engines.duckdb import duckdb_engine as duckdb
 """
 WHILE_COUNTING = """
@@ -124,8 +126,10 @@ duckdb.stream = stopped
         (WHILE_COUNTING, ["--person", "id", "--rows-per-person", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING, ["--person", "id", "--distinct", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING, ["--person", "id", "--one-row-per-person", "--crowd", "20"]),
+        (WHILE_COUNTING.replace("SIGINT", "SIGTERM"), ["--rows-are-people", "--epsilon", "1"]),
+        (WHILE_CHOOSING.replace("SIGINT", "SIGTERM"), ["--person", "id", "--distinct", "2", "--epsilon", "1"]),
     ],
-    ids=["counting", "distinct", "one row"],
+    ids=["counting", "distinct", "one row", "counting, SIGTERM", "distinct, SIGTERM"],
 )
 def test_ctrl_c_while_counting_blames_nobody_and_costs_nothing(tmp_path: Path, how: str, words: list[str]) -> None:
     """DuckDB makes an error of an interrupt: it was told as one of the file, and a choice of rows as noise."""

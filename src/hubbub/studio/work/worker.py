@@ -48,11 +48,13 @@ class Interrupt:
 
     def listen(self) -> None:
         """From now on."""
-        signal.signal(signal.SIGINT, self)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self)
 
     def shield(self) -> None:
         """From now on nothing stops the work."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def work(request: Mapping[str, Any], report: Report, interrupt: Interrupt) -> None:
