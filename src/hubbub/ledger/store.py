@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, durable
-from hubbub.ledger.log import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format
+from hubbub.ledger.log import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format, check_schema
 
 ADOPTED: Final = "adopted"
 _PATIENCE: Final = 60.0  # seconds for other writers to finish
@@ -186,6 +186,7 @@ class Store:
                 names = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
                 if names and "entries" not in names and anchor.find(self.path) is None:
                     raise WrongUse(_NO_LEDGER.format(str(self.path)))
+                check_schema(base)
                 if create:
                     base.execute("PRAGMA journal_mode = WAL")
                     if not base.execute("SELECT count(*) FROM sqlite_master WHERE name = 'totals'").fetchone()[0]:
