@@ -89,9 +89,11 @@ def approve(sheet: str, out: str, ledger: str | None, as_json: bool) -> None:
     from hubbub.errors import WrongUse
     from hubbub.ledger.ledger import Ledger
     from hubbub.project.approval import approve as sign_sheet
+    from hubbub.runtime.regular_file import open_regular
 
     try:
-        text = Path(sheet).read_text(encoding="utf-8")
+        with open_regular(sheet) as file:
+            text = file.read().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise WrongUse(f"the sheet cannot be read from {sheet[:200]!r}; give review.md as it was sent") from None
     if Path(out).exists():

@@ -29,6 +29,7 @@ from typing import Any, Final
 from hubbub.dictionary.dictionary import NONE, Dictionary, Field
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import positive, rational, to_text
+from hubbub.runtime.regular_file import open_regular
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.cell_format import BOOLEAN, COMMA, FALSE, MONEY, TRUE, Missing, dates
@@ -85,7 +86,7 @@ def _file(source: object) -> Path | None:
 
 def _package(where: Path) -> Mapping[str, Any]:
     try:
-        with where.open("rb") as opened:
+        with open_regular(where) as opened:
             text = opened.read(_LARGEST + 1)
         found = json.loads(text.decode("utf-8-sig"), parse_float=str, parse_constant=_no_number)
     except (OSError, ValueError, RecursionError):

@@ -59,6 +59,21 @@ def furthest(identity: str) -> Anchor | None:
     return max(same, key=lambda known: known.number, default=None)
 
 
+def other_ledgers(ledger: Path) -> list[Path]:
+    """The ledgers that this user has elsewhere, the latest used first: by this home, and by that of the login."""
+    folders, home = [folder()], paths.login_home()
+    if home is not None:
+        folders.append(home.joinpath(".local", "state", "hubbub", "anchors"))
+    found = dict[Path, float]()
+    for file in (file for each in folders for file in each.glob(f"*{ENDING}")):
+        with suppress(OSError, CheckFailed):
+            known = _load(file)
+            path = ledger if known is None or known.number == 0 else Path(known.path)
+            if path != ledger and path.exists():
+                found[path] = file.stat().st_mtime
+    return sorted(found, key=lambda path: -found[path])
+
+
 def keep(anchor: Anchor) -> None:
     """Store the anchor durably; it never moves back to an earlier entry."""
     file = anchor_path(Path(anchor.path))

@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from hubbub.runtime.regular_file import open_regular
+
 UNFINISHED: Final = ".part"
 
 
@@ -55,7 +57,7 @@ def make_folder(folder: Path, mode: int = 0o700) -> None:
 
 def sha256(path: str | os.PathLike[str]) -> str:
     """The digest of a file, in hexadecimal."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

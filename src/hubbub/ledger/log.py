@@ -12,13 +12,15 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from contextlib import closing
+from functools import cache, cached_property
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import canonical
 
+_LISTED: Final = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')"
 START: Final = "0" * 64  # what stands before the first entry
 FORMAT: Final = "hubbub ledger 1"
 CREATED: Final = "created"
@@ -51,7 +53,9 @@ class Entry:
     number: int  # 1, 2, 3, ...
     kind: str
     dataset: str  # "" where it is about the ledger itself
-    time: str  # UTC; never before that of the entry before, whatever the clock says, except where it is said to be right
+    time: (
+        str  # UTC; never before that of the entry before, whatever the clock says, except where it is said to be right
+    )
     raw_body: bytes  # what it says, as canonical JSON
     previous: str
     hash: str
@@ -90,10 +94,28 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(*row)
 
 
+@cache
+def _own_triggers() -> frozenset[tuple[str, ...]]:
+    """The triggers of a ledger, as SQLite lists them."""
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.executescript(SCHEMA)
+        return frozenset(base.execute(_LISTED).fetchall())
+
+
+def check_schema(base: sqlite3.Connection) -> None:
+    """Refuse a file in which somebody else made a trigger or a view: a trigger swallows entries, or never ends."""
+    if other := set(base.execute(_LISTED)) - _own_triggers():
+        kind, name, _ = min(other)
+        raise CheckFailed(
+            f"the ledger has a {kind[:20]} {name[:40]!r} in its file that Hubbub did not make; restore it from a backup"
+        )
+
+
 def chain(base: sqlite3.Connection) -> list[Entry]:
     """Every entry, with its seal checked."""
     found: list[Entry] = []
     last = START
+    check_schema(base)
     if not base.execute("SELECT count(*) FROM sqlite_master WHERE name = 'entries'").fetchone()[0]:
         return found
     for row in base.execute(f"{_ROW} ORDER BY number"):

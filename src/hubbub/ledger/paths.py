@@ -19,6 +19,16 @@ def base(variable: str, *default: str) -> Path:
         raise WrongUse(f"your own folder cannot be found; set HOME, or {variable} to a folder") from None
 
 
+def login_home() -> Path | None:
+    """The folder of whoever runs this, whatever HOME says; None where nobody knows."""
+    try:
+        import pwd
+
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except (ImportError, KeyError):
+        return None
+
+
 def absolute(variable: str, named: str) -> Path:
     """What it says, if it says one place: a relative path would be a fresh ledger in every folder."""
     if not os.path.isabs(named):

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, durable
-from hubbub.ledger.log import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format
+from hubbub.ledger.log import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format, check_schema
+from hubbub.runtime.progress import say
 
 ADOPTED: Final = "adopted"
 _PATIENCE: Final = 60.0  # seconds for other writers to finish
@@ -105,6 +106,12 @@ class Store:
         page.rebuild()
         if not found:
             first = founding()
+            if others := anchor.other_ledgers(self.path):
+                more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+                say(
+                    f"{self.path} is a new ledger: it knows nothing of what was spent in {others[0]}{more}. Releases about the "
+                    "same people belong in one ledger; name it with --ledger or HUBBUB_LEDGER."
+                )
             self._remember(0, START, first["ledger"], "")  # before the ledger itself: now it cannot vanish
             page.add(CREATED, "", {"format": FORMAT, **first})
         elif adopt is not None:
@@ -186,6 +193,7 @@ class Store:
                 names = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
                 if names and "entries" not in names and anchor.find(self.path) is None:
                     raise WrongUse(_NO_LEDGER.format(str(self.path)))
+                check_schema(base)
                 if create:
                     base.execute("PRAGMA journal_mode = WAL")
                     if not base.execute("SELECT count(*) FROM sqlite_master WHERE name = 'totals'").fetchone()[0]:

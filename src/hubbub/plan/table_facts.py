@@ -12,13 +12,13 @@ plan is made from is as public as the plan.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.plan.shape import is_name
+from hubbub.serialization.toml import read_toml
 
 _TYPES: Final[Mapping[str, tuple[type, str]]] = {
     "people": (int, "a whole number"),
@@ -29,7 +29,6 @@ _TYPES: Final[Mapping[str, tuple[type, str]]] = {
     "rows_are_people": (bool, "true or false"),
     "file": (str, "a text"),
 }
-_MOST: Final = 1 << 20  # bytes
 
 
 def facts(path: str | Path) -> dict[str, Any]:
@@ -39,13 +38,11 @@ def facts(path: str | Path) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        with file.open("rb") as opened:
-            read = opened.read(_MOST + 1)
-        found = tomllib.loads(read.decode("utf-8")) if len(read) <= _MOST else None
-    except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        found = None
-    if found is None:
-        raise WrongUse(f"the facts must be a TOML file that can be read, not {str(file)[:60]!r}; check the file")
+        found = read_toml(file, float)  # a number is no text
+    except (OSError, ValueError):
+        raise WrongUse(
+            f"the facts must be a TOML file that can be read, not {str(file)[:60]!r}; check the file"
+        ) from None
     for name, value in found.items():
         if name not in _TYPES:
             raise WrongUse(f"a file of facts knows {', '.join(_TYPES)}, and not {name[:40]!r}; leave it out")

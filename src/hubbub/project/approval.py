@@ -14,6 +14,7 @@ from hubbub.errors import CheckFailed, Refused
 from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.review import STATE
+from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization.canonical import LARGEST, canonical, read
 
 APPROVAL: Final = "approval.json"
@@ -38,7 +39,7 @@ def check_approval(sheet: str, file: Path, key: str) -> None:
     Guarantee: returns only if the file holds a signature of this key over this sheet, but for the lines of its state.
     """
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             data = opened.read(LARGEST + 1)
     except OSError:
         raise Refused(

@@ -48,9 +48,9 @@ from hubbub.opening import open as open_table
 from hubbub.private_sql.clause import read_query
 from hubbub.protocol.spec import TABLE
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.toml import read_toml
 
 FILE: Final = "hubbub.toml"
-_LARGEST: Final = 1 << 20  # bytes
 _TOP: Final = ("ledger", "out", "approval", "joint", "datasets", "release")
 _REPORT: Final = ("title", "subtitle", "date", "link", "language", "notes", "labels")
 _SERIES: Final = ("series", "period", "skip")
@@ -161,15 +161,13 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as opened:
-            text = opened.read(_LARGEST + 1)
-        if len(text) <= _LARGEST:
-            return tomllib.loads(text.decode("utf-8"), parse_float=str)
+        return read_toml(path)
     except tomllib.TOMLDecodeError as error:
         raise WrongUse(f"{path} is no TOML file: {error}; correct it") from None
-    except (OSError, ValueError, RecursionError):
-        pass
-    raise WrongUse(f"a publication is a TOML file that can be read, not {str(path)[:200]!r}; check the file")
+    except (OSError, ValueError):
+        raise WrongUse(
+            f"a publication is a TOML file that can be read, not {str(path)[:200]!r}; check the file"
+        ) from None
 
 
 def _known(given: dict[str, Any], known: tuple[str, ...], what: str) -> None:

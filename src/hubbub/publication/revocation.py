@@ -23,6 +23,7 @@ from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import Ledger
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization.canonical import LARGEST, read
 
 WITHDRAWN: Final = "withdrawn.json"
@@ -168,7 +169,7 @@ def _write(path: Path, revocation: Revocation, ledger: Ledger) -> None:
 def _read(path: Path, public_key: str) -> Revocation | None:
     """A notice that this key signed; None if there is none."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             body: Any = read(file.read(LARGEST + 1), path.name)
         signature = body.pop(SIGNATURE)
         if body["format"] != _FORMAT or signature["public_key"] != public_key:

@@ -13,6 +13,7 @@ from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger, released
+from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST
 
@@ -27,7 +28,7 @@ def published(folder: Path, ledger: Ledger) -> dict[str, str]:
     names, or the certificate itself. Whoever can write to the folder can put no other file among them.
     """
     try:
-        with open(folder / CERTIFICATE, "rb", opener=_usual) as file:
+        with open_regular(folder / CERTIFICATE) as file:
             data = file.read(LARGEST + 1)
         body = signed_by(data, ledger)
     except (OSError, HubbubError):
@@ -41,11 +42,6 @@ def published(folder: Path, ledger: Ledger) -> dict[str, str]:
         listed = {f"{manifest.FOLDER}/{part.name}": part.sha256 for part in parts}
         found |= {name: digest for name, digest in listed.items() if _is(folder / name, digest)}
     return {**found, CERTIFICATE: hashlib.sha256(data).hexdigest()}
-
-
-def _usual(path: str, flags: int) -> int:
-    """Opens a file without waiting for whoever holds the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _is(path: Path, digest: str) -> bool:

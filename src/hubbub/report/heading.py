@@ -117,14 +117,13 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _words(file: str) -> Mapping[str, Any]:
-    import tomllib  # late: few releases have such a file
+    from hubbub.serialization.toml import read_toml  # late: few releases have such a file
 
     try:
-        with open(file, "rb") as opened:
-            given = tomllib.load(opened)
+        given = read_toml(file, float)  # a number is no text
     except OSError as error:
         raise WrongUse(f"the words of the report cannot be read from {file}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise WrongUse(f'{file} is no TOML file: {error}; write lines like title = "Who lives here"') from error
     kinds: dict[str, type] = dict.fromkeys(("title", "subtitle", "publisher", "date", "link", "language"), str)
     kinds |= {"notes": list, "labels": dict}

@@ -35,6 +35,13 @@ def working(name: str) -> Iterator[None]:
         _SIGN.leave()
 
 
+def say(sentence: str) -> None:
+    """Tell a person who looks at stderr something that does not wait for the end."""
+    if is_watched(stream := sys.stderr):
+        with suppress(OSError, ValueError):  # of a stream that is gone
+            print(sentence, file=stream, flush=True)
+
+
 def is_watched(stream: TextIO | None) -> bool:
     """Whether a person looks at a stream, or asked for progress."""
     setting = os.environ.get(VARIABLE, "")

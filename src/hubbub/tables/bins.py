@@ -36,6 +36,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
 from hubbub.numeric.exact import INFINITY, Loss, positive, ratio_to_text, rational, to_text
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
 from hubbub.tables.generalization import Coarser, parsed
@@ -282,7 +283,7 @@ def _from_file(column: str, text: str) -> Values:
 def _values_in(path: str, column: str) -> list[str]:
     """The values in a public file, one on each line, as in ``diag_1=@codes.txt``; blank lines are none."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError):
         raise WrongUse(f"the values of {column} cannot be read from {path[:200]!r}; check the path") from None

@@ -19,6 +19,7 @@ from typing import Final, Self
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 
 _MOST_BYTES: Final = 1 << 24
 
@@ -75,7 +76,7 @@ class Hierarchy:
     def read(cls, path: str, column: str) -> Self:
         """The hierarchy in a file, in UTF-8."""
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 raw = file.read(_MOST_BYTES + 1)
             text = raw.decode("utf-8-sig")
         except (OSError, ValueError):

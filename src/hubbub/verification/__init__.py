@@ -35,6 +35,7 @@ from hubbub.publication.revocation import replaced_by, revocation_of
 from hubbub.publication.signed_files import WORKBOOK
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
@@ -178,7 +179,7 @@ def load(path: str | Path) -> bytes:
     if inside.is_file():
         raise WrongUse(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read(LARGEST + 1)
     except OSError:
         raise WrongUse(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
@@ -304,7 +305,7 @@ def _numbers(
 def _package(notes: Notes, path: Path, seen: dict[str, Any], sheets: tuple[Sheet, ...], form: str) -> None:
     """Make the data dictionary of the release again, with the titles that it has, and compare."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(LARGEST + 1)
         wrong = package_difference(data, seen["spec"], seen["promises"], sheets, seen["certificate"]["files"], form)
     except OSError:
@@ -317,7 +318,7 @@ def _workbook(notes: Notes, path: Path, sheets: list[Sheet]) -> None:
     from hubbub.publication.workbook import difference as workbook_difference
 
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             wrong = workbook_difference(file, sheets)
     except OSError:
         wrong = "it cannot be read"
@@ -354,7 +355,7 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> None
     """Compare the parts of a release with their list, which is what the certificate names, and present the first of
     them again."""
     try:
-        with open(listed, "rb") as file:
+        with open_regular(listed) as file:
             parts = manifest.parts_of(file.read(LARGEST + 1))
     except (OSError, CheckFailed) as error:
         notes.note("the list of parts", False, str(error) if isinstance(error, CheckFailed) else "it cannot be read")

@@ -106,7 +106,8 @@ def test_a_clock_that_goes_back_does_not_open_a_window_again(
 
 
 @pytest.mark.parametrize(
-    ("per", "far"), [("month", "2030-06-17"), ("quarter", "2030-07-01"), ("year", "2031-01-01"), ("month", "8000-05-02")]
+    ("per", "far"),
+    [("month", "2030-06-17"), ("quarter", "2030-07-01"), ("year", "2031-01-01"), ("month", "8000-05-02")],
 )
 def test_25_a_clock_that_jumps_ahead_renews_nothing_until_somebody_says_that_it_is_right(
     at: Callable[[str], None], wrong: Callable[[str], None], per: str, far: str

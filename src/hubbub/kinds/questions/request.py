@@ -30,7 +30,6 @@ sum decides.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -51,6 +50,7 @@ from hubbub.protocol.spec import Kind
 from hubbub.sampling.one_sample import joint_epsilon, may_lose
 from hubbub.sampling.ranks import LARGEST
 from hubbub.sampling.sanitize import Blank, inside
+from hubbub.serialization.toml import read_toml
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
@@ -60,7 +60,6 @@ from hubbub.tables.protection import Knowledge
 KINDS: Final = ("count", "fraction", "mean", "quantile")
 _TOP: Final = ("zero_knowledge", "epsilon", "delta", "noise", "rows", "people", "coverage", "question")
 _KEYS: Final = ("name", "kind", "by", "of", "q", "where", "epsilon", "share")
-_LARGEST: Final = 1 << 20  # bytes
 _DIGITS: Final = 12
 
 
@@ -220,13 +219,11 @@ def _question(given: Mapping[str, Any], loss: Fraction) -> Asked:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as opened:
-            text = opened.read(_LARGEST + 1)
-        if len(text) <= _LARGEST:
-            return tomllib.loads(text.decode("utf-8"), parse_float=str)
-    except (OSError, ValueError, RecursionError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
-        pass
-    raise WrongUse(f"the questions must be a TOML file that can be read, not {str(path)[:60]!r}; check the file")
+        return read_toml(path)
+    except (OSError, ValueError):
+        raise WrongUse(
+            f"the questions must be a TOML file that can be read, not {str(path)[:60]!r}; check the file"
+        ) from None
 
 
 def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from hubbub.kinds.statistic.estimates import estimated_answers
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, key_of
 from hubbub.numeric.exact import rational
 from hubbub.protocol.option import Option
+from hubbub.runtime.regular_file import open_regular
 from hubbub.tables.bins import Axis, Discovered, declared_size
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _mapped(given: object, columns: int) -> dict[tuple[str | None, ...], Any]:
 def _listed(path: str, axes: Sequence[Axis]) -> dict[tuple[str | None, ...], str]:
     columns = [axis.column for axis in axes]
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_MOST_BYTES)
         rows = list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
     except (OSError, ValueError, csv.Error):

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 
 ARROW: Final = " > "
 """What stands between the candidates of a path; no candidate's name may hold it."""
@@ -133,7 +134,7 @@ def read_official(path: str | Path) -> Official:
     `exhausted` and `draws` (each with `why`, `among` and `chosen`) where they are known.
     """
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(_LARGEST)
         return official_of(json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant))
     except OSError as error:

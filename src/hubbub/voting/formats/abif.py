@@ -109,10 +109,6 @@ def _ranks(text: str, where: str) -> list[list[str]]:
 
 
 def _tied_rank(names: Sequence[str], read_as: Meanings) -> Rank:
-    tied: frozenset[str] = frozenset()
-    for name in names:
-        rank = read_as.ranks[name]
-        if rank is None:
-            return None
-        tied |= rank
-    return tied
+    ranks = [read_as.ranks[name] for name in names]
+    known = [rank for rank in ranks if rank is not None]
+    return frozenset[str]().union(*known) if len(known) == len(ranks) else None

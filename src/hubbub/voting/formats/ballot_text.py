@@ -16,8 +16,10 @@ from typing import IO, Final, Protocol, cast
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 
 _PIECE: Final = 1 << 22  # bytes that are in memory at a time
+_LONGEST: Final = 1 << 23  # bytes of a line
 _UTF_8: Final = ("utf-8", "utf-8-sig")
 _PLAIN: Final = bytes([*range(32, 127), 9, 10, 13])
 # All but tabs and ends of lines, and the signs that turn the direction of writing or end a line unseen.
@@ -69,20 +71,26 @@ class BallotText:
 
     def pieces(self) -> Iterator[bytes]:
         """The text in UTF-8, in pieces of whole lines, each ended by \\n but perhaps the last one of the file."""
-        line, rest = 1, b""
+        line, rest, since = 1, list[bytes](), 0  # `rest` begins a line; so many bytes are since any end of one
         with _opened(self.path) as file:
             if self.encoding == "utf-8-sig":
                 file.read(len(codecs.BOM_UTF8))
             if self.encoding.startswith("utf-16"):
-                yield self._cleaned(file.read(), line)
+                whole = self._cleaned(file.read(), line)
+                _check_length(max(map(len, re.split(b"[\r\n]", whole))))
+                yield whole
             while raw := file.read(_PIECE):
-                end = raw.rfind(b"\n") + 1
-                complete, rest = (rest + raw[:end], raw[end:]) if end else (b"", rest + raw)
-                if complete:
+                end, ends = raw.rfind(b"\n") + 1, max(raw.rfind(b"\n"), raw.rfind(b"\r")) + 1
+                since = len(raw) - ends + (0 if ends else since)
+                _check_length(since)
+                if end:
+                    complete, raw = b"".join([*rest, raw[:end]]), raw[end:]
+                    rest.clear()
                     yield self._cleaned(complete, line)
                     line += complete.count(b"\n") if self.encoding not in _UTF_8 else 0
-        if rest:
-            yield self._cleaned(rest, line)
+                rest.append(raw)
+        if last := b"".join(rest):
+            yield self._cleaned(last, line)
 
     def text(self) -> str:
         """All of it, lines ended by \\n."""
@@ -160,7 +168,7 @@ def text_of(path: str | Path) -> str:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        file = path.open("rb")
+        file: IO[bytes] = open_regular(path)
         if file.read(2) == b"\x1f\x8b":
             file.close()
             return cast("IO[bytes]", _Unpacked(path))
@@ -178,6 +186,14 @@ class _Unpacked(gzip.GzipFile):
             return super().read(size)
         except (OSError, EOFError, zlib.error) as error:
             raise WrongUse("the ballot file is packed (.gz) and cannot be unpacked; get it again") from error
+
+
+def _check_length(length: int) -> None:
+    """Refuse a line that is no ballot before readers take it apart: of a packed file it may be as long as memory."""
+    if length > _LONGEST:
+        raise WrongUse(
+            "the ballot file has a line of more than 8 MB, and no ballot is so long; is this another format?"
+        )
 
 
 def _check_kind(first: bytes) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import time
 from pathlib import Path
 from random import Random
 
@@ -65,3 +67,39 @@ def test_refusals_of_long_files_name_the_same_lines(tmp_path: Path) -> None:
     marked = written(tmp_path / "marks.csv", [f"{i},yes,yes,no" for i in range(2000)])
     with pytest.raises(WrongUse, match="2,000 of 2,000 ballots name somebody twice"):
         read(marked)
+
+
+def test_64_a_long_line_is_put_together_once_and_refused_beyond_what_a_ballot_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Joining it again with every piece took a minute for 512 MB, packed into half of one."""
+    from hubbub.voting.formats import ballot_text
+
+    monkeypatch.setattr(ballot_text, "_PIECE", 1 << 10)
+    monkeypatch.setattr(ballot_text, "_LONGEST", 1 << 20)
+    path = tmp_path / "long.csv.gz"
+    for length, fits in ((1 << 20) - 100, True), (1 << 22, False):
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            file.write(b"rank1,rank2\n" + b"x" * length + b",Bob\nAnn,Bob\n")
+        started = time.process_time()
+        if fits:
+            assert b"".join(ballot_text.open_text(path).pieces()).endswith(b"x,Bob\nAnn,Bob\n")
+        else:
+            with pytest.raises(WrongUse, match="a line of more than 8 MB"):
+                read(path)
+        assert time.process_time() - started < 2
+    for encoding, end in (("utf-16", "\n"), ("utf-8", "\r")):
+        path = tmp_path / "ends.csv"
+        path.write_bytes(f"rank1,rank2{end}".encode(encoding) + (f"Ann,Bob{end}" * 200_000).encode(encoding)[2:])
+        assert ballot_text.open_text(path, encoding).text().count("\n") > 100_000
+    path.write_bytes(("x" * (1 << 21)).encode("utf-16"))
+    with pytest.raises(WrongUse, match="a line of more than 8 MB"):
+        read(path)
+
+
+def test_64_many_equals_in_one_rank_take_no_longer_than_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "tied.abif"
+    path.write_text("1:" + "=".join(f"n{i}" for i in range(32_000)) + "\n", encoding="utf-8")
+    started = time.process_time()
+    assert len(read(path).ballots.candidates) == 32_000
+    assert time.process_time() - started < 2

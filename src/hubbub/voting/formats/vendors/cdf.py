@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 from hubbub.voting.formats.labels import WRITE_IN
 from hubbub.voting.formats.vendors.cast_record import CastRecord, Directory, LeftOut
 from hubbub.voting.formats.vendors.rctab_config import UNDECLARED, Source
@@ -78,13 +79,14 @@ def cdf_directory(path: Path) -> Directory:
 def _report(path: Path) -> Any:
     if path.stat().st_size > _MOST_BYTES:
         raise WrongUse(f"{path.name} has more than 1 GB; export the records in several files")
-    return json.loads(path.read_bytes())
+    with open_regular(path) as stream:
+        return json.loads(stream.read())
 
 
 def _from_xml(path: Path, wanted: str, left: LeftOut) -> Iterator[CastRecord]:
     names, what = _names_of_xml(path), f"the file {path.name}"
     contest, seen = names.contest(wanted), set[str]()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for record in elements(stream, ("CVR",), what):
             _check_once(text(record, "UniqueId"), seen, path)
             current = text(record, "CurrentSnapshotId")
@@ -104,7 +106,7 @@ def _check_once(record: str, seen: set[str], path: Path) -> None:
 
 def _names_of_xml(path: Path) -> _Names:
     names, what = _Names(), f"the file {path.name}"
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for part in elements(stream, ("Contest", "Candidate", "GpUnit"), what):
             number = part.get("ObjectId", "")
             if part.tag == "GpUnit":

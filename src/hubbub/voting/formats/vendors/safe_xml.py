@@ -10,6 +10,7 @@ from typing import IO, BinaryIO, Final
 from xml.etree import ElementTree
 
 from hubbub.errors import WrongUse
+from hubbub.runtime.regular_file import open_regular
 
 _PIECE: Final = 1 << 16
 _FIRST_TAG: Final = re.compile(rb"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)")
@@ -35,7 +36,7 @@ def elements(stream: BinaryIO, wanted: Collection[str], what: str) -> Iterator[E
 def first_tag(file: Path | IO[bytes]) -> str:
     """The name of the first element, without its namespace; empty where there is none near the beginning."""
     if isinstance(file, Path):
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             return first_tag(stream)
     found = _FIRST_TAG.search(file.read(_PIECE))
     return "" if found is None else found[1].decode("ascii")
