@@ -253,7 +253,7 @@ class Totals(BinAnswers):
         for answer in self.answers[:first]:
             cells = self._cells(answer)
             if self._cuts:
-                cells.append("-" if answer.cut is None else self._cut_text(answer.cut))
+                cells.append(UNTOLD if answer.cut is None else self._cut_text(answer.cut))
             rows.append((tuple(cells), answer.estimate is None))
         heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self._cuts else ()))
         return self.display_table(heads, rows, columns(self.spec), sum_text.notes(self.spec))
@@ -267,7 +267,7 @@ class Totals(BinAnswers):
 
     def _cells(self, answer: Answer) -> list[str]:
         """The estimate and its interval as they are read."""
-        value = "-" if answer.estimate is None else self.number_text(answer.estimate)
+        value = UNTOLD if answer.estimate is None else self.number_text(answer.estimate)
         high = "or more" if answer.high is None else f"to {self.number_text(answer.high)}"
         return ["hidden" if answer.status == HIDDEN else value, f"{self.number_text(answer.low)} {high}"]
 
