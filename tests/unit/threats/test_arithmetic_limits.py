@@ -15,6 +15,7 @@ import pytest
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_COUNT
+from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed
 from hubbub.kinds.moments.request import spread
 from hubbub.kinds.moments.spec import Variance
@@ -30,7 +31,7 @@ from hubbub.kinds.summary.request import from_options as summary
 from hubbub.noise.binomial import LARGEST, binomial
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact_sums import MOST_ROWS, fits, sums_by
-from hubbub.protocol.measurement import WHOLE, Measurement, loaded
+from hubbub.protocol.measurement import WHOLE, Measurement, Rehearsal, loaded
 from hubbub.publication.files import write
 from hubbub.publication.workbook import write_workbook
 from hubbub.serialization.arrow import WIDE, whole_array, whole_numbers
@@ -184,6 +185,21 @@ def test_66_numbers_beyond_64_bits_are_written_and_read_back(name: str, form: st
     files = Files(form, {sheet.name: tmp_path / f"{sheet.name}.{form}" for sheet in sheets})
     assert spec.load(files) == measured
     write_workbook(sheets, [("a", "b")], io.BytesIO())
+
+
+@pytest.mark.parametrize("words", [{"cap": 2**53}, {"cap": 2**53, "cap_per_bin": 2**52, "by": ["k=a,b"]}, {}], ids=str)
+def test_66_an_engine_adds_up_what_one_person_has_beyond_64_bits(words: dict[str, Any]) -> None:
+    """5 * 10^14 in each of 18,447 rows is more than 2^63."""
+    far = 5 * 10**14
+    unit = Unit(person="id", rows_per_person=10**6)
+    spec = total(of=f"x:{far}..{far + 10}:1", epsilon=10**12, unit=unit, **words)
+    for rows in (18_446, 18_447):
+        table = pa.table({"id": [0] * rows, "x": [far] * rows, "k": ["a"] * rows})
+        rehearsal = Rehearsal(ScriptedSource.from_label("one"))
+        spec.measure(open_source(table), rehearsal)
+        ((_, exact),) = rehearsal.calls
+        most = min(rows * far, words.get("cap_per_bin", words.get("cap", rows * far)))
+        assert [each for each in exact.sums if each] == [most]
 
 
 def test_66_weights_that_come_to_more_than_a_channel_takes_move_it_no_further() -> None:

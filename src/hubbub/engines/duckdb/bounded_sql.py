@@ -125,7 +125,7 @@ def _summed(rows: str, where: str, question: CountQuery, bounds: ContributionBou
 
     Guarantee: within a' in each bin, and over all bins within A, in absolute values, whatever the rows hold.
     """
-    total = f"CAST(sum(x) + ({question.first_step}) * count(*) AS HUGEINT)"
+    total = f"CAST(sum(x) + ({question.first_step}) * CAST(count(*) AS HUGEINT) AS HUGEINT)"
     if bounds.cap_per_bin is not None:
         total = f"greatest(least({total}, {bounds.cap_per_bin}), -{bounds.cap_per_bin})"
     each = f"SELECT who, {where}, min(word) AS word, {total} AS x FROM ({rows}) GROUP BY who, {where}"
