@@ -46,12 +46,17 @@ def _megabytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 10**6
 
 
-def commands() -> list[str]:
-    """What the README says to type, in its order."""
+def steps() -> list[list[str]]:
+    """What the README says to type, in its order: commands, and programs for Python."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    lines = [line for language, block in blocks if not language for line in block.splitlines()]
-    return [line for line in lines if line.startswith("hubbub ") and " studio" not in line]
+    found = []
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        if language == "python":
+            found.append(["python", "-c", block])
+        elif not language:
+            typed = [line for line in block.splitlines() if line.startswith("hubbub ") and " studio" not in line]
+            found += [shlex.split(line, comments=True) for line in typed]
+    return found
 
 
 def main() -> None:
@@ -78,9 +83,9 @@ def main() -> None:
         _install(bin_, wheel, "charts", there)
         print(f"installed with charts: {_megabytes(there / 'venv') - before} MB")
         _run(bin_ / "hubbub", "demo", at=there)
-        for line in commands():
-            _run(bin_ / "hubbub", *shlex.split(line, comments=True)[1:], at=there)
-        print(f"the demo and {len(commands())} commands of the README ran")
+        for program, *words in steps():
+            _run(bin_ / program, *words, at=there)
+        print(f"the demo and {len(steps())} steps of the README ran")
 
 
 if __name__ == "__main__":
