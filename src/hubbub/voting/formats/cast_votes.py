@@ -231,7 +231,7 @@ def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str
         return _marked(columns, top[deep - 1], len(top[1]), rest, title, "csv-dominion", seats)
     first = [cell.strip() for cell in top[0]]
     rest = chain((head.below(full[0] + 1),), parts)
-    whole = [cell.strip() for cell in clear_ballot.whole_cells(top[0])]
+    whole = [cell.strip() for cell in clear_ballot.heading_cells(top[0])]
     if clear_ballot.is_heading(whole) and not named:
         columns, title, seats = clear_ballot.find_columns(whole, contest)
         return _marked(columns, whole, len(whole), rest, title, "csv-clear-ballot", seats)

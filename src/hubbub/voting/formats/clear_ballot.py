@@ -20,10 +20,10 @@ _CHOICE: Final = re.compile(
 )
 
 
-def whole_cells(header: Sequence[str]) -> list[str]:
+def heading_cells(header: Sequence[str]) -> list[str]:
     """The cells of a heading, those put together again in which a comma stands in quotes: ``...:"Lee, Ann":Independent``.
 
-    >>> whole_cells(['RowNumber', 'Choice_1_1:Mayor:1:Vote For 1:"Lee', ' Ann":Ind'])
+    >>> heading_cells(['RowNumber', 'Choice_1_1:Mayor:1:Vote For 1:"Lee', ' Ann":Ind'])
     ['RowNumber', 'Choice_1_1:Mayor:1:Vote For 1:Lee, Ann:Ind']
     """
     cells: list[str] = []

@@ -17,7 +17,7 @@ from hubbub.voting.formats.vendors.rctab_config import KEYS, read_configuration
 from hubbub.voting.rctab.count import count_configured, hash_order, java_sorted
 from hubbub.voting.rctab.record import read_office
 from hubbub.voting.rctab.result import ConfiguredCount
-from tests.unit.voting.rctab.test_rctab import FIRST, GRID, ONE_A_ROUND, PERCENTAGE, SESSION, made, workbook
+from tests.unit.voting.rctab.configurations import FIRST, GRID, ONE_A_ROUND, PERCENTAGE, SESSION, made, workbook
 
 DOCS = Path(__file__).resolve().parents[4] / "docs" / "elections.md"
 

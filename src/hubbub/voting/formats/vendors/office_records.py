@@ -98,7 +98,7 @@ def read_generic(source: Source, left: LeftOut) -> Iterator[CastRecord]:
 def read_clear_ballot(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """A column for each candidate at each rank."""
     rows = _rows(source)
-    header = clear_ballot.whole_cells(next(rows, (1, list[str]()))[1])
+    header = clear_ballot.heading_cells(next(rows, (1, list[str]()))[1])
     if not clear_ballot.is_heading(header):
         raise WrongUse(f"{source.path.name} has not the heading of a file of Clear Ballot's; is it another vendor's?")
     columns, _, _ = clear_ballot.find_columns(header, source.contest or None)
