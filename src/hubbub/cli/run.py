@@ -38,7 +38,7 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
     from hubbub.project.planning import plan
     from hubbub.project.review import markdown
     from hubbub.project.review import sheet as review_sheet
-    from hubbub.project.running import planned_alone
+    from hubbub.project.running import exclusive_plan
     from hubbub.project.running import run as run_plan
     from hubbub.runtime.progress import working
 
@@ -59,7 +59,7 @@ def run(file: str, dry_run: bool, check: bool, sheet: str | None, yes: bool, as_
         return
     with ExitStack() as stack:
         with working("Planning"):
-            planned = stack.enter_context(planned_alone(publication, on_wait=_say_waiting))
+            planned = stack.enter_context(exclusive_plan(publication, on_wait=_say_waiting))
         _write_sheet(planned, sheet)
         written = run_plan(planned, accept_weak=yes, report=lambda name: print_text(f"{name} ..."))
     if as_json:

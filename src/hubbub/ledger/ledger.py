@@ -5,7 +5,8 @@
     reserve -> (count, sample, noise) -> commit     the file's digest is in the ledger before the file is visible
                                       -> abandon    nothing came out; free only if no noise was drawn
 
-A reservation is durable before a table is read, and counts as spent until it is abandoned undrawn. So after a crash
+A reservation is durable before a table is read, and counts as spent until it is abandoned undrawn, by its own process or,
+if that died, by the next (:mod:`hubbub.ledger.undrawn`). So after a crash
 either the very bytes that were ready come out (:mod:`hubbub.publication.files`), or none, and both are paid for once.
 """
 

@@ -29,7 +29,7 @@ from hubbub.report.heading import Heading, heading
 
 
 @contextmanager
-def planned_alone(publication: Publication, on_wait: Callable[[], None] = lambda: None) -> Iterator[Plan]:
+def exclusive_plan(publication: Publication, on_wait: Callable[[], None] = lambda: None) -> Iterator[Plan]:
     """The plan of a publication, to be carried out; `on_wait` is called if another run into its folder is waited for.
 
     Guarantee: from before it is planned until this ends, no other run publishes into its folder. What processes that died
@@ -48,7 +48,7 @@ def run(
     Guarantee: before anything is spent, all of it was planned together, every promise that is weak was confirmed, and
     the review sheet was signed by whoever has to approve it.
     What a crash left ready is brought out and not drawn again. What is out already, with the same spec, is left as it
-    is; so a second run of the same file publishes nothing. Whoever plans within :func:`planned_alone` has no other run
+    is; so a second run of the same file publishes nothing. Whoever plans within :func:`exclusive_plan` has no other run
     beside it; without that, what came out meanwhile is not replaced, and refused before anything is spent on it.
     """
     publication = planned.publication
@@ -180,5 +180,5 @@ def publish_all(
     if dry_run:
         plan(publication)
         return {}
-    with planned_alone(publication) as planned:
+    with exclusive_plan(publication) as planned:
         return run(planned, accept_weak=accept_weak)

@@ -23,7 +23,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, Final
@@ -189,23 +189,34 @@ def prepared(
 @contextmanager
 def claimed(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Make a folder, and hold it as :func:`exclusive` does; one that was made for what fails goes again."""
+    new: list[Path] = []
     with ExitStack() as stack:
-        while True:
-            new = _missing_parents(folder)
-            try:
-                durable.make_folder(folder, 0o777)
-                stack.enter_context(exclusive(folder, on_wait))
-                break
-            except FileNotFoundError:  # taken away meanwhile, by somebody who had made it and left it empty
-                continue
-            except OSError:
-                _take_away(new)
-                raise _unwritable(folder) from None
         try:
+            while True:
+                new = _missing_parents(folder)
+                try:
+                    durable.make_folder(folder, 0o777)
+                    stack.enter_context(exclusive(folder, on_wait))
+                    break
+                except FileNotFoundError:  # taken away meanwhile, by somebody who had made it for what failed
+                    continue
+                except OSError:
+                    raise _unwritable(folder) from None
             yield
         except BaseException:
-            _take_away(new)
+            _take_away_unless_held(new)
             raise
+
+
+def _take_away_unless_held(folders: list[Path]) -> None:
+    """Remove folders that were made, as far as nothing lies in them and nobody else holds the lowest."""
+
+    def stop() -> None:
+        raise BlockingIOError
+
+    if folders:
+        with suppress(OSError), exclusive(folders[0], stop) if folders[0].is_dir() else nullcontext():
+            _take_away(folders)
 
 
 def _unwritable(folder: Path) -> WrongUse:

@@ -16,7 +16,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.undrawn import Undrawn
 from hubbub.project.plan_file import read_plan
 from hubbub.project.planning import plan
-from hubbub.project.running import planned_alone, publish_all, run
+from hubbub.project.running import exclusive_plan, publish_all, run
 
 TOML = """
 ledger = "ledger.db"
@@ -54,11 +54,11 @@ def test_67_a_second_run_waits_and_then_finds_everything_out(file: Path) -> None
     waits, found = threading.Event(), list[dict[str, dict[str, str]]]()
 
     def second() -> None:
-        with planned_alone(read_plan(file), waits.set) as planned:
+        with exclusive_plan(read_plan(file), waits.set) as planned:
             found.append(run(planned))
 
     other = threading.Thread(target=second)
-    with planned_alone(read_plan(file)) as planned:
+    with exclusive_plan(read_plan(file)) as planned:
         other.start()
         assert waits.wait(60)
         run(planned)

@@ -22,6 +22,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import Release
+from hubbub.publication import staging
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import CERTIFICATE, claimed, exclusive, publish
 from hubbub.release import save, stage
@@ -100,6 +101,25 @@ def test_68_only_the_release_that_was_seen_is_replaced(tmp_path: Path) -> None:
     again.close()
     finish(again.hidden)  # killed in between: it still knows what it may replace
     assert seen(out) != before
+
+
+def test_69_who_is_stopped_before_a_folder_is_held_leaves_none_and_takes_none_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    whole = staging._hold
+    calls = iter((stopped, whole))
+    monkeypatch.setattr(staging, "_hold", lambda *given: next(calls, whole)(*given))
+    with pytest.raises(KeyboardInterrupt), claimed(tmp_path / "new" / "deep"):
+        pass
+    assert not (tmp_path / "new").exists()
+    with claimed(tmp_path / "held"):
+        other = threading.Thread(target=staging._take_away_unless_held, args=([tmp_path / "held"],))
+        other.start()
+        other.join()
+        assert (tmp_path / "held").is_dir()
 
 
 def test_a_folder_that_was_taken_away_while_it_was_waited_for_is_held_anew(tmp_path: Path) -> None:
