@@ -92,8 +92,8 @@ def test_every_row_of_the_second_table_has_the_columns_of_its_person(opened: Ope
     spelled = counted(engine.with_missing(Missing.parse("ward#1=A")), ("ward#1=A,B,C,null",), **EVERY)
     by_ward = Counter("BC".find(row["ward#1"] or "-") + 1 or 3 for row in rows)
     assert spelled == {code: (n, 0) for code, n in by_ward.items()}
-    found = engine.outside(CountQuery(axes=(parse("sex=F"),), person="id", repeats=MultiRowPolicy.ONE_ROW))
-    assert (found.people, found.people - found.unlisted) == (len({row["id"] for row in rows}), len(people))
+    outside = engine.outside(CountQuery(axes=(parse("sex=F"),), person="id", repeats=MultiRowPolicy.ONE_ROW))
+    assert (outside.people, outside.people - outside.unlisted) == (len({row["id"] for row in rows}), len(people))
 
 
 @every_engine_but_connect

@@ -55,7 +55,7 @@ SAMPLE: Final = "0.2"
 
 _SEED: Final = 1746  # invented people, the same every time
 _TODAY: Final = np.datetime64("2025-12-31")
-_NO_ANSWER: Final = 0.01  # the share of missing salaries and ages
+_NO_ANSWER: Final = 0.005  # the share of missing salaries and ages
 
 Ints = NDArray[np.int64]
 
@@ -179,7 +179,7 @@ title = "Residents by age"
 name = "salaries"
 kind = "mean"
 of = "salary:0..300000:1000"
-by = ["department=Schools,Hospital,Mill,Police"]
+by = ["department=Schools,Hospital,Mill,Police,null,other"]
 title = "Average salary"
 """
 """Two releases that share an epsilon, for ``hubbub run``."""

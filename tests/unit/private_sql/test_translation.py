@@ -40,6 +40,7 @@ PACKAGE = {
         {
             "name": "visits",
             "path": "visits.csv",
+            "hubbub": {"unlisted": "1"},  # some are of a ward that is not listed
             "schema": {
                 "fields": [
                     {"name": "patient", "type": "integer"},

@@ -167,6 +167,7 @@ ledger = "ledger.db"
 [datasets.clinic]
 file = "clinic.csv"
 person = "patient"
+unlisted = "1"
 [[release]]
 name = "wards"
 kind = "histogram"

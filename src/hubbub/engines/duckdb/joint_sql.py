@@ -83,8 +83,8 @@ def _coded(
     measures = _measures(questions)
     people, names = with_steps(measures, columns, people, kept=True)
     if weight is not None:
-        for i, (measure, x) in enumerate(zip(measures, names, strict=True)):
-            many_beyond = f"{weight.people} FILTER (WHERE {beyond(measure, x)})"
+        for i, (each, x) in enumerate(zip(measures, names, strict=True)):
+            many_beyond = f"{weight.people} FILTER (WHERE {beyond(each, columns[each.column], x)})"
             more, named = [*more, f"coalesce(CAST({many_beyond} AS BIGINT), 0) AS o{i}"], [*named, f"o{i}"]
     for question in questions:
         parts = [kept(part) for part in parts_of(question.axes, columns)]

@@ -117,7 +117,7 @@ def measured_query(
         numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
         carried.append("bad")
     if reports_outside and isinstance(measure, Measure):
-        many_beyond = f"{weight.people} FILTER (WHERE {beyond(measure, x)})"
+        many_beyond = f"{weight.people} FILTER (WHERE {beyond(measure, columns[measure.column], x)})"
         numbers.append(f"coalesce(CAST({many_beyond} AS BIGINT), 0) AS beyond")
         carried.append("beyond")
     inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{_where(conditions)} GROUP BY ALL"
@@ -158,7 +158,7 @@ def outside_query(question: CountQuery, columns: Columns, people: str, person: s
     if isinstance(measure, Measure):
         people, (x,) = with_steps([measure], columns, people, kept=True)
         tests.append(present(measure, columns[measure.column], x))
-        inside = f"NOT coalesce({beyond(measure, x)}, FALSE)"
+        inside = f"NOT coalesce({beyond(measure, columns[measure.column], x)}, FALSE)"
     cells = [f"{person or '0'} AS who", f"coalesce({' AND '.join(tests) or 'TRUE'}, FALSE) AS met", f"{inside} AS near"]
     cells += [named(parts_of(question.axes, columns))] if question.axes else []
     rows = f"SELECT {', '.join(cells)} FROM {people}{_where([] if person is None else [f'({person} IS NOT NULL)'])}"

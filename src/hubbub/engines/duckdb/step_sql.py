@@ -65,10 +65,13 @@ def present(measure: Measure, column: Column, x: str) -> str:
     )
 
 
-def beyond(measure: Measure, x: str) -> str:
+def beyond(measure: Measure, column: Column, x: str) -> str:
     """Whether a value lies outside of the range by half a step or more, x being its nearest step; NULL says no."""
+    half = _double(Fraction(measure.steps, 2))
+    far = f"abs({x} - {half}) > {half}"  # one comparison, which costs least
     # Not-a-number is above all others for DuckDB, and is no value.
-    return f"({x} < 0 OR ({x} > {_double(Fraction(measure.steps))} AND {x} <= CAST('infinity' AS DOUBLE)))"
+    exact = column.kind in (ColumnType.INTEGER, ColumnType.DECIMAL)
+    return f"({far})" if exact else f"({far} AND {x} <= CAST('infinity' AS DOUBLE))"
 
 
 def steps(measure: Measure, column: Column, x: str) -> str:

@@ -190,7 +190,7 @@ Exit code 3 and the sentence about several rows for one person tell something ab
 alone.""",
     examples=(
         "hubbub release points hubbub-demo/millbrook.parquet --person resident --columns age,salary "
-        "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --out places/",
+        "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --unlisted 0.05 --out places/",
     ),
     options=OPTIONS,
     from_options=from_options,

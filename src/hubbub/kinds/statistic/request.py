@@ -374,7 +374,7 @@ as HIGH, all to the nearest STEP; people without a value are left out.
         CALIBRATE,
     ),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
-    f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
+    f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire,null,other --one-row-per-person --epsilon 1 --out kept/",
 )
 QUANTILE: Final = _kind(
     "quantile",
