@@ -17,6 +17,7 @@ MOST_ROWS: Final = 1 << 38
 """More rows than a table has."""
 
 _MOST: Final = 1 << 62
+_BITS: Final = 24  # of a number that so many rows may add
 
 
 def fits(most: int, rows: float = MOST_ROWS) -> bool:
@@ -26,16 +27,19 @@ def fits(most: int, rows: float = MOST_ROWS) -> bool:
 
 
 def sums_by(
-    places: NDArray[np.int64], values: NDArray[Any], size: int, most: int, counts: NDArray[np.int64] | None = None
+    index: NDArray[np.int64], values: NDArray[Any], size: int, most: int, counts: NDArray[np.int64] | None = None
 ) -> NDArray[Any]:
-    """The sum of the values at each of so many places; with `counts` each value counts so often.
+    """The sum of the values of each index below `size`; with `counts` each value counts so often.
 
     Guarantee: exact, if no value is above `most` in absolute value, or if those that are have several rows each and all
     of them come to no more than `most` a row.
     """
     rows = values.size if counts is None else float(counts.sum(dtype=np.float64))
+    if values.dtype != object and rows <= MOST_ROWS and not fits(most):  # in two parts, which are summed apart
+        high = sums_by(index, values >> _BITS, size, (most >> _BITS) + 1, counts).astype(object)
+        return high * (1 << _BITS) + sums_by(index, values & ((1 << _BITS) - 1), size, 1 << _BITS, counts)
     kind: Any = np.int64 if values.dtype != object and fits(most, rows) else object
     added = values.astype(kind, copy=False)
     found = np.zeros(size, dtype=kind)
-    np.add.at(found, places, added if counts is None else counts.astype(kind, copy=False) * added)
+    np.add.at(found, index, added if counts is None else counts.astype(kind, copy=False) * added)
     return found

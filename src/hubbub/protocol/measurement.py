@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed
 from hubbub.noise.source import Source, Words
 from hubbub.runtime.progress import working
-from hubbub.serialization.arrow import WIDE, known, whole_numbers
+from hubbub.serialization.arrow import WIDE, column_integers, known
 
 LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 """The type of labels: those of found bins, and what a mechanism says it did to a number."""
@@ -78,7 +78,7 @@ class Drawn:
 
     def integers(self, name: str) -> NDArray[Any]:
         """A column of integers, as an array that cannot be written to; those that need not fit 64 bits are Python's."""
-        found = whole_numbers(self.batch.column(name))
+        found = column_integers(self.batch.column(name))
         found.flags.writeable = False
         return found
 

@@ -22,7 +22,7 @@ def integer_array(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None)
     return pa.Array.from_buffers(kind, numbers.size, [_bits(known), pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
-def whole_array(numbers: Sequence[int | None], kind: pa.DataType) -> pa.Array:
+def integer_column(numbers: Sequence[int | None], kind: pa.DataType) -> pa.Array:
     """Whole numbers of 64 bits, or `WIDE` ones, null where None."""
     known = np.array([number is not None for number in numbers], dtype=bool)
     valid = None if known.all() else known
@@ -32,7 +32,7 @@ def whole_array(numbers: Sequence[int | None], kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(WIDE, len(numbers), [_bits(valid), pa.py_buffer(data)])
 
 
-def whole_numbers(column: pa.Array) -> NDArray[Any]:
+def column_integers(column: pa.Array) -> NDArray[Any]:
     """The numbers of a column without nulls, as an array: `WIDE` ones as Python's own."""
     data = column.buffers()[1]
     if column.type != WIDE:

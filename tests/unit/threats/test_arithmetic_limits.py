@@ -34,7 +34,7 @@ from hubbub.numeric.exact_sums import MOST_ROWS, fits, sums_by
 from hubbub.protocol.measurement import WHOLE, Measurement, Rehearsal, loaded
 from hubbub.publication.files import write
 from hubbub.publication.workbook import write_workbook
-from hubbub.serialization.arrow import WIDE, whole_array, whole_numbers
+from hubbub.serialization.arrow import WIDE, column_integers, integer_column
 from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import CountQuery, ExactCounts, Joint
 from hubbub.tables.kept_rows import KeptRows
@@ -259,10 +259,10 @@ def test_66_sums_are_exact_however_many_there_are(people: int) -> None:
 def test_66_whole_numbers_come_back_as_they_were(kind: pa.DataType) -> None:
     most = 2**63 - 1 if kind != WIDE else 10**38 - 1
     numbers = [0, 1, -1, most, -most, 2**62]
-    column = whole_array(numbers, kind)
-    assert [int(each) for each in column.to_pylist()] == numbers == whole_numbers(column).tolist()
-    assert whole_numbers(column.slice(2, 3)).tolist() == numbers[2:5]
-    assert whole_array([3, None], kind).null_count == 1
+    column = integer_column(numbers, kind)
+    assert [int(each) for each in column.to_pylist()] == numbers == column_integers(column).tolist()
+    assert column_integers(column.slice(2, 3)).tolist() == numbers[2:5]
+    assert integer_column([3, None], kind).null_count == 1
 
 
 def test_66_what_noise_pushes_beyond_a_column_is_cut_to_it_and_what_no_release_draws_is_refused() -> None:
@@ -276,7 +276,7 @@ def test_66_what_noise_pushes_beyond_a_column_is_cut_to_it_and_what_no_release_d
         assert row == (most, least)
     spec = statistic("mean", of="x:0..100:1", epsilon="1")
     forged = in_columns(spec, drawn_columns(spec), [(0, 0)])
-    forged = pa.record_batch([whole_array([-(2**62) - 1], pa.int64()), forged.column(1)], schema=forged.schema)
+    forged = pa.record_batch([integer_column([-(2**62) - 1], pa.int64()), forged.column(1)], schema=forged.schema)
     with pytest.raises(CheckFailed, match="none that such a release publishes"):
         rows_of(spec, drawn_columns(spec), loaded(forged.schema, forged))
 

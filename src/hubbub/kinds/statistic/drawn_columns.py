@@ -18,7 +18,7 @@ from hubbub.kinds.histogram.load import bins_in
 from hubbub.kinds.histogram.mechanism import CODE, found_name
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Key, integer_type, key_of
 from hubbub.protocol.measurement import LABELS, Drawn
-from hubbub.serialization.arrow import WIDE, integer_array, labelled, whole_array
+from hubbub.serialization.arrow import WIDE, integer_array, integer_column, labelled
 from hubbub.tables.bins import Discovered
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd
@@ -60,7 +60,7 @@ def in_columns(
         arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
         arrays += [_label_column([labels[i] for _, labels in found]) for i in range(len(_found_names(spec)))]
     for i in range(len(names)):
-        arrays.append(whole_array([min(max(int(row[i] or 0), least), most) for row in rows], kind))
+        arrays.append(integer_column([min(max(int(row[i] or 0), least), most) for row in rows], kind))
     if may_hide(spec):
         arrays.append(labelled(np.array([row[-1] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
     return pa.record_batch(arrays, schema=drawn_schema(spec, names))

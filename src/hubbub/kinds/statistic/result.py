@@ -29,7 +29,7 @@ from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import WIDE, floats, labelled, whole_array
+from hubbub.serialization.arrow import WIDE, floats, integer_column, labelled
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
@@ -166,7 +166,7 @@ class BinAnswers(Result):
         """The rows of the file: labels, the published integers of every bin, estimates and intervals, and the status."""
         labels = label_arrays(len(self.spec.axes), list(self.keys()))
         many = len(schema) - len(labels) - len(ends) - 1
-        numbers = [whole_array([row[i] for row in published], integer_type(self.spec)) for i in range(many)]
+        numbers = [integer_column([row[i] for row in published], integer_type(self.spec)) for i in range(many)]
         status = np.array([STATUSES.index(answer.status) for answer in self.answers], dtype=np.int64)
         return pa.record_batch([*labels, *numbers, *ends, labelled(status, STATUSES)], schema=schema)
 

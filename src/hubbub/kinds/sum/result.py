@@ -31,7 +31,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing, Mark
 from hubbub.protocol.result import DisplayTable, Sheet
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import floats, whole_array
+from hubbub.serialization.arrow import floats, integer_column
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd
 
@@ -146,7 +146,7 @@ class Totals(BinAnswers):
         sums = [each for answer in self.answers for each in answer.row.sums or (None,) * n]
         arrays = label_arrays(len(spec.axes), [key for key in self.keys() for _ in range(n)])
         return pa.record_batch(
-            [*arrays, floats(over), floats(up_to), whole_array(sums, integer_type(spec))], schema=layers_schema(spec)
+            [*arrays, floats(over), floats(up_to), integer_column(sums, integer_type(spec))], schema=layers_schema(spec)
         )
 
     def _bands(self) -> pa.RecordBatch:
@@ -159,7 +159,7 @@ class Totals(BinAnswers):
             for each in zip(*((row.low, row.high) for row in rows), strict=True)
         ]
         people = zip(*((row.people, row.fewest, row.most) for row in rows), strict=True)
-        sums = whole_array([row.total for row in rows], integer_type(spec))
+        sums = integer_column([row.total for row in rows], integer_type(spec))
         arrays = [*label_arrays(len(spec.axes), keys), *ends, *(integers(list(each)) for each in people), sums]
         return pa.record_batch(arrays, schema=bands_schema(spec))
 

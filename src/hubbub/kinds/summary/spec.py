@@ -192,7 +192,7 @@ class Summary(Statistic):
 
     @property
     def most_added(self) -> int:
-        return max(map(self.width, self.numbers))
+        return max(self.width(each, self.most_rows) for each in self.numbers)
 
     @property
     def sum_rate(self) -> Fraction | None:
