@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -41,8 +42,11 @@ def save_over(release: Release, folder: Any, **words: Any) -> dict[str, str]:
 
 
 def opened(source: object, **words: Any) -> Table:
-    """As :func:`hubbub.open`; each row is a person unless a column says who is who."""
-    return open_table(source, rows_are_people=words.get("person") is None, **words)
+    """As :func:`hubbub.open`; each row is a person unless a column says who is who, and that is confirmed."""
+    table = open_table(source, rows_are_people=words.get("person") is None, **words)
+    if table.person is not None or table.possible_person is None:
+        return table
+    return replace(table, publish=lambda spec, *, accept_weak=False: table.publish(spec, accept_weak=True))
 
 
 T = TypeVar("T")

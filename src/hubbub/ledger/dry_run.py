@@ -12,7 +12,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, left
-from hubbub.ledger.records import Account, fold, times_to_ask_about, with_unpublished
+from hubbub.ledger.records import Account, times_to_ask_about, with_unpublished
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
 
@@ -70,7 +70,7 @@ def dry_runs(
     Guarantee: that of :func:`dry_run`, for each as if those before it had been entered.
     """
     name, entries = dataset_name(dataset), ledger.entries()
-    accounts = fold(entries)
+    accounts = ledger.accounts()
     policy = accounts[name].policy if name in accounts else Policy()
     name = name if disjoint is None else period_name(name, disjoint)
     account = accounts.get(name) or Account(dataset=name, policy=policy)

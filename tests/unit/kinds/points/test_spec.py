@@ -328,7 +328,9 @@ def test_points_and_noise_add_up_by_proposition_8() -> None:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_planted_difference_in_the_file_is_found(form: str, tmp_path: Path) -> None:
-    done = opened(PLACES, dataset="town").points("x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=1)
+    done = opened(PLACES, person="id", dataset="town").points(
+        "x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=1
+    )
     file = Path(save(done, tmp_path, form=form)["release"])
     assert wrong_in(done.spec, file, form) is None
     if form == "csv":
@@ -378,7 +380,7 @@ def test_the_sums_beside_the_points_are_checked_as_far_as_they_can_be(tmp_path: 
 
 def test_points_that_are_left_outside_have_left_no_edge(tmp_path: Path) -> None:
     words: dict[str, Any] = {"grid": "10,10", "box": "0..100,-50..50", "crowd": 20, "epsilon": 1, "leave_outside": True}
-    done = opened(PLACES, dataset="town").points("x,y", **words)
+    done = opened(PLACES, person="id", dataset="town").points("x,y", **words)
     file = Path(save(done, tmp_path)["release"])
     assert published(done).beyond == (0, 0)
     means = tmp_path / "means.csv"
