@@ -380,13 +380,18 @@ def _nothing_else(staged: Staged, ledger: Ledger) -> None:
     if staged.path(names[0]) == staged.folder / names[0]:
         return
     ours = published(staged.folder, ledger)
-    ours = ours if ours.get(CERTIFICATE) == staged.replaces else {}
+    ours = ours if ours.get(CERTIFICATE) in (staged.replaces, sha256(staged.path(CERTIFICATE))) else {}
     for name in names:
         path = staged.folder / name
-        exists = os.path.lexists(path) and staged.path(name) != path
+        exists = os.path.lexists(path) and staged.path(name) != path and not _is_same(path, staged.path(name))
         if exists and not (only_parts(path, ours) if name == manifest.FOLDER else name in ours):
             again = f"then run hubbub ledger finish {staged.folder}: the release is ready and paid for"
             raise WrongUse(_not_ours(staged.folder, name, again))
+
+
+def _is_same(path: Path, staged: Path) -> bool:
+    """Whether a file has its name already: after a power cut it may have the old one too."""
+    return path.is_file() and not path.is_symlink() and staged.is_file() and sha256(path) == sha256(staged)
 
 
 def _move(staged: Staged) -> dict[str, str]:

@@ -54,11 +54,15 @@ class Few:
 
 
 def release(home: Path) -> None:
-    """Reserve, draw, save. The first draw for the channel leaves a mark."""
-    publish = histogram_mechanism.through
+    """Reserve, draw, save. The first word that is drawn for the channel leaves a mark."""
+    publish, make = histogram_mechanism.through, SystemSource._make
+
+    def made(source: SystemSource, n: int) -> Any:
+        (home / "noise").touch()
+        return make(source, n)
 
     def marked(*given: Any) -> Any:
-        (home / "noise").touch()
+        SystemSource._make = made  # type: ignore[method-assign]
         return publish(*given)
 
     histogram_mechanism.through = marked  # type: ignore[assignment]

@@ -74,7 +74,7 @@ def opens(home: Path, reserved: bool) -> None:
     if reserved:
         assert [record.spent for record in records] == [True]
     spec = histogram(["dept=a,b"], crowd=20)
-    if records:
+    if any(record.spent for record in records):  # else the power went before anything was drawn
         with pytest.raises(Refused, match="already has release 1"):
             book.reserve("town", charge_of(spec))
     values = home / "out" / "release.csv"
