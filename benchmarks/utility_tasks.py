@@ -114,7 +114,8 @@ def released(kind: Any, rows: pa.Table, person: str | None = None, **options: An
 
 
 def read(found: pa.Table, of: str = "estimate") -> Published:
-    """Estimates, and each one's own interval."""
+    """Estimates (of a cube before they are rounded), and each one's own interval."""
+    of = "fitted" if of == "estimate" and "fitted" in found.column_names else of
     own = "own_" if "own_low" in found.column_names else ""
     ends = [floats(found[f"{own}{end}"]) if f"{own}{end}" in found.column_names else None for end in ("low", "high")]
     return Published(floats(found[of]), *ends)

@@ -3,7 +3,8 @@
 All three come from the laws, so they hold for every channel. The interval of a value that is shown is the set of counts
 for which it is not in a tail of probability at most (1 - coverage)/2 on either side, *given that it is shown*, and the
 value itself: whatever the true count is, of the values that show a number at most 1 - coverage leave it out. A bin that
-is hidden has the counts that are hidden with a probability above 1 - coverage.
+is hidden has the counts that are hidden with a probability above 1 - coverage. A value below 0 has the interval of 0: it
+is no shorter, since both its ends fall with the value, and it begins with 0 too, so that no count is lost.
 
 Given that they are shown, larger counts still publish more. Each noise here, and a secret sample, has a likelihood
 ratio that grows with the value; keeping a value with a probability that depends on it alone leaves that ratio as it
@@ -56,7 +57,7 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}")
     hidden = tag.startswith(SUPPRESSED)
     tail = ball(min(1 - level, _HALF) if hidden else (1 - level) / 2)
-    at = 0 if value is None else value
+    at = 0 if value is None else max(value, 0)
     rate = channel.noise_given(tag)
     if rate is not None:
         return _around(at, rate, tail, level)

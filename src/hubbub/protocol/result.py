@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from itertools import islice
-from typing import IO, Any, Protocol, TypeAlias
+from typing import IO, Any, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -17,6 +17,11 @@ from hubbub.runtime.frozen import dataclass
 Read: TypeAlias = Callable[[str, pa.Schema], pa.Table]
 """The published rows of a sheet by its name, read under its schema."""
 Judge: TypeAlias = Callable[[Read], str | None]
+NOT_USABLE: Final = "not usable"
+"""The status of a number of which nothing is known though it is not hidden: anything that was declared possible is in its
+interval, or there may be nobody that it is about. The same word in files, tables and charts."""
+BELOW_ZERO: Final = "Noise can push a number below 0"
+"""How the note begins that says how such a number is read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 from hubbub.charts.language import kept_english, localized, translate, word
 from hubbub.protocol.release import Release
-from hubbub.protocol.result import DisplayTable
+from hubbub.protocol.result import BELOW_ZERO, DisplayTable
 from hubbub.report.text import escaped, in_signs, isolated, label, name, sentence
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.labels import range_in_words
@@ -58,7 +57,7 @@ def padded(texts: Sequence[str]) -> list[str]:
 
 def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     """The first rows with their numbers, as HTML: a few in sight, the others folded. `labels` are given to columns."""
-    grid, raised = _at_least_zero(release.result.display(LISTED))
+    grid = release.result.display(LISTED)
     total = len(release) if grid.total is None else grid.total
     summed = sum_of(release, LISTED)
     first = len(grid.rows)
@@ -75,7 +74,7 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     rows = []
     for i in order:
         keys, _, pale = grid.rows[i]
-        cells = [translate("not known") if pale and column[i] == "-" else _cell(column[i]) for column in columns]
+        cells = [_cell(column[i]) for column in columns]
         cells = cells if summed is None else [*cells[:1], localized(summed.share(i)), *cells[1:]]
         rows.append(_row(grid, names, titles, keys, cells, pale))
     heads = [f'<th scope="col">{name(key)}</th>' for key in names]
@@ -101,10 +100,14 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     if not complete and grid.rows:
         on_paper = "" if grid.folded else ' class="on-screen"'
         parts.append(f"<p{on_paper}>{translate('The file of the release has all rows.')}</p>")
+    raised = any(note.startswith(BELOW_ZERO) for note in grid.notes) and any(
+        numbers[0] == "0" for _, numbers, _ in grid.rows
+    )
     added = "The numbers that are shown add up to {total}; shares are of that."
+    added = "The numbers as they were drawn add up to {total}; shares are of that." if raised else added
     sums = [] if summed is None else [translate(added, total=f"{summed.total:,}")]
     sums += [translate("Numbers that noise pushed below 0 are shown as 0.")] if raised else []
-    common = ("[a,b) is from a up to", *(("Noise can push a number below 0",) if left_out or raised else ()))
+    common = ("[a,b) is from a up to", BELOW_ZERO)
     short = [*sums, *_how_ranges_are_read(grid)]
     parts += [f'<p class="notes">{" ".join(short)}</p>'] if short else []
     rest = [sentence(note) for note in grid.notes if not note.startswith(common)]
@@ -115,24 +118,8 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     return "\n".join(parts)
 
 
-def _at_least_zero(grid: DisplayTable) -> tuple[DisplayTable, bool]:
-    """With estimates in place of the numbers that were drawn, where these differ by being below 0 and in nothing else."""
-    at = next((i for i, title in enumerate(grid.numbers) if i and title == "estimate"), None)
-    if at is None:
-        return grid, False
-    pairs = {(numbers[at - 1], numbers[at]) for _, numbers, _ in grid.rows}
-    raised = {drawn for drawn, estimate in pairs if drawn != estimate and estimate == "0" and drawn.startswith("-")}
-    if not raised or any(drawn not in raised and estimate not in ("", drawn) for drawn, estimate in pairs):
-        return grid, False
-    rows = tuple(
-        (keys, (*numbers[: at - 1], "0" if numbers[at - 1] in raised else numbers[at - 1], *numbers[at + 1 :]), pale)
-        for keys, numbers, pale in grid.rows
-    )
-    return replace(grid, numbers=(*grid.numbers[:at], *grid.numbers[at + 1 :]), rows=rows), True
-
-
 def _cell(text: str) -> str:
-    """A number, an interval or "hidden", in the language of the page."""
+    """A number, an interval, "hidden" or "not usable", in the language of the page."""
     low, between, high = text.partition(" to ")
     if between and high:
         return translate("{low} to {high}", low=low, high=high)

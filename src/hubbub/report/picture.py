@@ -141,7 +141,7 @@ def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
     texts = padded(["" if bar.value is None else number(bar.value, percent=drawing.percent) for bar in drawing.bars])
     for bar, words in zip(drawing.bars, texts, strict=True):
-        note = translate("not known") if bar.unknown else localized(words)
+        note = translate("not usable") if bar.unknown else localized(words)
         mark = Bar(visible(_label(bar.label)), bar.value, bar.low, bar.high, note, bar.apart)
         panels.setdefault(visible(bar.panel), []).append(mark)
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
@@ -195,7 +195,7 @@ def _caption(drawing: Drawing) -> list[str]:
         keys.append(
             '<i class="gap"></i> '
             + translate(
-                "Not known: too few people, or nobody, for the noise; the pale bar is where the number may lie."
+                "Not usable: too few people, or nobody, for the noise; the pale bar is where the number may lie."
             )
         )
     if goes_beyond(_panels(drawing), look_of(drawing)):

@@ -24,6 +24,7 @@ from hubbub.charts.heat import limits_of, tint
 from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import plain
 from hubbub.engines.opening import open_source
+from hubbub.kinds.statistic.estimates import usable
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, Answers
 from hubbub.kinds.table import Table
 from hubbub.protocol.drawing import Bars, Heat, Map, Mark
@@ -319,7 +320,7 @@ def test_numbers_of_a_network_have_an_axis_each(tmp_path: Path) -> None:
         assert at(point, "cx") == pytest.approx(lying_axis(group)(bar.value), abs=NEAR)
 
 
-def test_a_mean_that_may_be_anything_is_not_known() -> None:
+def test_a_mean_that_may_be_anything_is_not_usable() -> None:
     """An interval as wide as what was declared says that the estimate is noise, and that nobody may be there."""
     release = made("means")
     assert isinstance(release.result, Answers)
@@ -328,13 +329,15 @@ def test_a_mean_that_may_be_anything_is_not_known() -> None:
     low, high = measured.low, measured.high
     middle = (low + high) / 2
     said = Answer((3, 1), middle, middle, low, middle, SHOWN)
-    empty = Answer((3, 1), middle, middle, low, high, SHOWN)
+    empty = usable(release.result.spec, Answer((3, 1), middle, middle, low, high, SHOWN))
+    assert (empty.estimate, empty.status) == (None, UNTOLD)
+    assert usable(release.result.spec, said) is said
     release = replace(release, result=replace(release.result, answers=[*release.result.answers[:2], said, empty]))
     drawing = release.result.drawing()
     assert isinstance(drawing, Bars)
     assert [bar.unknown for bar in drawing.bars] == [False] * 3 + [True]
     assert [bar.value is None for bar in drawing.bars] == [False] * 3 + [True]
-    assert table(release).count("not known") == 1
+    assert table(release).count("not usable") == 1
 
 
 def test_a_picture_of_a_cube_has_the_numbers_of_its_table() -> None:
@@ -393,10 +396,10 @@ def test_a_mean_that_nobody_has_is_not_called_hidden() -> None:
     assert [bar.unknown for bar in drawing.bars] == [False] * 3 + [True]
     page = re.sub('class="[^"]*"', "", picture(drawing))
     assert "hidden" not in page.lower()
-    assert "not known" in page
-    assert "Not known: too few people, or nobody, for the noise" in page
+    assert "not usable" in page
+    assert "Not usable: too few people, or nobody, for the noise" in page
     words = table(release)
-    assert "not known" in words
+    assert "not usable" in words
     assert "hidden" not in re.sub('class="[^"]*"', "", words)
     assert "Hidden: the pale bar" in picture(bars_of("shares, hidden"))
     assert not any(bar.unknown for bar in bars_of("shares, hidden").bars)

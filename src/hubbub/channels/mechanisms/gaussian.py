@@ -29,6 +29,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.gaussian import LARGEST, SMALLEST, discrete_gaussian
 from hubbub.noise.source import Source
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import Exact, ball, exp, positive, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import mass, masses, reach_of_equals, tail
 from hubbub.runtime.frozen import dataclass
@@ -141,7 +142,7 @@ class Gaussian(Channel):
         if value is None:
             return None
         reach = _reach(self.variance, rounded(tail, up=False))
-        return max(value - reach, 0), max(value + reach, 0)
+        return clamped_interval(value, reach, 0)
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         truth = exact_counts(counts)

@@ -63,7 +63,8 @@ class Fit:
         Guarantee: if the exact sum is within `reach` of a whole number, this lies between them.
         """
         far = (reach + Fraction(1, 1000)) * self.scale
-        low, high = -((-sums + math.floor(far)) // self.scale), (sums + math.floor(far)) // self.scale
+        near = np.clip(sums, 0, None if most is None else most * self.scale)
+        low, high = -((-near + math.floor(far)) // self.scale), (near + math.floor(far)) // self.scale
         return np.array(np.clip(low, 0, most), dtype=np.int64), np.array(np.clip(high, 0, most), dtype=np.int64)
 
 

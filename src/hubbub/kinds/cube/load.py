@@ -11,7 +11,7 @@ from hubbub.errors import CheckFailed
 from hubbub.kinds.cube import gaussian
 from hubbub.kinds.cube.margins import file_names
 from hubbub.kinds.cube.mechanism import Levels, in_columns
-from hubbub.kinds.cube.result import OWN
+from hubbub.kinds.cube.result import FITTED, OWN
 from hubbub.kinds.histogram import load as histogram_load
 from hubbub.kinds.histogram.result import counted_column, schema
 from hubbub.protocol.measurement import Measurement, loaded
@@ -31,7 +31,7 @@ def load(spec: Cube, files: Files) -> Measurement:
         return gaussian.load(spec, files)
     if not spec.levelled:
         return histogram_load.load(spec.cells, files)
-    more = [(name, pa.int64()) for name in OWN]
+    more = [(name, pa.int64()) for name in (*OWN, FITTED)]
     tables = []
     for name, table, size in zip(("release", *file_names(spec.margins)), spec.tables, spec.sizes, strict=True):
         described = pa.schema([*schema(table), *(pa.field(*each) for each in more)])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.mechanisms.noise_reach import reach_of_one_side, reach_of_sum
+from hubbub.numeric.clamped_interval import clamped_intervals
 from hubbub.runtime.frozen import dataclass
 
 Numbers = NDArray[np.int64]
@@ -58,5 +59,4 @@ def of_noise(
     doubtful = np.bincount(which[cells < far], minlength=size)
     several, where = np.unique(doubtful, return_inverse=True)
     reach = np.array([reach_of_sum(rate, n, tail) for n in several.tolist()], dtype=np.int64)[where]
-    low, high = np.maximum(values - reach, 0), np.maximum(values + reach, 0)
-    return Sums(values, np.full(size, inside, dtype=np.int64), low, high)
+    return Sums(values, np.full(size, inside, dtype=np.int64), *clamped_intervals(values, reach))

@@ -20,6 +20,7 @@ from hubbub.kinds.cube.result import Tables
 from hubbub.kinds.histogram import mechanism as histogram_mechanism
 from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import Source
+from hubbub.numeric.clamped_interval import clamped_intervals
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
@@ -160,8 +161,7 @@ def _levels(spec: Cube, drawn: Drawn) -> Tables:
     tables = []
     for numbers, table, reach in zip(np.split(values, ends[:-1]), spec.tables, spec.reaches, strict=True):
         published = Published(numbers, np.zeros(numbers.size, dtype=np.intp), ("",))
-        low, high = np.maximum(numbers - reach, 0), np.maximum(numbers + reach, 0)
-        tables.append(Counts(table, published, low, high))
+        tables.append(Counts(table, published, *clamped_intervals(numbers, reach)))
     fit = fitted(spec, [table.published.values for table in tables])
     return Tables(spec, tables[0], tuple(tables[1:]), fit, consistent=_projected(spec, tables[0], fit))
 

@@ -11,7 +11,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.cube.consistency import CONSISTENT, PROJECTED
 from hubbub.kinds.cube.gaussian import AUTO
 from hubbub.kinds.cube.margins import parse_margins
-from hubbub.kinds.cube.result import OWN
+from hubbub.kinds.cube.result import FITTED, OWN
 from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import DISTINCT, ROWS, SAMPLING, histogram
 from hubbub.kinds.histogram.spec import Histogram, columns
@@ -50,7 +50,7 @@ def cube(
         delta=_delta(delta),
         public_number=None if people is None else integer(people, "people", least=1),
     )
-    ours = (OWN if found.levelled else ()) + ((CONSISTENT, PROJECTED) if consistent else ())
+    ours = ((*OWN, FITTED) if found.levelled else ()) + ((CONSISTENT, PROJECTED) if consistent else ())
     clash = next((name for name in ours if name in columns(cells)), None)
     if clash is not None:
         raise WrongUse(f"the files have a column {clash} of their own; rename yours, or leave it out")
@@ -103,7 +103,7 @@ like 2, is every margin of so many columns, and total is everybody in a cell; wi
 
 Two tables of one crowd can be subtracted from each other, so with `crowd` the finest cells are published once and the
 margins are sums of what was published, each between certain bounds. With `epsilon` alone every table has noise of its
-own: epsilon is split so that the worst error over all of them is least, and the column estimate adds up from table to
+own: epsilon is split so that the worst error over all of them is least, and the column fitted adds up from table to
 table (exact least squares). Rows count with `rows_per_person=M` (perhaps with `distinct=B` cells and `rows_per_bin=C`
 rows in each), with `epsilon` alone: at most M of each person, and the promise is to people.
 

@@ -17,7 +17,8 @@ from hubbub.kinds.cube.consistency import Consistent
 from hubbub.kinds.cube.least_squares import Fit
 from hubbub.kinds.cube.margins import Margin, file_names
 from hubbub.kinds.histogram import chart as histogram_chart
-from hubbub.kinds.histogram.result import Counts
+from hubbub.kinds.histogram.result import Counts, counted_column
+from hubbub.numeric.clamped_interval import clamped_intervals
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Drawing, Heat, Mark
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -27,8 +28,9 @@ from hubbub.serialization.arrow import integer_array
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
 
-OWN: Final = ("own_low", "own_high")
 _ESTIMATE: Final = "estimate"
+FITTED: Final = "fitted"
+OWN: Final = ("own_low", "own_high")
 _DIGITS: Final = 38
 
 
@@ -58,30 +60,36 @@ class Tables(Result):
         (base,) = counts.sheets()
         schema = base.schema
         if self.fit is not None:
-            at = schema.get_field_index(_ESTIMATE)
-            schema = schema.set(at, pa.field(_ESTIMATE, pa.decimal128(_DIGITS, self.fit.degrees)))
             for own in OWN:
                 schema = schema.append(pa.field(own, pa.int64()))
+            schema = schema.append(pa.field(FITTED, pa.decimal128(_DIGITS, self.fit.degrees)))
         return Sheet(name, schema, partial(self._batches, base, schema, number, margin), base.rows)
 
     def _batches(self, base: Sheet, schema: pa.Schema, number: int, margin: Margin) -> Iterator[pa.RecordBatch]:
-        estimates = None if self.fit is None else self._estimates(margin)
+        fitted = None if self.fit is None else self._fits(margin)
         own = None if self.fit is None else self._own(number, margin)
         start = 0
         for batch in base.batches():
             stop = start + batch.num_rows
             columns = list(batch.columns)
-            if estimates is not None:
-                at = schema.get_field_index(_ESTIMATE)
-                columns[at] = pa.array(estimates[start:stop], schema.field(at).type)
-            columns += [] if own is None else [integer_array(end[start:stop]) for end in own]
+            if fitted is not None and own is not None:
+                columns[schema.get_field_index(_ESTIMATE)] = integer_array(self._estimates(number, margin)[start:stop])
+                columns += [integer_array(end[start:stop]) for end in own]
+                columns.append(pa.array(fitted[start:stop], schema.field(FITTED).type))
             yield pa.record_batch(columns, schema=schema)
             start = stop
 
-    def _estimates(self, margin: Margin) -> list[Decimal]:
+    def _fits(self, margin: Margin) -> list[Decimal]:
         """Exact sums of the fitted cells."""
         assert self.fit is not None
         return [Decimal(int(value)).scaleb(-self.fit.degrees) for value in self.fit.sums(self.spec, margin)]
+
+    def _estimates(self, number: int, margin: Margin) -> NDArray[np.int64]:
+        """The possible whole numbers nearest to them: in the intervals."""
+        assert self.fit is not None
+        counts = self._all[number][1]
+        whole = np.array([round(each) for each in self._fits(margin)], dtype=np.int64)
+        return np.clip(whole, counts.low, counts.high)
 
     def _own(self, number: int, margin: Margin) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The interval of each number by itself."""
@@ -90,7 +98,7 @@ class Tables(Result):
         if estimated:
             return self.fit.ends(self.fit.sums(self.spec, margin), reach, self.spec.public_number)
         values = self._all[number][1].published.values
-        return np.maximum(values - int(reach), 0), np.maximum(values + int(reach), 0)
+        return clamped_intervals(values, int(reach))
 
     def facts(self) -> Mapping[str, Any]:
         more: dict[str, Any] = {}
@@ -139,16 +147,20 @@ class Tables(Result):
         if self.fit is None:
             return replace(grid, notes=notes)
         notes = tuple(note for note in notes if not note.startswith("Noise can"))
-        notes += ("These are estimates from all tables together, at least 0; the file also has what was drawn.",)
+        notes += (
+            f"These are estimates from all tables together, whole numbers in their intervals; the file also has what "
+            f"was drawn ({counted_column(self.spec.cells)}), and {FITTED}, which adds up from table to table.",
+        )
         if self.spec.cells.unit.counts_rows:  # what was said there is of the share of one table
             notes = tuple(text.split(self.spec) if note.startswith("Epsilon ") else note for note in notes)
         kept = [i for i, title in enumerate(grid.numbers) if title != _ESTIMATE]  # which is there if noise needs it
-        fits = self._estimates(tuple(axis.column for axis in self.spec.axes))[:first]
+        estimates = self._estimates(0, tuple(axis.column for axis in self.spec.axes))
         rows = tuple(
-            (keys, (f"{max(round(fits[i]), 0):,}", *(numbers[j] for j in kept[1:])), pale)
+            (keys, (f"{estimates[i]:,}", *(numbers[j] for j in kept[1:])), pale)
             for i, (keys, numbers, pale) in enumerate(grid.rows)
         )
-        return replace(grid, numbers=tuple(grid.numbers[i] for i in kept), rows=rows, notes=notes)
+        heads = (_ESTIMATE, *(grid.numbers[j] for j in kept[1:]))
+        return replace(grid, numbers=heads, rows=rows, notes=notes)
 
     def disjoint_counts(self) -> str | None:
         """None where estimates are shown: they are rounded, and put up to 0."""
@@ -189,8 +201,8 @@ class Tables(Result):
         """With the estimates that the table of numbers has, in place of what was drawn."""
         if self.fit is None or self.spec.cells.sample is not None:
             return counts
-        whole = np.array([max(round(each), 0) for each in self._estimates(margin)], dtype=np.int64)
-        return replace(counts, published=replace(counts.published, values=whole))
+        number = next(i for i, (_, _, each) in enumerate(self._all) if each == margin)
+        return replace(counts, published=replace(counts.published, values=self._estimates(number, margin)))
 
     def _more(self, drawn: int) -> str:
         """How many margins are not in the picture."""

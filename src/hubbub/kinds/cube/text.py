@@ -152,7 +152,7 @@ def _remarks(spec: Cube) -> tuple[str, ...]:
         )
     elif spec.levelled:
         found.append(
-            "the column estimate is made from all tables by least squares and adds up from table to table; it is "
+            "the column fitted is made from all tables by least squares and adds up from table to table; it is "
             "worked out from what was published, so it tells nothing more about anybody"
         )
     if spec.consistent:

@@ -29,8 +29,7 @@ def bars(found: Answers) -> Bars:
         return _degrees(degrees, line)
     return Bars(
         bars=tuple(
-            Bar("", float(_possible(each)), float(each.low), float(each.high), _heading(each.of))
-            for each in found.answers
+            Bar("", float(each.value), float(each.low), float(each.high), _heading(each.of)) for each in found.answers
         ),
         by="",
         numbers="published number",
@@ -47,10 +46,6 @@ def _heading(statistic: Statistic) -> str:
     """What the number counts, as a heading."""
     words = text.DESCRIPTIONS[statistic]
     return f"{words[0].upper()}{words[1:]}"
-
-
-def _possible(each: Answer) -> Fraction:
-    return min(max(each.value, each.low), each.high)
 
 
 def _degrees(rows: list[Answer], line: str) -> Bars:

@@ -15,6 +15,7 @@ from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.graphs.statistics import Statistic, most
 from hubbub.kinds.graph import chart, text
 from hubbub.kinds.graph.promises import aggregate
+from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -43,7 +44,8 @@ class Answer:
 
     @property
     def value(self) -> Fraction:
-        return self.edges * self.unit
+        """The possible number nearest to the published count."""
+        return clamped(self.edges * self.unit, self.low, self.high)
 
     def as_json(self) -> dict[str, object]:
         fields: dict[str, object] = {"of": self.of.value}
@@ -61,11 +63,10 @@ class Answer:
         }
 
     def cells(self) -> tuple[str, ...]:
-        """The value or the nearest that is possible, interval, distance and scale of the noise, to read."""
+        """The value, its interval, distance and scale of the noise, to read."""
         far = "" if self.distance is None else f"{float(self.distance):.4g}"
-        possible = _decimal(min(max(self.value, self.low), self.high))
         return (
-            possible,
+            _decimal(self.value),
             f"{_decimal(self.low)} to {_decimal(self.high)}",
             far,
             f"{float(self.scale):,.4g}",
@@ -155,7 +156,7 @@ def _answers(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answ
     unit = Fraction(2, spec.size.vertices) if of is Statistic.AVERAGE_DEGREE else Fraction(1)
     known = str(aggregate(spec)) if spec.zero_knowledge else None
     for degree, count in enumerate(counts, 1):
-        low, high = (min(max(Fraction(end), Fraction(0)), top) for end in (count - reach, count + reach))
+        low, high = clamped_interval(Fraction(count), Fraction(reach), Fraction(0), Fraction(top))
         yield Answer(
             of=of,
             edges=count,
@@ -164,7 +165,7 @@ def _answers(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answ
             high=high * unit,
             coverage=spec.coverage,
             scale=scale,
-            distance=Fraction(count) / spec.size.most_edges if of.explores else None,
+            distance=clamped(Fraction(count), low, high) / spec.size.most_edges if of.explores else None,
             aggregate=known,
             degree=degree if of is Statistic.DEGREE_COUNTS else None,
             fitted=fitted[degree - 1],

@@ -240,12 +240,12 @@ def hidden_sentence(spec: Histogram, visible: int) -> str:
 
 
 def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> DisplayTable:
-    """Rows to read; `statuses` are all that a bin can have. Estimates that say nothing new are left to the file."""
-    beside = has_estimates(spec) and any(row.estimate != row.value for row in rows)
+    """Rows to read; `statuses` are all that a bin can have. Nothing is read as below 0; the file has what was drawn."""
+    beside = spec.scale_up
     tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)
     lines = []
     for row in rows:
-        cells = ["hidden" if row.value is None else f"{row.value:,}"]
+        cells = ["hidden" if row.value is None else f"{max(row.value, 0):,}"]
         cells += ["" if row.estimate is None else f"{row.estimate:,}"] if beside else []
         cells += [_span(row.low, row.high)]
         cells += [row.status] if tagged else []

@@ -16,6 +16,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.numeric.format import listed
+from hubbub.protocol.result import BELOW_ZERO
 from hubbub.protocol.spec import Description
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, declared_size, rule
@@ -24,7 +25,6 @@ from hubbub.tables.privacy_unit import Unit
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
-
 
 ONE_ROW_TITLE: Final = "One row of each person, drawn at random,"
 ONE_ROW: Final = (
@@ -174,7 +174,7 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if spec.unit.chooses and not spec.every_bin_kept:
         sentences.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
-        sentences.append("Noise can make a number negative; its estimate in the file never is.")
+        sentences.append(f"{BELOW_ZERO}: it is read as 0, and the file has it as it was drawn.")
     if any(map(is_ranges, spec.axes)):
         sentences.append("[a,b) is from a up to, and not including, b.")
     return tuple(sentences)

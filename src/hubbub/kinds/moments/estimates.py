@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Final
 from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.intervals import drawn, reach
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import ball, precision, rounded
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.protection import Crowd
@@ -86,7 +87,8 @@ def _of_sums(spec: Moments, row: Row) -> Answer:
 
 
 def _side(value: int, off: int) -> Side:
-    return Fraction(max(value - off, 0)), Fraction(max(value + off, 0))
+    low, high = clamped_interval(value, off, 0)
+    return Fraction(low), Fraction(high)
 
 
 def _widened(box: Box, by: Fraction) -> Box:
@@ -119,14 +121,17 @@ def _of_crowd(spec: Moments, row: Row) -> Answer:
     ends = (square[0] - furthest**2) / 4, (square[1] - (2 * nearest - 1) ** 2) / 4
     middle = Fraction(total, width * people)
     about = (Fraction(squares, width**2 * people) - (2 * middle - 1) ** 2) / 4, middle
-    return _answer(spec, row, about, (max(ends[0], ZERO), min(max(ends[1], ZERO), QUARTER)), mean)
+    return _answer(spec, row, about, _possible_variances(*ends), mean)
+
+
+def _possible_variances(least: Fraction, most: Fraction) -> Side:
+    """What a variance of the range 0..1 can be between these; all of that where the noise was beyond its reach."""
+    return (max(least, ZERO), min(most, QUARTER)) if most > 0 or least == most == 0 else (ZERO, QUARTER)
 
 
 def _part(value: int, off: int, total: int, away: Fraction) -> Side:
     """Where a part of the whole lies, in 0..1."""
-    low, high = Fraction(value - off, total) - away, Fraction(value + off, total) + away
-    low, high = max(low, ZERO), min(high, ONE)
-    return (low, high) if low <= high else (ZERO, ONE)  # else the noise was beyond its reach: nothing is told
+    return clamped_interval(Fraction(value, total), Fraction(off, total) + away, ZERO, ONE)
 
 
 def _answer(
@@ -142,7 +147,13 @@ def _answer(
         return Answer(row, Estimate(None, *ends), Estimate(None, *means_), UNTOLD)
     variance, middle = min(max(about[0], spread[0]), spread[1]), min(max(about[1], mean[0]), mean[1])
     reported = min(max(_reported_variance(spec, variance), ends[0]), ends[1])
-    return Answer(row, Estimate(reported, *ends), Estimate(of.value(middle * of.steps), *means_), SHOWN)
+    spread_known, mean_known = ends != (ZERO, _reported_variance(spec, QUARTER)), means_ != (of.low, of.high)
+    return Answer(
+        row,
+        Estimate(reported if spread_known else None, *ends),
+        Estimate(of.value(middle * of.steps) if mean_known else None, *means_),
+        SHOWN if spread_known else UNTOLD,
+    )
 
 
 def _reported_variance(spec: Moments, variance: Fraction) -> Fraction:
@@ -185,7 +196,7 @@ def variances(box: Box) -> Side:
         return Fraction(0), QUARTER
     least = min(_variance(b0, high1, b2) for b0, b2 in product((low0, high0), (low2, high2)))
     most = max(_variance(b0, low1, b2) for b0, b2 in _edges((low0, high0), low1, (low2, high2)))
-    return max(least, Fraction(0)), min(max(most, Fraction(0)), QUARTER)
+    return _possible_variances(least, most)
 
 
 def means(box: Box) -> Side:

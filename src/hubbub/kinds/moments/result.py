@@ -107,7 +107,7 @@ class Spreads(BinAnswers):
         return self.display_table(heads, cells, columns(self.spec), moments_text.notes(self.spec))
 
     def _cells(self, each: Estimate, status: str) -> tuple[str, str]:
-        value = "hidden" if status == HIDDEN else "-" if each.value is None else readable(each.value)
+        value = "hidden" if status == HIDDEN else UNTOLD if each.value is None else readable(each.value)
         return value, f"{readable(each.low, up=False)} to {readable(each.high, up=True)}"
 
     def drawing(self) -> Drawing | None:

@@ -27,6 +27,7 @@ from hubbub.kinds.queries.query_text import (
     parts_of_query,
     queries_of,
 )
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
 from hubbub.protocol.drawing import Drawing
@@ -106,7 +107,7 @@ class Answer:
             f"{self.own_high:,}."
         )
         return (
-            f"About {round(self.estimate):,} {self.counted}, between {self.low:,} and {self.high:,}: the estimate is off by at "
+            f"About {max(round(self.estimate), self.low):,} {self.counted}, between {self.low:,} and {self.high:,}: the estimate is off by at "
             f"most {ceil(self.bound):,}, like all others of the class at once.{own_bound}"
         )
 
@@ -170,9 +171,9 @@ class Synopsis(Result):
         )
 
     def _ends_of(self, estimate: Fraction, bound: Fraction) -> tuple[int, int]:
-        most = self.spec.request.people
-        low, high = max(ceil(estimate - bound), 0), max(floor(estimate + bound), 0)
-        return (low, high) if most is None else (min(low, most), min(high, most))
+        people = self.spec.request.people
+        low, high = clamped_interval(estimate, bound, Fraction(0), None if people is None else Fraction(people))
+        return ceil(low), floor(high)
 
     def synthetic(self, rows: int | None = None) -> pa.Table:
         """Invented people with about the published answers: so many rows, or as many as the synopsis counts.
@@ -338,11 +339,11 @@ class Synopsis(Result):
         """Estimates and intervals from what the method says: whole numbers over one scale, all within one bound."""
         more = self.spec.request.scale
         above, below = scaled.astype(object) * more.numerator, scale * more.denominator
-        ends = []
+        ends, most = [], self.spec.request.people
         for each in (bound, own) if self.spec.has_own_intervals else (bound,):
             unit, reach = below * each.denominator, each.numerator * below
-            ends += [-((reach - above * each.denominator) // unit), (above * each.denominator + reach) // unit]
-        most = self.spec.request.people
+            near = np.clip(above, 0, None if most is None else most * below) * each.denominator
+            ends += [-((reach - near) // unit), (near + reach) // unit]
         kept = (np.clip(end, 0, most) for end in ends)
         return [
             _floats(np.array(above / below, dtype=np.float64)),

@@ -116,8 +116,7 @@ class Replies(Result):
     def display(self, first: int) -> DisplayTable:
         rows = []
         for name, answers, key, answer in list(self._all())[:first]:
-            value = "-" if answer.estimate is None else answers.number_text(answer.estimate)
-            numbers = (value, answers.interval(answer))
+            numbers = (answers.estimate_text(answer), answers.interval(answer))
             rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
         return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
 

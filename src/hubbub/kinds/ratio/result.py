@@ -13,6 +13,7 @@ from hubbub.kinds.statistic.arrays import Interval, interval_arrays, interval_fa
 from hubbub.kinds.statistic.chart import drawn, marks, titles
 from hubbub.kinds.statistic.intervals import reach
 from hubbub.kinds.statistic.result import ENDS, SHOWN, UNTOLD, BinAnswers, file_schema
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Drawing
@@ -80,7 +81,7 @@ class Ratios(BinAnswers):
     def display(self, first: int) -> DisplayTable:
         cells = []
         for answer in self.answers[:first]:
-            value = "-" if answer.estimate is None else readable(answer.estimate)
+            value = UNTOLD if answer.estimate is None else readable(answer.estimate)
             high = "or more" if answer.high is None else f"to {readable(answer.high, up=True)}"
             cells.append(((value, f"{readable(answer.low, up=False)} {high}"), answer.estimate is None))
         heads = (ratio_text.heading(self.spec), "interval")
@@ -116,8 +117,8 @@ def answer_of(spec: Ratio, dividend: int, divisor: int) -> Answer:
     miss = (1 - spec.coverage) / 2
     off, away = (reach(rate, miss) for rate in spec.rates)
     step = spec.of.step / spec.per.step
-    low, high = max(dividend - off, 0), max(dividend + off, 0)
-    least, most = divisor - away, max(divisor + away, 0)
+    low, high = clamped_interval(dividend, off, 0)
+    least, most = clamped_interval(divisor, away, 0)
     down = step * Fraction(low, most) if most else Fraction(0)
     up = step * Fraction(high, least) if least > 0 else None
     if divisor <= 0 or least <= 0:

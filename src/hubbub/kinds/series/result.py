@@ -18,6 +18,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import file_names
 from hubbub.kinds.series.crowds import HIDDEN, Crowds
 from hubbub.kinds.series.mechanism import DRAWN, Numbers, reach, rows_of
+from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
@@ -73,8 +74,8 @@ class Totals(Result):
     def total(self, t: int, since: int = -1, margin: tuple[str, ...] | None = None) -> list[Number]:
         """Of every bin the running total after period t, or what came after period `since`; of a margin, its sums.
 
-        Guarantee: each interval holds the truth as often as the spec says, by itself; numbers that cannot be below 0 have
-        none that are. Of crowds it always does: between what is shown and k - 1 more for each hidden period.
+        Guarantee: each interval holds the truth as often as the spec says, by itself, and the number; numbers that cannot be
+        below 0 are not, and have no end that is. Of crowds it always does: between what is shown and k - 1 more for each hidden period.
         """
         series = self.spec.series
         if isinstance(series.way, Crowds):
@@ -102,12 +103,10 @@ class Totals(Result):
 
     def _with(self, line: Sequence[Fraction], off: Fraction) -> list[Number]:
         series = self.spec.series
-        least = None if series.signed else Fraction(0)
-
-        def cut(end: Fraction) -> Fraction:
-            return end if least is None else max(end, least)
-
-        return [Number(n * series.step, cut((n - off) * series.step), cut((n + off) * series.step)) for n in line]
+        step, least = series.step, None if series.signed else Fraction(0)
+        return [
+            Number(clamped(n, least) * step, *(end * step for end in clamped_interval(n, off, least))) for n in line
+        ]
 
     def _crowd_totals(self, t: int, since: int, margin: tuple[str, ...] | None) -> list[Number]:
         way = self.spec.series.way

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
 from hubbub.kinds.statistic.drawn_columns import Row
-from hubbub.kinds.statistic.estimates import estimated_answers
+from hubbub.kinds.statistic.estimates import estimated_answers, usable
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, key_of
+from hubbub.numeric.clamped_interval import clamped
 from hubbub.numeric.exact import rational
 from hubbub.protocol.option import Option
 from hubbub.tables.bins import Axis, Discovered, declared_size
@@ -114,7 +115,7 @@ def calibrated(spec: Statistic, rows: Sequence[Row]) -> Answer | None:
         sum((share * end for share, answer in shares if (end := getattr(answer, name)) is not None), Fraction(0))
         for name in ("low", "high")
     )
-    if any(answer.estimate is None for _, answer in shares):
+    if any(answer.value is None for _, answer in shares):
         return Answer((), None, None, low, high, UNTOLD)
-    about = sum((share * answer.estimate for share, answer in shares if answer.estimate is not None), Fraction(0))
-    return Answer((), about, min(max(about, low), high), low, high, SHOWN)
+    about = sum((share * answer.value for share, answer in shares if answer.value is not None), Fraction(0))
+    return usable(spec, Answer((), about, clamped(about, low, high), low, high, SHOWN))

@@ -12,19 +12,21 @@ from hubbub.kinds.histogram.chart import PANELS, is_apart, is_dates
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Bar, Bars, Mark
+from hubbub.protocol.result import NOT_USABLE
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Discovered, Values, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import label_in_words
+from hubbub.tables.protection import Knowledge
 
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.arrays import Interval
-    from hubbub.kinds.statistic.result import Answer, Answers, Key
+    from hubbub.kinds.statistic.result import Answers, Key
     from hubbub.kinds.statistic.spec import Statistic
 
 MOST: Final = 60  # marks with a label each
 ALONG_AN_ORDER: Final = 400
-UNTOLD: Final = "too few people for the noise"  # why a number is not known, though nothing is hidden
+UNTOLD: Final = NOT_USABLE
 _MARKS: Final = {"count": Mark.BAR, "quantile": Mark.RANGE}
 
 
@@ -45,8 +47,7 @@ def bars(found: Answers) -> Bars | None:
     rows = []
     for key, answer in zip(found.keys(), found.answers, strict=True):
         value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
-        unknown = (value is None and answer.status == UNTOLD) or (value is not None and is_uninformative(spec, answer))
-        rows.append(Row(key, None if unknown else value, _number(answer.low, spec), high, unknown))
+        rows.append(Row(key, value, _number(answer.low, spec), high, answer.status == UNTOLD))
     line, upright = statistic_text.interval_headline(spec), spec.kind.name == "count"
     labels = titles(statistic_text.heading(spec), line, _MARKS.get(spec.kind.name, Mark.POINT), upright=upright)
     return drawn(spec.axes, rows, replace(labels, percent=spec.kind.name == "fraction", span=_span(spec)))
@@ -112,17 +113,23 @@ def _axes(axes: Sequence[Axis]) -> tuple[int | None, int | None]:
 
 
 def _span(spec: Statistic) -> tuple[float, float] | None:
-    """The range in which an answer can lie: of shares 0 to 1, of means and quantiles the declared range."""
-    if spec.kind.name == "fraction":
-        return 0.0, 1.0
-    measured = spec.measured if spec.kind.name in ("mean", "quantile") else None
-    return (float(measured.low), float(measured.high)) if isinstance(measured, Measure) else None
+    """The range in which an answer can lie, as far as it is drawn."""
+    ends = None if spec.kind.name == "count" else possible_range(spec)
+    return None if ends is None else (float(ends[0]), float(ends[1]))
 
 
-def is_uninformative(spec: Statistic, answer: Answer) -> bool:
-    """Whether the interval of a bin is all that was declared: its estimate is noise, and nobody may be there."""
-    span = _span(spec) if spec.axes else None
-    return span is not None and answer.low <= span[0] and answer.high is not None and answer.high >= span[1]
+def possible_range(spec: Statistic) -> tuple[Fraction, Fraction] | None:
+    """The declared range in which an answer lies: of shares 0 to 1, of means and quantiles that of the values, of counts
+    of N people 0 to N; None where there is none."""
+    match spec.kind.name:
+        case "fraction":
+            return Fraction(0), Fraction(1)
+        case "count" if isinstance(spec.protection, Knowledge) and spec.weighted_by is None:
+            return Fraction(0), Fraction(spec.protection.people * spec.most_in_a_bin)
+        case "mean" | "quantile" if isinstance(spec.measured, Measure):
+            return spec.measured.low, spec.measured.high
+        case _:
+            return None
 
 
 def _number(value: Fraction, spec: Statistic) -> float:

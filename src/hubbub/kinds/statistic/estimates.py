@@ -7,6 +7,7 @@ Of a quantile the value is drawn, and how far its interval reaches on both sides
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.channels.published import Published
+from hubbub.kinds.statistic.chart import possible_range
 from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.intervals import (
     Ends,
@@ -32,6 +34,7 @@ from hubbub.kinds.statistic.intervals import (
 )
 from hubbub.kinds.statistic.quantile import around, offsets
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
+from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.estimation.expected_rows import expected_intervals, expected_mean, expected_of_known
@@ -46,10 +49,24 @@ def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]
     """Estimate and interval of every bin, from its published integers.
 
     Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
-    the sample (:mod:`hubbub.kinds.statistic.intervals`). Of a mean that is the one of values cut to the declared
-    range, rounded to the step or not. Integers that such a release cannot publish are refused with
-    a ValueError.
+    the sample (:mod:`hubbub.kinds.statistic.intervals`), and the estimate too. Of a mean that is the one of values cut to
+    the declared range, rounded to the step or not. Where all that was declared is in the interval there is no estimate.
+    Integers that such a release cannot publish are refused with a ValueError.
     """
+    return [usable(spec, answer) for answer in _answers(spec, published)]
+
+
+def usable(spec: Statistic, answer: Answer) -> Answer:
+    """Without its estimate, if its interval says nothing: noise alone could have drawn it, and there may be nobody."""
+    possible = possible_range(spec)
+    if answer.status != SHOWN or possible is None or (spec.ranked is not None and not spec.interval_share):
+        return answer
+    if answer.low > possible[0] or answer.high is None or answer.high < possible[1]:
+        return answer
+    return replace(answer, estimate=None, status=UNTOLD)
+
+
+def _answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
     if spec.ranked is not None:
         return [_of_points(spec, spec.ranked[0], row) for row in published]
     if spec.channel is not None:
@@ -76,12 +93,12 @@ def estimated_total(spec: Statistic, published: Sequence[Row]) -> Answer:
     miss, many = 1 - spec.coverage, len(published)
     if spec.channel is not None:
         count, off = sum(_known(_one(row)) for row in published), noise_reach_of_many(spec, many, miss / 2)
-        value, unit = count * spec.number_unit, spec.number_unit
-        low, high = max(count - off, 0) * unit, max(count + off, 0) * unit
-        return Answer((count,), value, max(value, Fraction(0)), low, high, SHOWN)
+        unit = spec.number_unit
+        low, high = (end * unit for end in clamped_interval(count, off, 0))
+        return Answer((count,), count * unit, max(count, 0) * unit, low, high, SHOWN)
     part, total = (sum(map(_known, column)) for column in zip(*published, strict=True))
     off = noise_reach_of_many(spec, many, miss / 4)  # both noises, either way
-    return _mean(spec, (part, total), part, total, parts_of_sums(part, total, off))
+    return usable(spec, _mean(spec, (part, total), part, total, parts_of_sums(part, total, off)))
 
 
 def _one(row: Row) -> int | None:
@@ -139,12 +156,12 @@ def _of_people(spec: Statistic, count: int) -> Answer:
     n, miss = knowledge.people, (1 - spec.coverage) / (2 if expected else 1)
     if knowledge.route is Route.EXACT:
         assert rate is not None
-        off, scale = reach(rate, miss), Fraction(1)
-        low, high = max(count - off, 0), min(count + off, n)
-        low, high = (low, high) if low <= high else (0, n)
+        low, high = clamped_interval(count, reach(rate, miss), 0, n)
+        scale = Fraction(1)
     else:
         scale = 1 / knowledge.share
-        low, high = sampled_share.interval(n, knowledge.rows, rate, count, miss, knowledge.variance)
+        possible = clamped(count, 0, knowledge.rows)  # whose ends are no nearer than those of a count that cannot be
+        low, high = sampled_share.interval(n, knowledge.rows, rate, possible, miss, knowledge.variance)
     if expected:
         low, high = expected_of_known(low, high, n, miss)
     unit = Fraction(1) if spec.measured is None else Fraction(1, n)
@@ -158,9 +175,7 @@ def _of_rows(spec: Statistic, knowledge: Knowledge, count: int) -> Answer:
     k, n, top = knowledge.rows, knowledge.people, spec.most_in_a_bin
     off, away = noise_reach(spec, miss / 2), n * top * drawn_from(k, n, miss / 4)
     about, scale = count / knowledge.share, 1 / knowledge.share
-    low, high = max(scale * (count - off) - away, Fraction(0)), min(scale * (count + off) + away, Fraction(n * top))
-    if low > high:  # the noise was beyond its reach: nothing is told
-        low, high = Fraction(0), Fraction(n * top)
+    low, high = clamped_interval(about, scale * off + away, Fraction(0), Fraction(n * top))
     ends = Fraction(floor(low)), Fraction(ceil(high))
     return Answer((count,), about, min(max(about, ends[0]), ends[1]), *ends, SHOWN)
 
@@ -226,10 +241,10 @@ def _mean(spec: Statistic, published: tuple[int, ...], part: int, total: int, en
 def _of_points(spec: Statistic, measure: Measure, row: Row) -> Answer:
     """A value and the two ends of its interval around it, as points 0..W."""
     crowd = spec.protection if isinstance(spec.protection, Crowd) else None
-    published = row[:-3]
+    published = row[:-2]
     if crowd is not None and not any(value is not None for value in row):
         return Answer(published, None, None, measure.low, measure.high, HIDDEN)
-    if crowd is not None and _known(*published) < crowd.k:
+    if crowd is not None and _known(published[0]) < crowd.k:
         raise ValueError("so small a crowd is hidden")
     value, *ends = map(_known, row[-3:])
     reaches = offsets(measure.steps) if spec.interval_share else (measure.steps,)

@@ -28,6 +28,7 @@ from flint import arb
 
 from hubbub.kinds.statistic import tails
 from hubbub.kinds.statistic.quantile import Target, Window, margin, offsets, shares
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import reach_of_equals
 from hubbub.runtime.frozen import dataclass
@@ -106,11 +107,11 @@ def of_sums(part: int, total: int, off: int) -> Ends:
 
 def parts_of_sums(part: int, total: int, off: int) -> tuple[Part, Part]:
     """:func:`of_sums`, each end as two integers."""
-    if total < 0:
-        part, total = -part, -total
-    low, high = max(part - off, 0), min(part + off, total)
-    if total == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
+    part, rest = max(part, 0), max(total - part, 0)  # as near to sums that cannot be below 0, or nearer
+    total = part + rest
+    if not total:
         return (0, 1), (1, 1)
+    low, high = clamped_interval(part, off, 0, total)
     return (low, total), (high, total)
 
 

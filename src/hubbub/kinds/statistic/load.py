@@ -41,20 +41,18 @@ def load(spec: Statistic, files: Files) -> Measurement:
 
 
 def rows_in(spec: Statistic, table: pa.Table) -> list[Row]:
-    """The integers of every row; of a quantile its points too, read from its value and ends."""
-    numbers = [table.column(name).to_pylist() for name in published_columns(spec)]
+    """The integers of every row; of a quantile those of its ends too, read from the ends."""
+    rows = zip(*(table.column(name).to_pylist() for name in published_columns(spec)), strict=True)
     if spec.ranked is None:
-        return [_checked(spec, row) for row in zip(*numbers, strict=True)]
+        return [_checked(spec, row) for row in rows]
     measure, _ = spec.ranked
-    ends = zip(*(table.column(name).to_pylist() for name in ENDS), strict=True)
-    integers = zip(*numbers, strict=True) if numbers else [()] * table.num_rows
-    return [_ranked(spec, measure, row, points) for row, points in zip(integers, ends, strict=True)]
+    ends = zip(*(table.column(name).to_pylist() for name in ENDS[1:]), strict=True)
+    return [_ranked(spec, measure, row, points) for row, points in zip(rows, ends, strict=True)]
 
 
 def _ranked(spec: Statistic, measure: Measure, row: Row, ends: tuple[Any, ...]) -> Row:
-    hidden = bool(row) and None in row
-    value, low, high = ends
-    points = (value, Fraction(0)), (low, _HALF), (high, -_HALF)
+    hidden = None in row
+    points = zip(ends, (_HALF, -_HALF), strict=True)
     return _checked(spec, (*row, *(None if hidden else _point(measure, end, back) for end, back in points)))
 
 

@@ -43,7 +43,7 @@ HIDDEN: Final = "suppressed"
 UNTOLD: Final = chart.UNTOLD
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 ENDS: Final = subtotals.ENDS
-POINTS: Final = ("value", "low", "high")
+VALUE_STEPS: Final = "value_steps"
 _SMALLEST_SHARE: Final = 10**6
 SIGNIFICANT: Final = 6
 
@@ -84,7 +84,7 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     people = "sampled" if spec.sampled else spec.unit.rows_column if spec.unit.one_row_per_person else "people"
     people = spec.unit.rows_column if spec.profiled else people
     if spec.kind.name == "quantile":
-        return (people,) if isinstance(spec.protection, Crowd) else ()
+        return (people, VALUE_STEPS) if isinstance(spec.protection, Crowd) else (VALUE_STEPS,)
     if spec.measured is None and spec.unit.counts_rows and not spec.sampled:
         return (spec.unit.rows_column,)
     if spec.measured is None and spec.weighted_by is not None:
@@ -102,9 +102,9 @@ def counts_people(spec: Statistic) -> bool:
 
 
 def drawn_columns(spec: Statistic) -> tuple[str, ...]:
-    """The integers that are drawn for each bin: those that are published, and of a quantile its value and both ends, in
-    steps of the declared range."""
-    return (*published_columns(spec), *POINTS) if spec.ranked is not None else published_columns(spec)
+    """The integers that are drawn for each bin: those that are published, and of a quantile both ends of its interval, in
+    steps of the declared range as its value."""
+    return (*published_columns(spec), *ENDS[1:]) if spec.ranked is not None else published_columns(spec)
 
 
 def columns(spec: Statistic) -> list[str]:
@@ -165,10 +165,10 @@ class BinAnswers(Result):
         return pa.record_batch([*labels, *numbers, *ends, labelled(status, STATUSES)], schema=schema)
 
     def key_facts(self) -> Iterator[dict[str, Any]]:
-        """The labels of every bin by the name of their column, for JSON."""
+        """The labels of every bin by the name of their column, and its status, for JSON."""
         names = [axis.column for axis in self.spec.axes]
-        for key in self.keys():
-            yield {"key": dict(zip(names, key, strict=True))}
+        for key, answer in zip(self.keys(), self.answers, strict=True):
+            yield {"key": dict(zip(names, key, strict=True)), STATUS: answer.status}
 
     def knowledge_facts(self) -> dict[str, Any]:
         """Of how many people a secret sample told, for JSON."""
@@ -304,6 +304,7 @@ class Answers(BinAnswers):
         sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
         bins = "1 bin is" if hidden == 1 else f"{hidden:,} bins are"
         sentence += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
+        sentence += f"; {untold:,} not usable, since noise alone may have drawn them" if untold else ""
         return (f"{sentence}.", route, *more)
 
     def _calibrated_sentence(self, answer: Answer) -> str:
@@ -319,11 +320,10 @@ class Answers(BinAnswers):
     def display(self, first: int) -> DisplayTable:
         cells = [
             (
-                ("-" if unknown else self.estimate_text(answer), self.interval(answer)),
-                unknown or answer.estimate is None,
+                (self.estimate_text(answer), self.interval(answer)),
+                answer.estimate is None,
             )
             for answer in self.answers[:first]
-            for unknown in (answer.estimate is not None and chart.is_uninformative(self.spec, answer),)
         ]
         heads = (statistic_text.heading(self.spec), "interval")
         return self.display_table(heads, cells, columns(self.spec), statistic_text.notes(self.spec))
@@ -332,7 +332,7 @@ class Answers(BinAnswers):
         """Its estimate as it is read."""
         if answer.status == HIDDEN:
             return "hidden"
-        return "-" if answer.estimate is None else self.number_text(answer.estimate)
+        return UNTOLD if answer.estimate is None else self.number_text(answer.estimate)
 
     def interval(self, answer: Answer) -> str:
         """Its interval as it is read; shares are rounded outwards, so that what is nearly certain does not look so."""

@@ -35,6 +35,7 @@ from hubbub.kinds.statistic.intervals import drawn_from, reach_of_many
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
 from hubbub.kinds.statistic.tails import reach
 from hubbub.kinds.sum.octaves import estimated
+from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_equals
 from hubbub.query_classes.marginals.residual import reach_of_weights
 from hubbub.runtime.frozen import dataclass
@@ -139,16 +140,12 @@ def _of_cap(spec: Sum, row: Row, total: int, bins: int) -> Answer:
         off = _reach_in_bins((cap_rate(spec, row.cap),), bins, miss / 2)
     away = _sampled(spec, miss / 2) * (max(top, 0) - min(bottom, 0))
     least, most = _surely(spec, row, bottom, top)
-    low, high = scale * (total - off) - away, scale * (total + off) + away
-    low, high = max(low, least), high if most is None else min(high, most)
-    if low > high:  # the noise was beyond its reach: nothing is told
-        low, far = least, most
-    else:
-        far = high
     about = scale * total
-    kept = max(about, low) if far is None else min(max(about, low), far)
-    end = None if far is None else spec.amount(far)
-    return Answer(row, spec.amount(about), spec.amount(kept), spec.amount(low), end, None, SHOWN)
+    low, high = clamped_interval(about, scale * off + away, least, most)
+    if low <= least and most is not None and high >= most:  # nothing is known of it
+        return Answer(row, spec.amount(about), None, spec.amount(low), spec.amount(high), None, UNTOLD)
+    kept = clamped(about, least, most)
+    return Answer(row, spec.amount(about), spec.amount(kept), spec.amount(low), spec.amount(high), None, SHOWN)
 
 
 def cap_rate(spec: Sum, cap: int | None) -> Fraction:
@@ -219,7 +216,8 @@ def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...], bins: int) -> Answer:
         low, high = max(low, lowest) if k < first_drowned else low, above if high is None else min(high, above)
         if k == last:
             at_least = max(low, lowest, Fraction(0))
-            cut = Fraction(top), at_least, max(min(highest, before + width * filled) if k else highest, at_least)
+            upper = min(highest, before + width * filled) if k else highest
+            cut = Fraction(top), at_least, max(upper, before, at_least)  # a layer holds no less than nothing
         before = highest
     assert high is not None
     at, *ends = map(spec.amount, (*cut, low, max(high, cut[2], low)))  # where noise is beyond its reach, not empty

@@ -23,6 +23,7 @@ import pyarrow as pa
 from hubbub.kinds.statistic.tails import reach
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.protocol.measurement import Drawn
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
@@ -98,7 +99,7 @@ def above_cap(spec: Sum, drawn: Drawn) -> Lost:
     miss = (1 - spec.coverage) / (2 * len(ends))  # each side of every octave, and of all together
     off, of_all = reach((rate,), miss), reach((rate,) * len(people), miss)
     octaves = tuple(
-        Octave(spec.amount(over), spec.amount(up_to), n, max(n - off, 0), max(n + off, 0))
+        Octave(spec.amount(over), spec.amount(up_to), n, *clamped_interval(n, off, 0))
         for over, up_to, n in zip(ends, ends[1:], people, strict=False)
     )
     sure = max((i + 1 for i, each in enumerate(octaves) if each.low > 0), default=0)
@@ -106,11 +107,12 @@ def above_cap(spec: Sum, drawn: Drawn) -> Lost:
     least = sum((each.low * (each.over - cap) for each in octaves[:sure]), Fraction(0))
     most = sum((each.high * (each.up_to - cap) for each in octaves[:sure]), Fraction(0)) if sure else None
     total = sum(people)
+    low, high = clamped_interval(total, of_all, 0)
     return Lost(
         octaves=octaves,
         people=max(total, 0),
-        low=max(total - of_all, 0),
-        high=max(total + of_all, 0),
+        low=low,
+        high=high,
         least=least,
         most=most,
         up_to=octaves[sure - 1].up_to if sure else None,

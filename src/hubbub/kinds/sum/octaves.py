@@ -35,6 +35,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.kinds.statistic.intervals import reach_of_many
 from hubbub.numeric.bisection import first_from
+from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import Infinite, log, precision, rounded, to_text, upper
 from hubbub.runtime.frozen import dataclass
 
@@ -211,7 +212,8 @@ def estimated(octaves: Octaves, bins: Sequence[Sequence[int]], miss: Fraction) -
                 estimate += band.low * band.people + band.total if counts else 0
     if rates:
         off = reach_of_many(tuple(sorted(rates)), 1, miss / 4)
-        low, high = low + max(sums - off, 0), high + max(min(sums + off, widest), 0)
+        least, most = clamped_interval(sums, off, 0, widest)
+        low, high = low + least, high + most
     if not told:
         return Estimated(None, low, max(low, high))
     return Estimated(min(max(estimate, low), max(low, high)), low, max(low, high))

@@ -19,6 +19,7 @@ from hubbub.kinds.statistic.intervals import of_sums, reach
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, BinAnswers
 from hubbub.kinds.summary import text
 from hubbub.kinds.summary.numbers import Average, Number, PeopleCount, RowCount, Total, drawn_columns, interval_columns
+from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
 from hubbub.numeric.gaussian_sums import reach_of_equals
@@ -140,7 +141,7 @@ def _read(ends: Interval) -> tuple[str, str]:
     """A number and its interval, as they are read."""
     estimate, low, high = ends
     up_to = "or more" if high is None else f"to {readable(high, up=True)}"
-    return "-" if estimate is None else readable(estimate), f"{readable(low, up=False)} {up_to}"
+    return UNTOLD if estimate is None else readable(estimate), f"{readable(low, up=False)} {up_to}"
 
 
 # --- from what was drawn to what it says --------------------------------------------------------------------------
@@ -193,7 +194,9 @@ def _interval(spec: Summary, number: Number, cap: int | None, values: Sequence[i
             least, most = (of.low + end * of.steps * of.step for end in ends)
             about = None if whole <= 0 else of.low + Fraction(part, whole) * of.steps * of.step
             low, high = of.unrounded(least, most)
-            return None if about is None else min(max(about, least), most), low, high
+            if about is None or (low <= of.low and high >= of.high):  # nothing is known of it
+                return None, low, high
+            return clamped(about, least, most), low, high
         case PeopleCount() if spec.discovered:
             return _of_found(spec, *values)
         case Total(of=of):
@@ -217,11 +220,8 @@ def _of_found(spec: Summary, people: int) -> Interval:
 
 def _kept(total: int, off: int, least: int | None, most: int | None, step: Fraction) -> Interval:
     """Between what it lies, no lower and no higher than can be, in the unit of the column."""
-    ends = []
-    for end in (total, total - off, total + off):
-        kept = end if least is None else max(end, least)
-        ends.append((kept if most is None else min(kept, most)) * step)
-    return ends[0], ends[1], ends[2]
+    low, high = clamped_interval(total, off, least, most)
+    return clamped(total, least, most) * step, low * step, high * step
 
 
 @lru_cache(maxsize=1024)

@@ -52,13 +52,13 @@ def truth(row: dict[str, Any], names: tuple[str, ...]) -> int:
 
 def test_all_tables_add_up_to_the_last_digit_and_to_the_total() -> None:
     found = sheets(made(**GAUSSIAN, margins="a,b; c; total"))
-    total = found["margin-total"][0]["estimate"]
-    assert sum(row["estimate"] for row in found["release"]) == total
-    assert sum(row["estimate"] for row in found["margin-c"]) == total
+    total = found["margin-total"][0]["fitted"]
+    assert sum(row["fitted"] for row in found["release"]) == total
+    assert sum(row["fitted"] for row in found["margin-c"]) == total
     for row in found["margin-a-b"]:
         inside = [cell for cell in found["release"] if (cell["a"], cell["b"]) == (row["a"], row["b"])]
-        assert sum(cell["estimate"] for cell in inside) == row["estimate"]
-    assert all(row["count"] == math.floor(row["estimate"] + Decimal("0.5")) for row in found["release"])
+        assert sum(cell["fitted"] for cell in inside) == row["fitted"]
+    assert all(row["count"] == math.floor(row["fitted"] + Decimal("0.5")) for row in found["release"])
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_with_a_public_number_of_people_the_cube_adds_up_to_it() -> None:
     by = [f"{each},null,other" for each in BY]
     done = made(by=by, **GAUSSIAN, people=3000, margins="a; total")
     found = sheets(done)
-    assert found["margin-total"][0]["estimate"] == 3000
+    assert found["margin-total"][0]["fitted"] == 3000
     assert (found["margin-total"][0]["low"], found["margin-total"][0]["high"]) == (3000, 3000)
     promise = done.promises[0].conclusion
     assert promise.neighbours is Neighbours.REPLACE
@@ -151,7 +151,7 @@ def test_before_rounding_the_projection_is_never_further_from_the_truth(words: d
     assert isinstance(spec, Cube)
     found = sheets(done)
     exact = np.array([truth(row, ("a", "b", "c")) for row in found["release"]], dtype=float)
-    unbiased = np.array([float(row["estimate"]) for row in found["release"]])
+    unbiased = np.array([float(row["fitted"]) for row in found["release"]])
     projected = np.array([row["projected"] for row in found["consistent"]])
     whole = np.array([row["consistent"] for row in found["consistent"]])
 

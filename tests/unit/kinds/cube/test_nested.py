@@ -35,7 +35,7 @@ def test_levels_agree_exactly_and_a_region_is_more_exact_than_the_sum_of_its_cel
         release = played(spec, engine, ScriptedSource.from_label(f"nested {i}"))
         found = {sheet.name: pa.Table.from_batches(sheet.batches()) for sheet in release.result.sheets()}
         cells, counties, regions = (
-            np.array(found[name]["estimate"].to_pylist(), dtype=np.float64)
+            np.array(found[name]["fitted"].to_pylist(), dtype=np.float64)
             for name in ("release", "margin-region-county", "margin-region")
         )
         assert np.allclose(cells.reshape(4, 5, 6).sum(axis=2).ravel(), counties)

@@ -273,8 +273,8 @@ def test_estimates_add_up_to_the_last_digit_in_files() -> None:
         sums: dict[Any, Any] = {}
         for cell in found["release"]:
             key = tuple(cell[part] for part in keys)
-            sums[key] = sums.get(key, 0) + cell["estimate"]
-        assert {tuple(row[part] for part in keys): row["estimate"] for row in found[name]} == sums
+            sums[key] = sums.get(key, 0) + cell["fitted"]
+        assert {tuple(row[part] for part in keys): row["fitted"] for row in found[name]} == sums
 
 
 def test_a_secret_sample_is_drawn_once_for_all_tables() -> None:

@@ -59,7 +59,7 @@ def test_people_of_one_crowd_lose_epsilon_at_most(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("values", [(0, 0, 5), (5, 5), (0, 1, 2, 3, 4, 5), (2, 2, 3)])
 def test_without_noise_the_numbers_are_the_true_ones(values: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    for words in ({"epsilon": "1"}, {"crowd": "2", "epsilon": "1"}):
+    for words in ({"epsilon": "1000"}, {"crowd": "2", "epsilon": "1000"}):
         spec = spread(Variance, of="x:10..20:2", **words)  # type: ignore[arg-type]
         (answer,) = answers_of(spec, [exactly(spec, values, monkeypatch)])
         true = [10 + 2 * x for x in values]

@@ -129,7 +129,7 @@ def test_a_crowd_that_must_be_hidden_is_not_shown(name: str, tmp_path: Path) -> 
     release, file = made(name), tmp_path / "release.csv"
     lines = written(release, tmp_path).read_text().splitlines()
     assert lines[3].endswith("suppressed") or lines[3].endswith('"suppressed"')
-    shown = {"count": "19,19,19,19", "fraction": "19,0,0,0,1", "quantile": "19,40,30,50"}[release.spec.kind.name]
+    shown = {"count": "19,19,19,19", "fraction": "19,0,0,0,1", "quantile": "19,40,40,30,50"}[release.spec.kind.name]
     file.write_text("\n".join([*lines[:3], f"Wells,{shown},shown", *lines[4:]]) + "\n")
     assert wrong(release.spec, tmp_path) == "its numbers are none that such a release publishes"
 
@@ -262,12 +262,12 @@ def test_quantiles_off_the_lattice_or_out_of_order_are_none(tmp_path: Path) -> N
     spec = statistic("quantile", of="age:0..90:5", q="0.5", epsilon=1)
     file = tmp_path / "release.csv"
     for row, right in (
-        ("40,27.5,52.5", True),
-        ("90,87.5,90", True),
-        ("40,30,50", False),
-        ("41,27.5,52.5", False),
-        ("20,27.5,52.5", False),
-        ("40,27.5,97.5", False),
+        ("8,40,27.5,52.5", True),
+        ("18,90,87.5,90", True),
+        ("8,40,30,50", False),
+        ("8,41,27.5,52.5", False),
+        ("4,20,27.5,52.5", False),
+        ("8,40,27.5,97.5", False),
     ):
-        file.write_text(f"estimate,low,high,status\n{row},shown\n")
+        file.write_text(f"value_steps,estimate,low,high,status\n{row},shown\n")
         assert (wrong(spec, tmp_path) is None) == right

@@ -191,7 +191,7 @@ def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     (answer,) = told["answers"]
     beside = "sampled" if "drawn in secret" in told["route"] else "having"
-    assert set(answer) == {"key", "value", "estimate", "low", "high", beside}
+    assert set(answer) == {"key", "status", "value", "estimate", "low", "high", beside}
     assert 0 <= answer["low"] <= answer["estimate"] <= answer["high"] <= 1
     assert told["counts"]["interval"] == "everybody"
     assert "drawn in secret" in told["route"] or "Everybody was counted" in told["route"]
@@ -336,7 +336,7 @@ def test_noise_reaches_as_far_as_its_exact_tail() -> None:
 def test_sums_that_tell_nothing_have_the_whole_range() -> None:
     whole = Fraction(0), Fraction(1)
     assert of_sums(3, 0, 5) == whole
-    assert of_sums(-40, 10, 5) == whole  # noise beyond what the interval allows for
+    assert of_sums(-40, 10, 5) == (Fraction(0), Fraction(1, 10))  # as if nothing and 50 had been drawn
     assert of_sums(5, 10, 1) == (Fraction(4, 10), Fraction(6, 10))
     assert of_sums(2, -1, 3) == (Fraction(0), Fraction(1))
     assert drawn(0, Fraction(1, 20)) == 1

@@ -174,17 +174,17 @@ def presented(spec: Statistic, **columns: list[int]) -> object:
 def test_integers_that_such_a_release_cannot_draw_are_refused() -> None:
     ranked = statistic("quantile", of="age:0..90:5", q="0.5", epsilon=1)
     alone = statistic("quantile", of="age:0..90:5", q="0.5", epsilon=1, interval_share=0)
-    assert presented(ranked, value=[9], low=[3], high=[15])
-    assert presented(ranked, value=[3], low=[0], high=[8])  # 5 on either side, cut at the end of the range
-    assert presented(ranked, value=[3], low=[0], high=[18])
-    assert presented(alone, value=[3], low=[0], high=[18])
+    assert presented(ranked, value_steps=[9], low=[3], high=[15])
+    assert presented(ranked, value_steps=[3], low=[0], high=[8])  # 5 on either side, cut at the end of the range
+    assert presented(ranked, value_steps=[3], low=[0], high=[18])
+    assert presented(alone, value_steps=[3], low=[0], high=[18])
     with pytest.raises(CheckFailed, match="its numbers are none"):
-        presented(alone, value=[9], low=[3], high=[15])
+        presented(alone, value_steps=[9], low=[3], high=[15])
     for points in (
-        {"value": [19], "low": [13], "high": [18]},
-        {"value": [3], "low": [-2], "high": [8]},
-        {"value": [9], "low": [3], "high": [16]},  # not as far on the one side as on the other
-        {"value": [12], "low": [3], "high": [18]},  # 9 is none of the offsets
+        {"value_steps": [19], "low": [13], "high": [18]},
+        {"value_steps": [3], "low": [-2], "high": [8]},
+        {"value_steps": [9], "low": [3], "high": [16]},  # not as far on the one side as on the other
+        {"value_steps": [12], "low": [3], "high": [18]},  # 9 is none of the offsets
     ):
         with pytest.raises(CheckFailed, match="its numbers are none"):
             presented(ranked, **points)
