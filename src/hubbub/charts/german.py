@@ -11,6 +11,8 @@ GERMAN: Final[Mapping[str, str]] = {
     "How exact it is": "Wie genau es ist",
     "What it means for you, if you are in it": "Was es für Sie heißt, wenn Sie dabei sind",
     "Half of the intervals are at most {width} wide": "Die Hälfte der Intervalle ist höchstens {width} breit",
+    "Half of the intervals of shown numbers are at most {width} wide": "Die Hälfte der Intervalle gezeigter Zahlen ist höchstens {width} breit",
+    "No interval of a shown number is wider than {width}": "Kein Intervall einer gezeigten Zahl ist breiter als {width}",
     "No interval is wider than {width}": "Kein Intervall ist breiter als {width}",
     "{width} percentage points": "{width} Prozentpunkte",
     "Whoever guesses from this release alone which of two things your data says, and knows everything about everybody else, is right at most {times} times in 100, where the toss of a coin is right 50 times": "Wer allein aus dieser Veröffentlichung errät, welche von zwei Angaben Ihre Daten machen, und alles über alle anderen weiß, hat höchstens {times} von 100 Malen recht; ein Münzwurf hat es 50 Mal",

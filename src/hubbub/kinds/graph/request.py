@@ -98,7 +98,7 @@ OPTIONS: Final = (
         missing="say what each published count may lose, from what is public: add `epsilon=E`",
         group=HOW,
     ),
-    Option("samples", "K", "Zero-knowledge with respect to K random people.", group=HOW),
+    Option("samples", "K", "Zero-knowledge with respect to K random people for each count.", group=HOW),
     Option("explore", "S", "How many people a walk from each may see; without it 2 sqrt(K).", group=HOW, advanced=True),
     Option(
         "centred",

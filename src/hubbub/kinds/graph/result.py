@@ -165,7 +165,7 @@ def _answers(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answ
             high=high * unit,
             coverage=spec.coverage,
             scale=scale,
-            distance=Fraction(count) / spec.size.most_edges if of.explores else None,
+            distance=clamped(Fraction(count), low, high) / spec.size.most_edges if of.explores else None,
             aggregate=known,
             degree=degree if of is Statistic.DEGREE_COUNTS else None,
             fitted=fitted[degree - 1],

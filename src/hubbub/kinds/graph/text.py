@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hubbub.graphs.statistics import Statistic
+from hubbub.guarantees.aggregates import ExplorationSample, NeighbourhoodSample
+from hubbub.guarantees.definitions import ZeroKnowledge
+from hubbub.kinds.graph.promises import promises
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Description
 
@@ -29,7 +32,7 @@ def describe(spec: GraphSpec) -> Description:
     first, *others = [each.value.replace("-", " ") for each in spec.of]
     in_words = f"{', '.join([first, *others[:-1]])} and {others[-1]}" if others else first
     about = f"a graph of {spec.size.vertices:,} people with at most {spec.size.max_degree:,} friends each"
-    samples = "" if spec.samples is None else f", {spec.samples:,} samples"
+    samples = "" if spec.samples is None else f", {_random_people(spec):,} samples"
     return Description(
         title=f"A social network: {in_words}",
         published=f"Of {about}: {names}. Each is an exact count with whole-number noise added",
@@ -47,7 +50,17 @@ def _sampling(spec: GraphSpec) -> str:
     everybody = "nobody: everybody in the graph is counted"
     if spec.samples is None:
         return everybody
-    return f"{everybody}; the {spec.samples:,} random people of the promise are those somebody else might ask instead"
+    many = _random_people(spec)
+    each = "" if many == spec.samples else f", {spec.samples:,} for each of {len(spec.counts)} counts,"
+    return f"{everybody}; the {many:,} random people of the promise{each} are those somebody else might ask instead"
+
+
+def _random_people(spec: GraphSpec) -> int:
+    """How many random people the promise is about: those of all counts, where each count has a sample of its own."""
+    promise = promises(spec)[0].conclusion
+    assert isinstance(promise, ZeroKnowledge)
+    assert isinstance(promise.aggregate, ExplorationSample | NeighbourhoodSample)
+    return promise.aggregate.k
 
 
 def interval_sentence(spec: GraphSpec) -> str:
@@ -58,8 +71,8 @@ def interval_sentence(spec: GraphSpec) -> str:
 def notes(spec: GraphSpec) -> tuple[str, ...]:
     """The notes below the table of numbers."""
     sentences = [
-        f"{interval_sentence(spec)}; a number that noise made impossible is put at the end of its interval, and the file "
-        "has it as it was drawn."
+        f"{interval_sentence(spec)}; a number that noise made impossible is put at the end of its interval, and the "
+        "column count of the file has it as it was drawn."
     ]
     if len(spec.counts) > 1:
         sentences.append(

@@ -131,6 +131,7 @@ class Records(FolderSpec):
             + (f", {untouched} untouched" if self.keep else ""),
             counts=f"{cells.counts}, a row for each",
             intervals="",
+            interval_headline="",
             public=(
                 *((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in self.cells.axes),
                 *((name, "published as it is; no promise covers it") for name in self.keep),

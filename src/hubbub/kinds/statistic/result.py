@@ -310,6 +310,7 @@ class Answers(BinAnswers):
         sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
         bins = "1 bin is" if hidden == 1 else f"{hidden:,} bins are"
         sentence += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
+        sentence += f"; {untold:,} not usable, since noise alone may have drawn them" if untold else ""
         return (f"{sentence}.", route, *more)
 
     def _calibrated_sentence(self, answer: Answer) -> str:

@@ -255,7 +255,7 @@ class Totals(BinAnswers):
             if self._cuts:
                 cells.append(UNTOLD if answer.cut is None else self._cut_text(answer.cut))
             rows.append((tuple(cells), answer.estimate is None))
-        heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self._cuts else ()))
+        heads = (self._heading, "interval", "interval of the capped sum")[: 3 if self._cuts else 2]
         return self.display_table(heads, rows, columns(self.spec), sum_text.notes(self.spec))
 
     @property
@@ -265,6 +265,11 @@ class Totals(BinAnswers):
             each.cut is not None and (each.cut.low, each.cut.high) != (each.low, each.high) for each in self.answers
         )
 
+    @property
+    def _heading(self) -> str:
+        """What the estimates are."""
+        return f"{sum_text.heading(self.spec)}{', large values capped' if self._cuts else ''}"
+
     def _cells(self, answer: Answer) -> list[str]:
         """The estimate and its interval as they are read."""
         value = UNTOLD if answer.estimate is None else self.number_text(answer.estimate)
@@ -273,7 +278,7 @@ class Totals(BinAnswers):
 
     def _cut_text(self, cut: Cut) -> str:
         ends = f"{self.number_text(cut.low)} to {self.number_text(cut.high)}"
-        return f"{ends} of values cut to {self.number_text(cut.at)}"
+        return f"{ends}, capped at {self.number_text(cut.at)}"
 
     def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
@@ -281,19 +286,10 @@ class Totals(BinAnswers):
         return text if "e" not in text else f"{float(value):,.0f}"
 
     def drawing(self) -> Drawing | None:
-        numbers: list[Interval] = [
-            (answer.estimate, answer.low, answer.high)
-            if answer.cut is None
-            else (answer.estimate, answer.cut.low, answer.cut.high)
-            for answer in self.answers
-        ]
+        numbers: list[Interval] = [(answer.estimate, answer.low, answer.high) for answer in self.answers]
         line = sum_text.interval_headline(self.spec)
-        if self._cuts:
-            line = (
-                "The line is the interval of the sum of values cut as the table says; the table also has the interval of the "
-                f"sum itself, which may be wider. {line}, and that of the cut at the same time"
-            )
-        labels = titles(sum_text.heading(self.spec), line, Mark.BAR, upright=True)
+        line += ", also of what is above the caps" if self._cuts else ""
+        labels = titles(self._heading, line, Mark.BAR, upright=True)
         rows = marks(self.keys(), numbers, [answer.status for answer in self.answers])
         return drawn(self.spec.axes, rows, labels)
 

@@ -74,20 +74,36 @@ def _headline(spec: Sum, by: str) -> str:
         sentences.append("What somebody has above a cap, which was drawn in private, is left out")
     elif spec.cap is not None or spec.cap_per_bin is not None:
         sentences.append(f"Nobody counts with more than {readable(spec.amount(spec.most_in_all))}")
+    elif spec.layered:
+        sentences.append(
+            "Where the noise drowns large values, a number is the sum of values capped below these; its interval is for the "
+            "whole sum"
+        )
     return ". ".join(sentences)
 
 
 def interval_headline(spec: Sum) -> str:
     """What an interval means, in everyday words."""
-    capped = spec.drawn_cap or spec.cap is not None or spec.cap_per_bin is not None
-    what = "the sum of what is counted so" if capped else "the sum of these values"
+    what = "the capped sum, and not what lies above the cap," if _capped(spec) else "the sum of these values"
     phrase = f"An interval holds {what} with a chance of at least {to_text(100 * spec.coverage)} %"
     return if_visible(spec, phrase)
 
 
 def heading(spec: Sum) -> str:
     """What each number is, in a few words."""
-    return f"sum of {spec.of.column}" + ("" if spec.weight is None else f", weighted by {spec.weight.column}")
+    weighted = "" if spec.weight is None else f", weighted by {spec.weight.column}"
+    return f"sum of {spec.of.column}{weighted}{_capped(spec)}"
+
+
+def _capped(spec: Sum) -> str:
+    """The caps on what a person has, for headings; empty where nobody can have more."""
+    if spec.drawn_cap:
+        return ", capped"
+    most = spec.of.step * (1 if spec.weight is None else spec.weight.high)
+    most *= max(spec.most_without_cap, -int(spec.of.low / spec.of.step))
+    caps = [] if spec.cap is None or spec.cap >= most else [readable(spec.cap)]
+    caps += [] if spec.cap_per_bin is None or spec.cap_per_bin >= most else [f"{readable(spec.cap_per_bin)} in a bin"]
+    return f", capped at {' and '.join(caps)}" if caps else ""
 
 
 def cut(spec: Sum) -> str:
@@ -242,7 +258,9 @@ def interval_sentence(spec: Sum) -> str:
         f"An interval holds the {heading(spec)}, of {cut(spec)}, of {whom(spec)}, with a chance of at least {percent} %"
     )
     if spec.layered:
-        phrase += "; the interval of the cut holds, at the same time, the sum of values cut to where the estimate ends"
+        phrase += (
+            "; the interval of the capped sum holds, at the same time, the sum of values cut to where the estimate ends"
+        )
     return if_visible(spec, phrase)
 
 
