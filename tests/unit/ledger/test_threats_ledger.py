@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -27,7 +28,9 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.log import Entry
 from hubbub.ledger.policy import Policy
+from hubbub.ledger.store import ADOPTED, Store
 from hubbub.protocol.release import Release
 from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import save
@@ -399,6 +402,39 @@ def test_25_whoever_adopts_an_older_copy_is_told_what_it_lacks(used: Ledger, tmp
     shutil.copytree(tmp_path / "backup", used.path.parent)
     assert used.adopt() == (6, 6)  # that the fifth is another cannot be seen: only the last one is remembered
     assert used.adopt() is None
+
+
+def test_25_whoever_adopts_a_ledger_that_is_as_it_was_left_is_noted(used: Ledger) -> None:
+    before = used.entries()
+    assert used.adopt() is None
+    *same, last = used.entries()
+    assert same == before
+    assert (last.kind, last.body) == (ADOPTED, {"place": str(used.path), "missing": []})
+    assert used.reserve("town", charge(epsilon="0.1")).release == 4
+
+
+def test_25_every_entry_is_checked_unless_the_ledger_is_as_it_was_left(
+    used: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = list[int]()
+    check = Store._check
+
+    def noted(store: Store, found: Sequence[Entry]) -> None:
+        checked.append(len(found))
+        check(store, found)
+
+    monkeypatch.setattr(Store, "_check", noted)
+    used.reserve("town", charge(epsilon="0.1"))  # the log was moved into the file since
+    used.reserve("town", charge(epsilon="0.1"))
+    used.reserve("town", charge(epsilon="0.1"))
+    assert checked == [4]
+    os.utime(used.path, ns=(1, 1))
+    used.reserve("town", charge(epsilon="0.1"))
+    assert checked == [4, 7]
+    used.adopt()  # what is remembered is forgotten, so that nothing can be compared with it
+    assert checked == [4, 7]
+    used.reserve("town", charge(epsilon="0.1"))
+    assert checked == [4, 7]
 
 
 @pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_STATE_HOME", "HUBBUB_LEDGER"])

@@ -94,3 +94,54 @@ def test_wrong_cases_are_refused() -> None:
         case(Fraction(3, 2), 3)
     with pytest.raises(WrongUse, match="below 0"):
         worst(case(HALF, 3), Fraction(-1))
+
+
+# --- the worst class size --------------------------------------------------------------------------------------------
+
+
+def mass(n: int, p: Fraction, m: int) -> Fraction:
+    return math.comb(n, m) * p**m * (1 - p) ** (n - m) if 0 <= m <= n else ZERO
+
+
+def joining_sum(n: int, p: Fraction, crowd: int, r: Fraction, head: Fraction) -> Fraction:
+    """U_n(R) + h F(K - 2), term by term."""
+    terms = (mass(n, p, m) - r * mass(n, p, m + 1) for m in range(crowd - 1, n + 1))
+    return sum((max(each, ZERO) for each in terms), head * sum((mass(n, p, m) for m in range(crowd - 1)), ZERO))
+
+
+def leaving_sum(n: int, p: Fraction, crowd: int, r: Fraction) -> Fraction:
+    """L_n(R), term by term."""
+    below = [sum((mass(n, p, m) for m in range(end)), ZERO) for end in (crowd, crowd - 1)]
+    terms = (mass(n, p, m) - r * mass(n, p, m - 1) for m in range(crowd, n + 1))
+    return sum((max(each, ZERO) for each in terms), max(below[0] - r * below[1], ZERO))
+
+
+@pytest.mark.parametrize("crowd", [2, 3, 6])
+@pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(2, 5), Fraction(7, 10)])
+@pytest.mark.parametrize("r", [Fraction(11, 10), Fraction(3, 2), Fraction(4)])
+def test_a_hill_has_its_peak_where_the_largest_term_is(crowd: int, p: Fraction, r: Fraction) -> None:
+    """The bound of a stretch is that of its better end, and nothing is looked at beyond the last peak. With a peak one
+    lower the class size n that is worst lies in between or beyond, and delta comes out too small: unsound."""
+    of, weight = case(p, crowd), Fraction(2, 3)
+    hills = [
+        (sampled_crowd._l_hill(of, ball(weight), ball(r)), lambda n: leaving_sum(n, p, crowd, r)),
+        *(
+            (
+                sampled_crowd._u_hill(of, ball(weight), ball(r), ball(head)),
+                lambda n, head=head: joining_sum(n, p, crowd, r, head),
+            )
+            for head in (ZERO, Fraction(1, 5))
+        ),
+    ]
+    for hill, exactly in hills:
+        values = [weight * exactly(n) for n in range(max(hill.peaks) + 12)]
+        for n, value in enumerate(values):
+            assert abs(float((hill.at(n) - ball(value)).mid())) < 1e-12
+        best = max(values)
+        assert {n for n, value in enumerate(values) if value == best} & set(hill.peaks)
+        first = values.index(best)
+        assert values[: first + 1] == sorted(values[: first + 1])
+        assert values[first:] == sorted(values[first:], reverse=True)
+        found, bound = sampled_crowd._top([hill], of)
+        assert values[found] == best
+        assert upper(bound) >= best

@@ -17,7 +17,7 @@ from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.questions.mechanism import OneSample
 from hubbub.kinds.questions.spec import Questions
-from hubbub.kinds.statistic.mechanism import Sums
+from hubbub.kinds.statistic.mechanism import Sums, _by_answer
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.ledger import key
@@ -235,3 +235,35 @@ def test_a_hidden_crowd_draws_zeros_and_says_so() -> None:
     assert rows[0] == {"people": 0, "sum": 0, "status": "suppressed"}
     assert (rows[1]["people"], rows[1]["status"]) == (20, "shown")
     assert abs(Fraction(rows[1]["sum"]) - 200) < 1000
+
+
+# --- shares by bins, of a sample -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("people", [(5, 7, 11), (1, 1, 1), (3, 0, 4), (0, 0, 1)])
+@pytest.mark.parametrize("nobodys", [0, 2])
+def test_shares_of_several_bins_are_of_the_people_of_each(people: tuple[int, ...], nobodys: int) -> None:
+    """Everybody is drawn, and noise is next to none: of each bin those who meet the condition, and all."""
+    met = tuple(count // 2 for count in people)
+    codes = np.array([-1, 0, 1, 2]) if nobodys else np.array([0, 1, 2])
+    apart = (nobodys,) if nobodys else ()
+    exact = ExactCounts(codes, np.array([*apart, *people]), (), (*(0 for _ in apart), *met))
+    everybody = sum(people) + nobodys
+    spec = statistic(
+        "fraction", where="old = yes", by=["town=a,b,c"], zero_knowledge=10**6, rows=everybody, people=everybody
+    )
+    drawn = Sums(spec).draw(exact, ScriptedSource.from_label("shares")).to_pylist()
+    assert [(row["part"], row["whole"]) for row in drawn] == list(zip(met, people, strict=True))
+
+
+def test_those_who_meet_a_condition_and_those_who_do_not_are_two_cells() -> None:
+    exact = ExactCounts(np.array([4, -1, 0]), np.array([9, 3, 5]), (["x", None, "y"], ["u", "v", "w"]), (2, 0, 5))
+    found = _by_answer(exact)
+    cells = zip(found.codes.tolist(), found.counts.tolist(), *found.found, strict=True)
+    assert sorted(cells, key=lambda cell: cell[0]) == [
+        (-1, 3, None, "v"),
+        (0, 0, "y", "w"),
+        (1, 5, "y", "w"),
+        (8, 7, "x", "u"),
+        (9, 2, "x", "u"),
+    ]
