@@ -62,7 +62,7 @@ def release(home: Path) -> None:
         return make(source, n)
 
     def marked(*given: Any) -> Any:
-        SystemSource._make = made  # type: ignore[method-assign]
+        SystemSource._make = made  # type: ignore[method-assign, assignment]
         return publish(*given)
 
     histogram_mechanism.through = marked  # type: ignore[assignment]
