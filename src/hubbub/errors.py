@@ -51,6 +51,11 @@ def in_shell(text: str) -> str:
     return _MARK.sub(flag, text)
 
 
+def install(extra: str) -> str:
+    """How to get what an extra brings; by name the package index would give somebody else's package, or none."""
+    return f"run pip install '.[{extra}]' in your clone of Hubbub"
+
+
 class HubbubError(Exception):
     """The root: catch this to catch everything Hubbub raises on purpose."""
 

@@ -24,6 +24,7 @@ from typing import Any, Final, Unpack, cast
 
 from hubbub.certificate.certificate import draft
 from hubbub.charts.chart import Chart
+from hubbub.engines.duckdb.unreadable import TooManyUnreadable
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
 from hubbub.ledger.charge import charge
@@ -154,7 +155,10 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
         if isinstance(spec, RunsCustom):
             _begin(source)
             return spec.run_custom(data, source)
-        measured = spec.measure(data, source)
+        try:
+            measured = spec.measure(data, source)
+        except TooManyUnreadable:
+            raise TooManyUnreadable(_columns_read(spec.to_json())) from None
     with working("Working out the numbers"):
         return spec.present(measured)
 
@@ -163,6 +167,20 @@ def _begin(source: Source) -> None:
     """Take something for drawn that may be drawn where this process does not see it."""
     if isinstance(source, SystemSource):
         source.begin()
+
+
+def _columns_read(spec_json: Any) -> list[str]:
+    """The columns whose cells are read as numbers, dates or truth, in the order in which a release names them."""
+    if not isinstance(spec_json, dict | list):
+        return []
+    inside = spec_json.values() if isinstance(spec_json, dict) else spec_json
+    own = spec_json.get("column") if isinstance(spec_json, dict) and not _TEXT.get(spec_json.get("is")) else None
+    found = [own] if isinstance(own, str) else []
+    return list(dict.fromkeys([*found, *(name for each in inside for name in _columns_read(each))]))
+
+
+_TEXT: Final = {"Values": True, "Discovered": True}
+"""Bins of text, which every cell is."""
 
 
 def of_result(spec: Spec, result: Result, reservation: Reservation, reading: Mapping[str, Plain]) -> Release:

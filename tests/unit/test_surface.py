@@ -34,15 +34,15 @@ def test_answers_of_the_calculator_are_frozen_and_tell_themselves() -> None:
     answers = (
         point,
         composed,
-        hubbub.account.robust(50, "0.12", epsilon=0.5).ask(at_epsilon="0.3"),
+        hubbub.account.robust(50, "0.12", epsilon="0.5").ask(at_epsilon="0.3"),
         hubbub.account.distributional(50, "0.1").ask(delta="1e-6"),
         hubbub.account.lecture(50, "0.1").ask(),
         hubbub.account.sanitize(1000, 10**6, epsilon_zk="0.1"),
         hubbub.account.mean(1000, 10**4, epsilon_zk="0.1"),
         hubbub.account.group("differential:epsilon=1", 3),
         hubbub.account.convert("differential:epsilon=0.5", "crowd-blending", k=20),
-        hubbub.plan.ask("k", "zero-knowledge", epsilon=0.5, delta="1e-9", rate="0.1"),
-        hubbub.plan.release("differential", people=500, bins=4, epsilon=0.5),
+        hubbub.plan.ask("k", "zero-knowledge", epsilon="0.5", delta="1e-9", rate="0.1"),
+        hubbub.plan.release("differential", people=500, bins=4, epsilon="0.5"),
         hubbub.vote.guarantee("repeated-plurality", candidates=3, voters=1000),
     )
     for answer in answers:
@@ -76,7 +76,7 @@ def test_a_wrong_question_is_answered_in_the_words_of_python() -> None:
 
 
 def test_a_plan_says_what_it_left_out_in_the_words_of_whoever_asks() -> None:
-    found = hubbub.plan.release("crowd-blending", people=5000, bins=40, k=20, epsilon=0.5)
+    found = hubbub.plan.release("crowd-blending", people=5000, bins=40, k=20, epsilon="0.5")
     told = json.dumps(found.as_json()["designs"][0]["warning"])
     assert "want=zero-knowledge" in told
     assert "--want" not in told

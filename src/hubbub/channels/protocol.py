@@ -26,7 +26,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import Theorem
 from hubbub.guarantees.verdict import Verdict
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Exact, Loss, ball, rational
+from hubbub.numeric.exact import Exact, Loss, ball, brief, rational
 from hubbub.runtime.frozen import dataclass
 
 LARGEST_COUNT = 2**62
@@ -265,5 +265,7 @@ def noise_rate(value: Exact, what: str = "epsilon") -> Fraction:
     """An epsilon that exact noise can be drawn for."""
     rate = rational(value, what)
     if not SMALLEST_RATE <= rate <= LARGEST_RATE:
-        raise WrongUse(f"{what} must lie between 0.000001 and 50 for exact noise, not {rate}; choose one in that range")
+        raise WrongUse(
+            f"{what} must lie between 0.000001 and 50 for exact noise, not {brief(rate)}; choose one in that range"
+        )
     return rate

@@ -17,7 +17,7 @@ from typing import Final
 from hubbub.charts.page import page
 from hubbub.charts.style import FONTS, INK, MARKS, WIDTHS
 from hubbub.charts.svg import TEXT, px, text_length, text_lines
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 from hubbub.runtime.frozen import dataclass
 
 ENDINGS: Final = (".html", ".png", ".svg")
@@ -71,7 +71,7 @@ class Chart:
         """As pixels, two for one of the drawing."""
         if not png_available():
             raise WrongUse(
-                "a PNG needs resvg_py, which is not installed; get it with: pip install 'hubbub[charts]', or choose a "
+                f"a PNG needs resvg_py, which is not installed; {install('charts')}, or choose a "
                 "file that ends in .svg or .html"
             )
         import resvg_py
@@ -120,7 +120,7 @@ def ready(path: str | Path) -> None:
         )
     if ending == ".png" and not png_available():
         raise WrongUse(
-            "a PNG needs resvg_py, which is not installed; get it with: pip install 'hubbub[charts]', or choose a file "
+            f"a PNG needs resvg_py, which is not installed; {install('charts')}, or choose a file "
             "that ends in .svg or .html"
         )
 

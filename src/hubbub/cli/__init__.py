@@ -74,6 +74,13 @@ _OTHER_NAMES: Final = {
 """What others call an option, and its names here."""
 
 
+_ELSEWHERE: Final = {
+    "where": "hubbub release count and hubbub release summary count those who meet a condition; in a histogram, name its "
+    "column with --by, or take a table of these rows alone",
+}
+"""Where an option is that somebody looks for at a command which has none like it."""
+
+
 def _meant(error: click.UsageError) -> str | None:
     """Of an option that is not there, what was meant, most likely: what it is called here, or what has its name in it."""
     from difflib import get_close_matches
@@ -87,6 +94,8 @@ def _meant(error: click.UsageError) -> str | None:
     words = {word for word in option.split("-") if len(word) > len("rows")}
     near = near or [f"'{name}'" for name in every if words.intersection(name.lstrip("-").split("-"))]
     near = near or [f"'--{name}'" for name in get_close_matches(option, [name.lstrip("-") for name in every], 2, _NEAR)]
+    if option in _ELSEWHERE and not near:
+        return f"no such option '{error.option_name}' here: {_ELSEWHERE[option]}"
     return f"no such option '{error.option_name}'" + (f". Did you mean {' or '.join(near[:2])}?" if near else "")
 
 

@@ -247,7 +247,7 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
 
     CSV files with key columns, a column of counts, and a mark or a blank where a count is hidden. Every hidden cell
     whose range is a single number (or --values of them) is listed, with the rows that give it away. Exit code 4 if
-    there is one. It needs one package more: pip install "hubbub[audit]".
+    there is one. It needs one package more: pip install ".[audit]" in your clone.
 
     With --periods, a number of a period that was hidden must never come back, neither later nor in a total.
     """

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import click
 
 from hubbub.cli import examples, print_text
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 
 _NEEDED = ("jinja2", "multipart", "starlette", "uvicorn")
 
@@ -28,9 +28,7 @@ def studio(folder: str, example: bool, ledger: str | None, port: int, no_browser
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise WrongUse(
-            f"the studio needs {', '.join(missing)}, not installed here; get it: pip install 'hubbub[studio]'"
-        )
+        raise WrongUse(f"the studio needs {', '.join(missing)}, not installed here; {install('studio')}")
     from hubbub.studio.server import serve
 
     def print_link(link: str) -> None:

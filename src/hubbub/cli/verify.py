@@ -96,7 +96,7 @@ def verify(
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
     if not done.complete and not certificate_only:
         raise CheckFailed(
-            "the numbers follow, but that is not enough: "
+            "the checks above passed, and something is still missing: "
             + "; ".join(done.lacking)
             + "; or check the certificate alone with `certificate_only=True`"
         )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 
 if TYPE_CHECKING:
     from hubbub.engines.sql.sql_engine import SqlEngine
@@ -78,4 +78,4 @@ def _engine(name: str) -> Any:
         extra = _EXTRAS.get((missing.name or "").partition(".")[0])
         if extra is None:
             raise
-    raise WrongUse(f"{name} needs a package that is not installed; install hubbub[{extra}]")
+    raise WrongUse(f"{name} needs a package that is not installed; {install(extra)}")

@@ -2,7 +2,8 @@
 
 Privacy parameters are rationals. ``"0.1"`` means one tenth; the float ``0.1`` means
 3602879701896397/36028797018963968 and is refused, because a promise made about the first would
-be kept for the second. Exponentials and logarithms of rationals are Arb balls
+be kept for the second. So are all other floats, 0.5 too: which of them are what they read, nobody should have to know.
+Exponentials and logarithms of rationals are Arb balls
 (python-flint): a midpoint and a radius that are *proved* to enclose the true value. A number leaves
 exactness by :func:`to_float` or :func:`to_text` only, and the caller names the direction.
 """
@@ -64,8 +65,8 @@ class Infinite:
 
 INFINITY: Final = Infinite()
 
-Exact: TypeAlias = int | str | Fraction | float
-"""What a caller may hand in; of floats only those that are exactly what they read."""
+Exact: TypeAlias = int | str | Fraction
+"""What a caller may hand in."""
 
 Loss: TypeAlias = Fraction | Infinite
 """A privacy loss: a rational, or infinity where nothing is promised."""
@@ -77,20 +78,18 @@ _LONGEST = 3000  # characters; with the exponent below the 4300 digits that Pyth
 def rational(value: Exact, what: str = "a number") -> Fraction:
     """The exact rational that `value` says: an int, a Fraction, or text like ``0.1``, ``1/3``, ``1e-6``.
 
-    A float is taken if it is exactly what it reads: 0.5 is one half, and 0.1 is not one tenth.
+    Floats are refused, all of them alike.
 
-    >>> rational("0.1"), rational("1/3"), rational("1e-6"), rational(0.5)
-    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000), Fraction(1, 2))
+    >>> rational("0.1"), rational("1/3"), rational("1e-6")
+    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
     """
     if isinstance(value, float):
         if not math.isfinite(value):
             raise FloatRefused(f"{what} must be an exact number, and the float {value!r} is none; write it as text")
-        if Fraction(value) != Fraction(repr(float(value))):
-            raise FloatRefused(
-                f"{what} must be exact, and no float is {float(value)!r}: the nearest one, which Python takes for it, "
-                f'is {Fraction(value)!s:.60}; write it as text, "{float(value)!r}", or as a Fraction'
-            )
-        return Fraction(value)
+        raise FloatRefused(
+            f'{what} must be exact, and a float is rounded to binary digits; write it as text, "{float(value)!r}", or as '
+            "a Fraction"
+        )
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
         raise WrongUse(f"{what} must be an int, a Fraction or text, not {type(value).__name__}")
     if isinstance(value, str):
@@ -101,11 +100,26 @@ def rational(value: Exact, what: str = "a number") -> Fraction:
     return Fraction(value)
 
 
+def brief(number: Fraction) -> str:
+    """A number for a message: as it is, or as a power of ten where that would be many digits.
+
+    >>> brief(Fraction(1, 3)), brief(Fraction(1, 10**400)), brief(Fraction(-(10**30)))
+    ('1/3', 'about 1e-400', 'about -1e30')
+    """
+    if len(text := str(number)) <= 20:
+        return text
+    size = abs(number)
+    power = len(str(size.numerator)) - len(str(size.denominator))
+    power -= size < Fraction(10) ** power
+    lead = size / Fraction(10) ** power
+    return f"about {'-' if number < 0 else ''}{int(lead)}e{power}"
+
+
 def positive(value: Exact, what: str) -> Fraction:
     """`value` as a rational above zero."""
     number = rational(value, what)
     if number <= 0:
-        raise WrongUse(f"{what} must be above 0, not {number}")
+        raise WrongUse(f"{what} must be above 0, not {brief(number)}")
     return number
 
 
@@ -115,7 +129,7 @@ def loss(value: Exact | Infinite, what: str = "a loss") -> Loss:
         return INFINITY
     number = rational(value, what)  # type: ignore[arg-type]
     if number < 0:
-        raise WrongUse(f"{what} must be at least 0, not {number}")
+        raise WrongUse(f"{what} must be at least 0, not {brief(number)}")
     return number
 
 

@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 from hubbub.numeric.sparse_rows import SparseRows
 from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
-_MISSING: Final = 'what tables give away together needs one package more; run pip install "hubbub[audit]"'
+_MISSING: Final = f"what tables give away together needs one package more; {install('audit')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

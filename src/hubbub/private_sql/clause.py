@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 from hubbub.runtime.frozen import dataclass
 
 LONGEST: Final = 20_000  # signs of a query
@@ -85,9 +85,7 @@ def parser() -> Any:
     try:
         import sqlglot
     except ImportError:
-        raise WrongUse(
-            'SQL needs one package more; run pip install "hubbub[sql]", or ask with hubbub release'
-        ) from None
+        raise WrongUse(f"SQL needs one package more; {install('sql')}, or ask with hubbub release") from None
     return sqlglot
 
 

@@ -404,6 +404,9 @@ def with_reading(spec: str, reads: str) -> str:
     return f"{body},{reads}{ends}"
 
 
+_MOST_STEPS = 10_000_000
+
+
 def _range(column: str, text: str) -> Steps:
     match = re.fullmatch(r"([^:]+)\.\.([^:]+):([^:]+)", text)
     if not match:
@@ -415,8 +418,19 @@ def _range(column: str, text: str) -> Steps:
     what = f"a bound of {column}"
     low, high, width = rational(match[1], what), rational(match[2], what), positive(match[3], f"the width of {column}")
     steps = (high - low) / width
-    if steps <= 0 or steps.denominator != 1 or steps > 10_000_000:
-        raise WrongUse(f"the range of {column} must be a whole number of steps, at most 10,000,000; check its width")
+    if steps <= 0:
+        raise WrongUse(
+            f"the range of {column} ends at {match[2]}, not above its beginning {match[1]}; write the lower end first"
+        )
+    if steps.denominator != 1:
+        raise WrongUse(
+            f"the range of {column} from {match[1]} to {match[2]} is no whole number of steps of {match[3]}; change the width, or "
+            "one end"
+        )
+    if steps > _MOST_STEPS:
+        raise WrongUse(
+            f"the range of {column} has more than {_MOST_STEPS:,} steps of {match[3]}; choose a larger width"
+        )
     return Steps(column, low, width, int(steps))
 
 

@@ -90,6 +90,10 @@ def column(schema: Schema, name: str) -> ColumnType:
     alike = [each for each in schema if re.fullmatch(rf"{re.escape(name)}#\d+", each, re.IGNORECASE)]
     if len(alike) > 1:
         raise WrongUse(f"{len(alike)} columns are called {name!r}; say which: {' or '.join(map(repr, alike))}")
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and all(part in schema for part in parts):
+        flags = " ".join(f"`by={part}`" for part in parts)
+        raise WrongUse(f"there is no column {name!r}, but {len(parts)} of these names; give each by itself: {flags}")
     near = get_close_matches(name.casefold(), lowered := {each.casefold(): each for each in schema}, 1, _NEAR)
     meant = f"did you mean {lowered[near[0]]!r}? " if near else ""
     if schema.public:

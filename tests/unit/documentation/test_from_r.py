@@ -30,7 +30,7 @@ def test_the_page_about_r_runs_in_r(tmp_path: Path) -> None:
         pytest.skip(
             f"needs R with {' and '.join(PACKAGES)}: apt-get install r-base-core r-cran-reticulate r-cran-jsonlite"
         )
-    pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install 'hubbub[sql]'")
+    pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install '.[sql]'")
     blocks = re.findall(r"^```r\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     assert len(blocks) == 4
     (tmp_path / "page.R").write_text("\n".join([*blocks, MORE]), encoding="utf-8")

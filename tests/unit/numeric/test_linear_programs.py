@@ -80,5 +80,5 @@ def test_it_is_as_good_as_another_solvers(seconds: float, rows: list[list[int]],
 
 def test_without_the_solver_the_next_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(WrongUse, match=r'run pip install "hubbub\[audit\]"'):
+    with pytest.raises(WrongUse, match=r"run pip install '.\[audit\]'"):
         program([1], [[1]], [1], [1]).solve()

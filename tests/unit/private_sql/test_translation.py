@@ -19,7 +19,7 @@ from hubbub.errors import HubbubError, WrongUse
 from hubbub.private_sql.translation import translate
 from hubbub.tables.schema import ColumnType, Schema
 
-pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install 'hubbub[sql]'")
+pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install '.[sql]'")
 
 SCHEMA = Schema(
     {

@@ -15,7 +15,7 @@ from hubbub.tables.condition import parse
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install 'hubbub[sql]'")
+pytest.importorskip("sqlglot", reason="SQL needs the package sqlglot: pip install '.[sql]'")
 
 CELLS = list(product([None, 1, 5, 9], [None, "A", "B", "O'Hare"], [None, True, False]))
 TABLE = pa.table(

@@ -117,3 +117,13 @@ def test_pip_refuses_a_file_whose_hash_is_another(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
     assert done.returncode
     assert lock.MISMATCH in done.stderr
+
+
+def test_the_site_is_built_with_what_its_notebooks_run() -> None:
+    """The site runs them, in an environment that has the extras charts and docs and no other."""
+    text = "".join(page.read_text(encoding="utf-8") for page in (lock.ROOT / "docs" / "notebooks").glob("*.ipynb"))
+    wanted = {"pandas": "pandas", "polars": "polars", "sqlglot": "SELECT WITH", "pyspark": "pyspark", "scipy": "scipy"}
+    used = {package for package, sign in wanted.items() if sign in text}
+    listed = {lock.canonical(line.partition("==")[0]) for line in lock.wanted(TEXT, ["charts", "docs"]).splitlines()}
+    assert used >= {"pandas", "sqlglot"}
+    assert used <= listed

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Final
@@ -25,11 +26,10 @@ MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too man
 
 
 TOO_MANY_UNREADABLE: Final = (
-    "more people than `unreadable` allows (more rows, if each row is a person) cannot be read as declared; if they "
-    "are amounts with signs, like $1,234, add ,money to the range; else see which and why with hubbub check, then say how "
-    "they are written (`encoding`, `delimiter`, `missing`, or decimal= or date= in the bins), or allow a larger share"
+    "too many people have a value{} that cannot be read as declared; hubbub check shows how values are written, and what to "
+    "declare, or allow a larger share with `unreadable`"
 )
-"""Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
+"""Reads the same for every such table of these columns and every share. For the steward alone: it tells something about the data."""
 
 _WHY: Final = (
     "SELECT CAST(error_type AS VARCHAR), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors "
@@ -43,10 +43,17 @@ _WHERE: Final = (
 _FIRST: Final = 1 << 16  # bytes of a record in which its person is looked for
 
 
+class TooManyUnreadable(Refused):
+    """More people cannot be read than was declared; whoever knows which columns are read names them."""
+
+    def __init__(self, columns: Sequence[str] = ()) -> None:
+        super().__init__(TOO_MANY_UNREADABLE.format(f" of {' or '.join(columns)}" if columns else ""))
+
+
 def check_share(allowed: Fraction, people: int, bad: int) -> None:
     """Refuse if more than this share of people are bad, and more than one: nobody stops a release alone."""
     if allowed < 1 and bad > 1 and bad > allowed * people:
-        raise Refused(TOO_MANY_UNREADABLE)
+        raise TooManyUnreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ class UnreadableRows:
 
     def _check(self, people: int, bad: int, lost: Lost) -> None:
         if self.allowed < 1 and lost.too_many:
-            raise Refused(TOO_MANY_UNREADABLE)
+            raise TooManyUnreadable
         check_share(self.allowed, people, bad)
 
     def forget(self) -> None:

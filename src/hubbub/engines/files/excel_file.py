@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 
 import pyarrow as pa
 
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 from hubbub.runtime import child_process
 
 MEMORY: Final = 2 << 30  # bytes of addresses, at most; as much for what comes back
@@ -45,7 +45,7 @@ def sheet(path: str, name: str | None, *, memory: int | None = None, seconds: fl
     it crashes, takes too long or too much, the sentence is the same as for a file that is none.
     """
     if find_spec("python_calamine") is None:
-        raise WrongUse('an Excel file needs one package more; run pip install "hubbub[excel]", or save it as CSV')
+        raise WrongUse(f"an Excel file needs one package more; {install('excel')}, or save it as CSV")
     memory = _memory(path) if memory is None else memory
     end = time.monotonic() + seconds
     for close in (False, True):  # as it is; if that is too much, with its rows moved close to each other

@@ -25,7 +25,7 @@ from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.spark.spark_arrow import received
 from hubbub.engines.sql.database import CountRequest, SqlQuery
 from hubbub.engines.sql.dialect import Form, Part
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, install
 from hubbub.kinds.histogram.distributed import Report, Task
 from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import SystemSource
@@ -39,10 +39,8 @@ _FAILED: Final = (
     "the cluster could not write the release; check that it can be reached and read the table, and that the memory of "
     "its Python workers and the room in the folder suffice"
 )
-_FOLDER_MISSING: Final = (
-    "the machines of the cluster have no Hubbub, or lack a package that it needs; install hubbub[spark] on all of them"
-)
-_NO_PANDAS: Final = "Spark runs no Arrow function without pandas; install hubbub[spark], which brings it"
+_FOLDER_MISSING: Final = "the machines of the cluster have no Hubbub, or lack a package that it needs; install Hubbub with its extra spark on all of them"
+_NO_PANDAS: Final = f"Spark runs no Arrow function without pandas; {install('spark')}, which brings it"
 _TASK_FAILED: Final = "a part of the release could not be written"
 
 

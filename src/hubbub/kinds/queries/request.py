@@ -110,7 +110,7 @@ def _class(of: str, axes: tuple[Declared, ...]) -> str:
 
 def _axes(columns: Sequence[str | Axis]) -> tuple[Declared, ...]:
     if isinstance(columns, str) or not columns:
-        raise WrongUse("say the columns and their bins, as a list even for one; like `columns=['age:0..100:10']`")
+        raise WrongUse("say the columns and their bins, as a list even for one, like age:0..100:10")
     axes: list[Declared] = []
     for spec in columns:
         axis = spec if isinstance(spec, Axis) else parse(spec)

@@ -239,7 +239,9 @@ def _check_found(spec: Summary) -> None:
 def _check_numbers(spec: Summary) -> None:
     numbers = spec.numbers
     if not 1 <= len(numbers) <= MOST_NUMBERS:
-        raise WrongUse(f"a summary has from 1 to {MOST_NUMBERS} numbers; say them, like `number=['people', 'rows 5']`")
+        raise WrongUse(
+            f"a summary has from 1 to {MOST_NUMBERS} numbers; say each with `number`, like people or 'rows 5'"
+        )
     columns = [name for each in numbers for name in (*drawn_columns(each), *interval_columns(each))] + [STATUS]
     if len(set(columns)) < len(columns):
         raise WrongUse("two numbers of a summary are called alike; give them names, as in 'visits = rows 5'")
