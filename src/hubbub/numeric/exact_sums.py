@@ -36,8 +36,10 @@ def sums_by(
     """
     rows = values.size if counts is None else float(counts.sum(dtype=np.float64))
     if values.dtype != object and rows <= MOST_ROWS and not fits(most):  # in two parts, which are summed apart
-        high = sums_by(index, values >> _BITS, size, (most >> _BITS) + 1, counts).astype(object)
-        return high * (1 << _BITS) + sums_by(index, values & ((1 << _BITS) - 1), size, 1 << _BITS, counts)
+        high = sums_by(index, values >> _BITS, size, (most >> _BITS) + 1, counts)
+        low = sums_by(index, values & ((1 << _BITS) - 1), size, 1 << _BITS, counts)
+        both: NDArray[Any] = low + high.astype(object) * (1 << _BITS)
+        return both
     kind: Any = np.int64 if values.dtype != object and fits(most, rows) else object
     added = values.astype(kind, copy=False)
     found = np.zeros(size, dtype=kind)

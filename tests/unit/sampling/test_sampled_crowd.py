@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from flint import arb
@@ -124,11 +125,11 @@ def test_a_hill_has_its_peak_where_the_largest_term_is(crowd: int, p: Fraction, 
     lower the class size n that is worst lies in between or beyond, and delta comes out too small: unsound."""
     of, weight = case(p, crowd), Fraction(2, 3)
     hills = [
-        (sampled_crowd._l_hill(of, ball(weight), ball(r)), lambda n: leaving_sum(n, p, crowd, r)),
+        (sampled_crowd._l_hill(of, ball(weight), ball(r)), partial(leaving_sum, p=p, crowd=crowd, r=r)),
         *(
             (
                 sampled_crowd._u_hill(of, ball(weight), ball(r), ball(head)),
-                lambda n, head=head: joining_sum(n, p, crowd, r, head),
+                partial(joining_sum, p=p, crowd=crowd, r=r, head=head),
             )
             for head in (ZERO, Fraction(1, 5))
         ),
