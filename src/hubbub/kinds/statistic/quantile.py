@@ -180,7 +180,9 @@ def weights(table: Table, steps: int, target: Target, epsilon: Fraction) -> Runs
     at, people = (np.array(each, dtype=np.int64) for each in (zip(*table, strict=True) if table else ((), ())))
     rate, rank = rate_of(target.moved, epsilon), target.rank(everybody := int(people.sum()))
     parts = lcm(target.slope.denominator, target.offset.denominator)
-    most = max(abs(target.slope), Fraction(1)) * max(MOST_ROWS, everybody) + abs(target.offset)  # of a rank, and of people
+    most = max(abs(target.slope), Fraction(1)) * max(MOST_ROWS, everybody) + abs(
+        target.offset
+    )  # of a rank, and of people
     wide = 2 * most * parts >= LARGEST
     passed = np.concatenate([[0], people.cumsum()]).astype(object if wide else np.int64) * parts - int(rank * parts)
     # Before every value the points that nobody has, if there are any; and those after the last.
