@@ -137,12 +137,12 @@ def _columns_read(spec_json: Any) -> list[str]:
     if not isinstance(spec_json, dict | list):
         return []
     inside = spec_json.values() if isinstance(spec_json, dict) else spec_json
-    own = spec_json.get("column") if isinstance(spec_json, dict) and not _TEXT.get(spec_json.get("is")) else None
+    own = spec_json.get("column") if isinstance(spec_json, dict) and spec_json.get("is") not in _TEXT else None
     found = [own] if isinstance(own, str) else []
     return list(dict.fromkeys([*found, *(name for each in inside for name in _columns_read(each))]))
 
 
-_TEXT: Final = {"Values": True, "Discovered": True}
+_TEXT: Final = ("Values", "Discovered")
 """Bins of text, which every cell is."""
 
 

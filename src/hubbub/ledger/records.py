@@ -151,8 +151,8 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         if entry.kind == POLICY:
             policies[entry.dataset] = replace(restored(Policy, entry.body["policy"]), before_all=False)
         if entry.kind == CLOCK:  # what stands before it was before it
-            for record in known.values():
-                record.time = min(record.time, entry.time)
+            for earlier in known.values():
+                earlier.time = min(earlier.time, entry.time)
         if not entry.dataset or (only is not None and entry.dataset != only):
             continue
         account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))
