@@ -101,7 +101,7 @@ CALLED = re.compile(r"^(?:\s*- run:)?\s*make (?:[A-Z]+=\S+ )?([a-z-]+)$", re.MUL
 def test_the_workflows_call_targets_that_there_are() -> None:
     targets = set(TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8")))
     called = {path.name: CALLED.findall(path.read_text(encoding="utf-8")) for path in WORKFLOWS}
-    assert called == {"ci.yml": ["test"], "release.yml": ["wheel", "docs"]}
+    assert called == {"ci.yml": ["test", "docs"], "release.yml": ["wheel", "docs"]}
     assert targets >= {target for found in called.values() for target in found}
 
 
