@@ -353,10 +353,14 @@ def abandon_on_failure(
     *,
     unless: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
-    """If what is done inside fails, and leaves nothing behind, the place in the ledger is given up."""
+    """If what is done inside fails, and leaves nothing behind, the place in the ledger is given up; not by a child of the
+    process that has it, which does not know what its parent draws."""
+    process = os.getpid()
     try:
         yield
     except BaseException as error:
+        if os.getpid() != process:
+            raise
         spent = True
         if not unless():
             with suppress(HubbubError):  # then it stays reserved, and counts as spent

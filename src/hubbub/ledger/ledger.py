@@ -47,7 +47,7 @@ from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
 from hubbub.ledger.running import Running, check_totals
 from hubbub.ledger.store import Store
-from hubbub.ledger.undrawn import is_abandoned
+from hubbub.ledger.undrawn import is_abandoned, take
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.release import Reservation
 from hubbub.serialization.canonical import read
@@ -295,12 +295,10 @@ class Ledger:
         if not self._abandoned_undrawn():
             return
         with self._store.adding(self._founding) as page:  # asked again: nobody reserves meanwhile
-            found = self._abandoned_undrawn()
-            for nonce in found:
+            for nonce in self._abandoned_undrawn():
                 for dataset in {dataset for dataset, _ in page.marked(f"nonce:{nonce}")}:
-                    self._abandon(page, dataset, nonce, drawn=False)
-        for nonce in found:
-            paths.undrawn_file(self.path, nonce).unlink(missing_ok=True)
+                    if take(paths.undrawn_file(self.path, nonce)):  # a crash after this costs the refund
+                        self._abandon(page, dataset, nonce, drawn=False)
 
     def _abandoned_undrawn(self) -> list[str]:
         """The nonces of those."""
@@ -368,8 +366,8 @@ class Ledger:
     def confirm_clock(self) -> str:
         """Enter that this computer's clock is right; returns what it says.
 
-        Guarantee: a release that was entered with a later time, by a clock that ran ahead, counts as of now. It was no
-        later, so it counts in no window that is still to come, and frees nothing in this one.
+        Guarantee: a release that was entered with a later time counts as of now too, and in the window of its own date.
+        So nothing is freed if it is this clock that is wrong, and nothing between the two is locked if it was the other.
         """
         with self._store.adding(self._founding) as page:
             return page.add(CLOCK, "", {}).time
@@ -409,6 +407,8 @@ class Ledger:
             missing.extend(_missing(entries))
             for way in self._ways:
                 anchor.forget(way)
+            for nonce in paths.undrawn_nonces(self.path):  # what they say was so elsewhere, or before
+                take(paths.undrawn_file(self.path, nonce))
             return missing
 
         with self._store.adding(self._founding, adopt=note) as page:

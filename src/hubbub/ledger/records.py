@@ -57,6 +57,16 @@ class Record:
         calendar: Calendar = restored(Calendar, self.entry.body["series"]["declared"]["calendar"])
         return max(self.time, calendar.last_day)
 
+    def counts_at(self, moment: str, policy: Policy) -> bool:
+        """Whether it counts towards the caps at a moment.
+
+        Guarantee: what is dated ahead of a clock that somebody said is right counts in the window of that clock and in
+        that of its own date: whichever of the two clocks was wrong, the window in which it was published does not
+        forget it.
+        """
+        own = self.entry.time
+        return policy.counts_at(moment, self.time, self.last_moment) or policy.counts_at(moment, own, own)
+
     @property
     def spent(self) -> bool:
         return self.state != ABANDONED or self.drawn
@@ -79,7 +89,7 @@ class Account:
     def counting(self, moment: str) -> list[Entered]:
         """The releases that count towards the caps at a moment: all that are spent, or those of the same window."""
         found = [record for record in self.records if record.spent]
-        return [each.release for each in found if self.policy.counts_at(moment, each.time, each.last_moment)]
+        return [each.release for each in found if each.counts_at(moment, self.policy)]
 
     @property
     def moment(self) -> str:

@@ -5,8 +5,9 @@
     ledger.db.undrawn-NONCE    made before the reservation is entered, held by its process, and gone, durably, before the
                                first word of randomness
 
-So whoever finds the file and can hold it knows that its process is dead and that nothing was drawn. A file that is lost
-costs a refund and nothing else. Where nothing tells a dead process from a living one, there is no such file.
+So whoever finds the file and can hold it knows that its process is dead and that nothing was drawn. The file says which
+one it is on its drive, so that a copy of it (in a backup that was made while the process ran) says nothing. A file that
+is lost costs a refund and nothing else. Where nothing tells a dead process from a living one, there is no such file.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Undrawn:
         file = paths.undrawn_file(self._ledger, nonce)
         self._held = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._file = file
+        os.write(self._held, _identity(self._held))
         try:
             lock.hold(self._held)
         except OSError:  # a drive without locks
@@ -43,16 +45,17 @@ class Undrawn:
     def end(self) -> None:
         """Say it no more.
 
-        Guarantee: when this returns, no crash brings the file back. It raises if somebody else took the file: then the
-        reservation may be refunded, and nothing is to be drawn for it.
+        Guarantee: when this returns, no crash brings the file back. It raises if somebody else took the file, now and
+        whenever it is asked again: then the reservation may be refunded, and nothing is to be drawn for it.
         """
-        file, self._file, self.is_known = self._file, None, False
-        if file is not None:
+        self.is_known = False
+        if self._file is not None:
             try:
-                os.unlink(file)
+                os.unlink(self._file)
             except FileNotFoundError:
                 raise Refused("the reservation of this release was given back meanwhile; ask for it again") from None
-            durable.settle_folder(file.parent)
+            durable.settle_folder(self._file.parent)
+            self._file = None
         self.close()
 
     def close(self) -> None:
@@ -69,8 +72,27 @@ def is_abandoned(file: Path) -> bool:
     except OSError:
         return False
     try:
-        return lock.hold(handle, wait=False) and os.fstat(handle).st_nlink > 0  # else it is over, and was drawn
+        is_own = os.read(handle, 100) == _identity(handle)
+        return is_own and lock.hold(handle, wait=False) and os.fstat(handle).st_nlink > 0  # else it was drawn
     except OSError:
         return False
     finally:
         os.close(handle)
+
+
+def _identity(handle: int) -> bytes:
+    """Which file this is on its drive: no copy of it is the same."""
+    found = os.fstat(handle)
+    return f"{found.st_dev}:{found.st_ino}".encode()
+
+
+def take(file: Path) -> bool:
+    """Take the file away; False if somebody else did, who then draws or refunds.
+
+    Guarantee: of all who take it and end it, one succeeds, whether locks reach the others or not.
+    """
+    try:
+        os.unlink(file)
+    except FileNotFoundError:
+        return False
+    return True

@@ -12,7 +12,6 @@ the shares.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -84,20 +83,15 @@ class AllowedOutside:
         """Refuse if a larger share is outside. One alone never is: nobody stops a release by themselves.
 
         `found` is of rows, each a person; else (`person`) it is looked at again, by `outside`, if several rows are.
-        Which of several columns it was is looked at only then.
+        It names every column that may leave somebody out: which of them did is not told.
         """
         bins = self._asks_bins(question) and _are_many(found.unlisted, found.people, self.unlisted, person)
         ends = isinstance(question.measure, Measure) and _are_many(found.clamped, found.people, self.clamped, person)
         if person and (bins or ends):
             self.check(question, outside(question), outside)
         elif bins:
-            axes = [axis for axis in question.axes if leaves_out((axis,))]
-            most = (
-                axes[0]
-                if len(axes) == 1
-                else max(axes, key=lambda axis: outside(replace(question, axes=(axis,))).unlisted)
-            )
-            raise Refused(UNLISTED.format(column=most.column))
+            columns = [axis.column for axis in question.axes if leaves_out((axis,))]
+            raise Refused(UNLISTED.format(column=" or ".join(columns)))
         elif ends:
             assert isinstance(question.measure, Measure)
             raise Refused(CLAMPED.format(column=question.measure.column))
