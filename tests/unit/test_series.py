@@ -614,7 +614,7 @@ def test_14_more_unreadable_dates_than_allowed_are_refused_for_the_steward_alone
     table = pa.table({"id": [f"p{i}" for i in range(len(texts))], "seen": pa.array(texts, pa.string())})
     series.start("clinic", **WORDS | GROWING)
     engine = open_table(table, person="id", dataset="clinic").engine
-    with pytest.raises(Refused, match="more people than unreadable allows"):
+    with pytest.raises(Refused, match="too many people have a value"):
         series.release(engine, "clinic", "2026-01", reading={"unreadable": "0.1"})
     assert Ledger().series("clinic")[1].periods == []
 

@@ -11,8 +11,10 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, Refused, WrongUse
@@ -20,7 +22,17 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import Ledger, released
 from hubbub.protocol.release import Reservation
-from hubbub.publication.staging import CERTIFICATE, DRAFT, PREFIX, RESERVATION_FILE, Staged, held, publish, tidy
+from hubbub.publication.staging import (
+    CERTIFICATE,
+    DRAFT,
+    PREFIX,
+    RESERVATION_FILE,
+    Staged,
+    exclusive,
+    held,
+    publish,
+    tidy,
+)
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import read
 
@@ -34,9 +46,22 @@ def finish(hidden: Path) -> dict[str, str]:
     and what is left of a release whose files all have their names. Of a period of a series the files that were not whole
     go: whoever asks for it again gets the same.
     """
+    with ExitStack() as stack:
+        try:  # whoever is about to write here holds the folder
+            stack.enter_context(exclusive(hidden.parent, partial(_refuse, hidden)))
+        except FileNotFoundError:
+            _refuse(hidden)
+        return _finish(hidden)
+
+
+def _refuse(hidden: Path) -> NoReturn:
+    raise Refused(f"{str(hidden)!r} is in use by a release that is still running, or not yours; wait for it")
+
+
+def _finish(hidden: Path) -> dict[str, str]:
     handle = held(hidden)
     if handle is None:
-        raise Refused(f"{str(hidden)!r} is in use by a release that is still running, or not yours; wait for it")
+        _refuse(hidden)
     try:
         if not _exists(hidden / RESERVATION_FILE) and (body := _out_already(hidden)) is not None:
             return _tidied(hidden, body)

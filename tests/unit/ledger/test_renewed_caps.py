@@ -146,6 +146,19 @@ def test_25_a_clock_that_was_ahead_locks_nothing_for_ever_and_frees_nothing(
     assert Ledger().check() == len(Ledger().entries())
 
 
+def test_25_a_wrong_clock_that_is_said_to_be_right_frees_nothing(
+    at: Callable[[str], None], wrong: Callable[[str], None]
+) -> None:
+    """It stood a month behind, and was set right again: what was published before counts in its own month too."""
+    at("2030-11-05")
+    Ledger().set_policy("town", Policy(differential_epsilon=Fraction(1), per="month"))
+    reserve(MORE)
+    at("2030-10-05")
+    wrong("2030-11-05")
+    with pytest.raises(Refused, match="above the cap"):
+        reserve(HALF)
+
+
 def test_25_a_clock_beyond_all_dates_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "gmtime", lambda *_: (30828, 1, 1, 0, 0, 0, 0, 1, 0))
     with pytest.raises(Refused, match="this computer's clock says that it is the year 30828"):

@@ -16,6 +16,7 @@ from hubbub.ledger.policy import Policy
 from hubbub.ledger.undrawn import Undrawn
 from hubbub.noise.source import SystemSource, choosing
 from hubbub.numeric.exact import rational
+from hubbub.release import abandon_on_failure
 from tests.fresh import opened as open_table
 from tests.unit.ledger.charges import charge
 
@@ -122,3 +123,42 @@ def test_69_an_interrupt_while_the_reservation_is_entered_costs_nothing(
             open_table(TOWN, dataset="town", ledger=path).histogram(["dept=a,b"], epsilon=1)
     assert [each.kind for each in Ledger(path).entries()][-2:] == ["reserved", "abandoned"]
     assert states(Ledger(path)) == [("abandoned", False)]
+
+
+def test_84_a_copy_of_the_mark_says_nothing(books: Ledger, tmp_path: Path) -> None:
+    """A backup that was made while a release ran holds the mark, and the release was drawn and published after that."""
+    mark = reserved(books)
+    (file,) = beside(books)
+    copied = file.read_bytes()
+    mark.end()
+    for planted in (copied, b""):
+        file.write_bytes(planted)
+        books.refund_undrawn()
+        assert states(books) == [("reserved", True)]
+
+
+def test_84_who_adopts_a_ledger_gets_nothing_back_by_marks(books: Ledger) -> None:
+    reserved(books).close()
+    books.adopt()
+    assert beside(books) == []
+    assert states(books) == [("reserved", True)]
+
+
+def test_84_where_locks_do_not_reach_one_takes_the_mark_and_the_other_does_not_draw(
+    books: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hubbub.ledger.lock.hold", lambda handle, **how: True)
+    mark = reserved(books)
+    books.refund_undrawn()
+    assert states(books) == [("abandoned", False)]
+    for _ in range(2):  # now, and whoever asks again
+        with pytest.raises(Refused, match="given back meanwhile"):
+            mark.end()
+
+
+def test_84_a_child_gives_nothing_up_for_its_parent(books: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    reservation = books.reserve("town", charge("plain"))
+    with pytest.raises(SystemExit), abandon_on_failure(books, reservation, lambda why: False):
+        monkeypatch.setattr("os.getpid", lambda: -1)
+        raise SystemExit
+    assert states(books) == [("reserved", True)]
