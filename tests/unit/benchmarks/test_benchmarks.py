@@ -68,6 +68,7 @@ ELSEWHERE = {
     "figures": "writes the page of the runs; in test_bench_figures.py",
     "audit": "by make audit, of which every part is in tests/unit/audit",
     "audit_peers": "in an environment of its own",
+    "adapters": "as a part of audit_peers; in tests/unit/audit/test_function.py",
     "spark_peers": "in an environment of its own",
     "utility_opendp": "as a part of utility",
     "utility_peers": "in an environment of its own",

@@ -160,9 +160,9 @@ def test_a_missing_renderer_is_said_with_the_remedy_and_stops_nothing_but_png(
 ) -> None:
     monkeypatch.setattr(chart_module, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(WrongUse, match=r"pip install 'hubbub\[charts\]'"):
+    with pytest.raises(WrongUse, match=r"pip install '\.\[charts\]'"):
         charts.ready("chart.png")
-    with pytest.raises(WrongUse, match=r"pip install 'hubbub\[charts\]'"):
+    with pytest.raises(WrongUse, match=r"pip install '\.\[charts\]'"):
         made([row(1)]).png()
     for ending in (".svg", ".html"):
         made([row(1)]).save(tmp_path / f"chart{ending}")

@@ -40,9 +40,11 @@ def measure(spec: Summary, engine: Engine, source: Source) -> Measurement:
     labels that occur are read before."""
     axes = _with_labels(spec, engine, source) if spec.discovered else ()
     bins = replace(question(spec, by_value=False), axes=axes or spec.axes)
-    values = (replace(bins, axes=(), where=None, measure=each, by_value=True) for each in spec.measures)
-    asked = (bins, *values)
-    exact = engine.kept_rows(asked, source) if spec.unit.counts_rows else engine.joint_count(asked, source)
+    declared = dict.fromkeys(number.of for number in spec.numbers if isinstance(number, Total | Average))
+    by_value = [replace(bins, axes=(), where=None, measure=each, by_value=True) for each in (*spec.measures, *declared)]
+    asked = (bins, *by_value)  # the declared ranges are asked so that the engine refuses where most lie outside of them
+    found = engine.kept_rows(asked, source) if spec.unit.counts_rows else engine.joint_count(asked, source)
+    exact = replace(found, codes=found.codes[: 1 + len(spec.measures)])
     return Measurement(answers=release(Noisy(spec), LabelledRows(axes, exact) if spec.discovered else exact, source))
 
 
