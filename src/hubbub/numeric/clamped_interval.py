@@ -46,5 +46,6 @@ def clamped_intervals(
 
     Guarantee: that of :func:`clamped_interval`.
     """
-    near = np.maximum(values, 0)
-    return np.maximum(near - reach, 0), near + reach
+    near: NDArray[np.int64] = np.maximum(values, 0)
+    high: NDArray[np.int64] = near + reach
+    return np.maximum(near - reach, 0), high

@@ -55,8 +55,13 @@ def each(spec: Statistic) -> str:
 def file_columns(spec: Statistic) -> tuple[tuple[str, str], ...]:
     """What the noisy numbers are that an answer is worked out from, as the file has them."""
     if spec.ranked is not None:
-        low, step = to_text(spec.ranked[0].low), to_text(spec.ranked[0].step)
-        return (("value_steps", f"the value that was drawn, in steps of {step} above {low}, usable or not"),)
+        measure, _ = spec.ranked
+        return (
+            (
+                "value_steps",
+                f"the value that was drawn, in steps of {to_text(measure.step)} above {to_text(measure.low)}, usable or not",
+            ),
+        )
     if spec.kind.name not in ("fraction", "mean") or isinstance(spec.protection, Crowd | Knowledge):
         return ()
     weighted = "" if spec.weighted_by is None else f", each times the steps of {spec.weighted_by.column}"

@@ -212,8 +212,8 @@ def estimated(octaves: Octaves, bins: Sequence[Sequence[int]], miss: Fraction) -
                 estimate += band.low * band.people + band.total if counts else 0
     if rates:
         off = reach_of_many(tuple(sorted(rates)), 1, miss / 4)
-        least, most = clamped_interval(sums, off, 0, widest)
-        low, high = low + least, high + most
+        fewest, most = clamped_interval(sums, off, 0, widest)
+        low, high = low + fewest, high + most
     if not told:
         return Estimated(None, low, max(low, high))
     return Estimated(min(max(estimate, low), max(low, high)), low, max(low, high))
