@@ -61,7 +61,7 @@ def rows(folder: Path, size: int) -> Task | None:
     place = folder / "rows.parquet"
     towns = f"SELECT (hash(i) % 1000)::SMALLINT AS town FROM range({size}) t(i)"
     duckdb.execute(f"COPY ({towns}) TO '{place}' (FORMAT parquet)")
-    table = open_table(place, rows_are_people=True, dataset="town", ledger=folder / f"rows-{size}.db")
+    table = open_table(place, rows_are_people=True, unlisted="1", dataset="town", ledger=folder / f"rows-{size}.db")
     return lambda: table.histogram(["town:0..1000:1"], epsilon="0.001")
 
 
@@ -78,7 +78,7 @@ def labels(folder: Path, size: int) -> Task:
 
 def _published(folder: Path, size: int, by: list[str]) -> Task:
     people = pa.table({"town": [i % 2 for i in range(100)], "age": list(range(100))})
-    table = open_table(people, rows_are_people=True, dataset="town", ledger=folder / f"bins-{len(by)}-{size}.db")
+    table = open_table(people, rows_are_people=True, unlisted="1", dataset="town", ledger=folder / f"bins-{len(by)}-{size}.db")
 
     def work() -> None:
         out = folder / "published"

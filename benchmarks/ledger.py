@@ -170,7 +170,7 @@ def published(people: pa.Table, name: str, bins: int, folder: Path) -> list[str]
         ([f"a:0..{bins}:1"], {"epsilon": 1}) if name == "steps" else ([f"c={listed}"], {"crowd": 20, "sample": "0.1"})
     )
     dataset = f"{name.replace(' ', '-')}-{bins}"
-    table = open_table(people, rows_are_people=True, dataset=dataset, ledger=folder / f"{dataset}.db")
+    table = open_table(people, rows_are_people=True, unlisted="1", dataset=dataset, ledger=folder / f"{dataset}.db")
     save(table.histogram(by, **words), folder / dataset)
     start = [sys.executable, "-c", "from hubbub.cli.main import main; main()"]
     return [*start, "verify", str(folder / dataset / "certificate.json"), "--certificate-only"]  # of an unknown ledger

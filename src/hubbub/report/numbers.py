@@ -104,8 +104,9 @@ def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
         numbers[0] == "0" for _, numbers, _ in grid.rows
     )
     added = "The numbers that are shown add up to {total}; shares are of that."
-    added = "The numbers as they were drawn add up to {total}; shares are of that." if raised else added
-    sums = [] if summed is None else [translate(added, total=f"{summed.total:,}")]
+    drawn = "The numbers as they were drawn add up to {total}; shares are of that."
+    in_all = "" if summed is None else f"{summed.total:,}"
+    sums = [] if summed is None else [translate(drawn, total=in_all) if raised else translate(added, total=in_all)]
     sums += [translate("Numbers that noise pushed below 0 are shown as 0.")] if raised else []
     common = ("[a,b) is from a up to", BELOW_ZERO)
     short = [*sums, *_how_ranges_are_read(grid)]

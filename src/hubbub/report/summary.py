@@ -84,12 +84,16 @@ def exactness(release: Release) -> tuple[str, ...]:
         return meant
     middle = known[(len(widths) - 1) // 2]  # those without an end are wider than all others
     alike, every = len(known) == len(widths) and known[-1] <= _ALIKE * middle, len(widths) == len(release)
-    if alike:
-        told = "No interval is wider than {width}" if every else "No interval of a shown number is wider than {width}"
-    else:
-        told = "Half of the intervals are at most {width} wide"
-        told = told if every else "Half of the intervals of shown numbers are at most {width} wide"
-    return _filled(translate(told, width="\0"), known[-1] if alike else middle, release), *meant
+    match alike, every:
+        case True, True:
+            told = translate("No interval is wider than {width}", width="\0")
+        case True, False:
+            told = translate("No interval of a shown number is wider than {width}", width="\0")
+        case False, True:
+            told = translate("Half of the intervals are at most {width} wide", width="\0")
+        case _:
+            told = translate("Half of the intervals of shown numbers are at most {width} wide", width="\0")
+    return _filled(told, known[-1] if alike else middle, release), *meant
 
 
 def _filled(sentence: str, width: float, release: Release) -> str:

@@ -14,11 +14,11 @@ from tests.unit.cli import test_newcomers_tour as first
 TOUR = """\
 release mean people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be
 release mean people.csv --of age:0..100 --epsilon 1 --out o => 2 the bins of age are written age:0..100:10,
-release mean people.csv --of age:100..0:1 --epsilon 1 --out o => 2 the range of age must be a whole number of
+release mean people.csv --of age:100..0:1 --epsilon 1 --out o => 2 the range of age ends at 0, not above its beginning 100
 release mean people.csv --of age:0..100:1 --by town --epsilon 1 --out o => 2 the bins of town must be declared, like
 release mean people.csv --epsilon 1 --out o => 2 say what the mean is of, with its range and
 release mean people.csv --of salary:0..100:1 --epsilon 1 --out o => 2 there is no column 'salary'; the first line
-release mean people.csv --of town:0..100:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more
+release mean people.csv --of town:0..100:1 --epsilon 1 --out o => 3 too many people have a value of town that cannot be read
 release mean people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way:
 release mean people.csv --of age:0..100:1 --epsilon 1 --zero-knowledge 1 --out o => 2 zero-knowledge says everything; say how
 release mean people.csv --of age:0..100:1 --zero-knowledge 1 --out o => 2 zero-knowledge is with respect to --rows K
@@ -99,7 +99,7 @@ release histogram people.csv --table SELECT --by town=a --epsilon 1 --out o => 2
 release histogram people.xlsx --by town=a --epsilon 1 --out o => 2 there is no file 'people.xlsx': it does not
 release histogram *.csv --by town=a --epsilon 1 --out o => 2 the first line of a CSV names its columns,
 release histogram people.csv --by twon=a --epsilon 1 --out o => 2 there is no column 'twon'; did you mean 'town'?
-release histogram people.csv --by age:0..100:1e-9 --epsilon 1 --out o => 2 the range of age must be a whole number of
+release histogram people.csv --by age:0..100:1e-9 --epsilon 1 --out o => 2 the range of age has more than 10,000,000 steps
 release histogram people.csv --by age:[0,inf,5) --epsilon 1 --out o => 2 the edges of age must grow, like
 release histogram people.csv --by hired:year:2013..2013..2014 --epsilon 1 --out o => 2 a date of hired is written 2024, 2024-01 or
 graph release nowhere.txt --out o => 2 'nowhere.txt' is no file; name one that is
@@ -169,11 +169,11 @@ release ratio people.csv --of age:0..100:1 --epsilon 1 --out o => 2 say of which
 release ratio people.csv --of age:0..100:1 --per id --epsilon 1 --out o => 2 the range and the step of id must be declared, because
 release ratio people.csv --of age:0..100:1 --per age:0..100:1 --epsilon 1 --out o => 2 a ratio is of two columns; choose another for --of or --per
 release ratio people.parquet --of age:0..100:1 --per lines:0..100:1 --epsilon 1 --out o => 2 there is no column 'lines'; did you mean 'line'? There are 'line',
-release ratio people.csv --of age:0..100:1 --per id:-5..100:2 --epsilon 1 --out o => 2 the range of id must be a whole number of steps, at most
+release ratio people.csv --of age:0..100:1 --per id:-5..100:2 --epsilon 1 --out o => 2 the range of id from -5 to 100 is no whole number of steps of 2
 release ratio people.csv --of age:0..100:1 --per id:0..100:1 --crowd 20 --out o => 2 no such option '--crowd'; see hubbub release ratio --help
 release ratio people.csv --of age:0..100:1 --per id:0..100:1 --by town --epsilon 1 --out o => 2 the bins of a ratio are declared; list them, like
 release variance people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
-release variance people.csv --of town:0..10:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more rows, if each row
+release variance people.csv --of town:0..10:1 --epsilon 1 --out o => 3 too many people have a value of town that cannot be read
 release variance people.csv --of age:0..100:1 --weight id:0..9:1 --epsilon 1 --out o => 2 no such option '--weight'; see hubbub release variance --help
 release variance people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way: --zero-knowledge
 release std people.parquet --of smoker:0..1:1 --epsilon 1 --out o => 2 the column smoker holds booleans and no numbers; choose
@@ -183,7 +183,7 @@ release synthetic people.csv --columns town,age --epsilon 1 --out o => 2 the dom
 release synthetic people.csv --columns town=a,b --columns town=a,b --epsilon 1 --out o => 2 each column can be used once; combine its bins into one
 release synthetic people.csv --columns town=a,b --columns age:0..100:10 --crowd 10 --out o => 2 no such option '--crowd'; see hubbub release synthetic --help
 release count people.csv --weight age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
-release count people.csv --weight town:0..5:1 --epsilon 1 --out o => 3 more people than --unreadable allows (more rows, if each row
+release count people.csv --weight town:0..5:1 --epsilon 1 --out o => 3 too many people have a value of town that cannot be read
 release count people.csv --weight age:0..5:1 --crowd 20 --out o => 2 weights are covered by plain noise only; use --epsilon E
 RH people.csv --by town=a,b --weight age:0..60:1 --epsilon 1 --out o => 2 a histogram counts people as they are, and how many they
 RH people.csv --by town=a --join nowhere.csv --on line --epsilon 1 --person line --out o => 2 there is no file 'nowhere.csv': it does not exist; check the

@@ -33,7 +33,7 @@ TOWN = pa.table(
     }
 )
 BY, AGE = ["town=Bath,York,=1+1,null"], "age:0..90:1"
-DOMAIN = ["town=Bath,York", "age:0..90:30"]
+DOMAIN = ["town=Bath,York,other", "age:0..90:30"]
 ASKED: dict[str, Callable[[Any], Any]] = {
     "histogram": lambda people: people.histogram(BY, epsilon=1),
     "found": lambda people: people.histogram(["town"], crowd=20),

@@ -506,6 +506,6 @@ def test_a_cube_shows_estimates_that_are_possible_whatever_the_noise() -> None:
         cells = pa.table({"a": ["x", "y"] * rows + ["x"], "b": ["p", "q"] * rows + ["p"]})
         release = open_table(cells).cube(["a=x,y", "b=p,q"], epsilon=1)
         shown = release.result.display(4)
-        assert shown.numbers == ("people", "interval")
+        assert shown.numbers == ("estimate", "interval")
         assert not any(number.startswith("-") for _, numbers, _ in shown.rows for number in numbers)
         assert "add up to" not in table(release), "estimates are rounded, and put up to 0"

@@ -92,8 +92,8 @@ def intervals(spec: Cube) -> str:
     if spec.levelled:
         return (
             f"All intervals of all tables together hold the true numbers of {whom}, with a chance of at least "
-            f"{percent} %: no number is off by more than {max(spec.reaches):,}; in the files, own_low and own_high are "
-            "narrower, and hold one number that is looked at alone as often"
+            f"{percent} %: no number{'' if spec.gaussian else ' as it was drawn'} is off by more than "
+            f"{max(spec.reaches):,}; in the files, own_low and own_high are narrower, and hold one number that is looked at alone as often"
             if spec.shares or spec.gaussian
             else ""
         )
