@@ -78,7 +78,9 @@ def labels(folder: Path, size: int) -> Task:
 
 def _published(folder: Path, size: int, by: list[str]) -> Task:
     people = pa.table({"town": [i % 2 for i in range(100)], "age": list(range(100))})
-    table = open_table(people, rows_are_people=True, unlisted="1", dataset="town", ledger=folder / f"bins-{len(by)}-{size}.db")
+    table = open_table(
+        people, rows_are_people=True, unlisted="1", dataset="town", ledger=folder / f"bins-{len(by)}-{size}.db"
+    )
 
     def work() -> None:
         out = folder / "published"

@@ -38,7 +38,13 @@ def written(folder: Path, text: str | bytes, name: str = "people.csv") -> Path:
 def test_a_range_is_read_like_bins_and_a_mean_is_proposed(tmp_path: Path) -> None:
     """Cells that no range can read were not told, and a histogram was proposed."""
     done = look(
-        written(tmp_path, table(rows=1)), "--person", "id", "--by", "town=Bath,York,null,other", "--of", "pay:0..99000:1000"
+        written(tmp_path, table(rows=1)),
+        "--person",
+        "id",
+        "--by",
+        "town=Bath,York,null,other",
+        "--of",
+        "pay:0..99000:1000",
     )
     assert "pay:0..99000:1000: 80 cannot be read as declared (100 %)." in done.stdout
     assert "can be read with money after the range" in done.stdout

@@ -91,9 +91,7 @@ def test_a_first_day_reads_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     people = "".join(f'{n},{"AB"[n % 2]},"$1,{n % 900:03}"\n' for n in range(2000))
     Path("payroll.csv").write_text(f"id,dept,pay\n{people}")
     mean = ["release", "mean", "payroll.csv", "--person", "id", "--epsilon", "1", "--out", "mean"]
-    assert ",money after the range of amounts like $1,234" in plain(
-        *mean, "--of", "pay:0..2000:1"
-    )
+    assert ",money after the range of amounts like $1,234" in plain(*mean, "--of", "pay:0..2000:1")
     said = plain(*mean, "--of", "pay:0..2000:1,money")
     assert "Ledger: release 2 of payroll (release 1 was given up and costs nothing)." in said
     told = plain("explain", "mean/certificate.json")

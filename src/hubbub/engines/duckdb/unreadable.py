@@ -26,8 +26,8 @@ MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too man
 
 
 TOO_MANY_UNREADABLE: Final = (
-    "too many people have a value{} that cannot be read as declared; hubbub check shows how values are written, and what to "
-    "declare (`missing=NA`, or ,money after the range of amounts like $1,234); or allow a larger share with `unreadable`"
+    "too many people have a value{} that cannot be read as declared; hubbub check shows what to declare (`missing=NA`, or "
+    ",money after the range of amounts like $1,234), or allow a larger share with `unreadable`"
 )
 """Reads the same for every such table of these columns and every share. For the steward alone: it tells something about the data."""
 
