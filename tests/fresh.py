@@ -42,8 +42,10 @@ def save_over(release: Release, folder: Any, **words: Any) -> dict[str, str]:
 
 
 def opened(source: object, **words: Any) -> Table:
-    """As :func:`hubbub.open`; each row is a person unless a column says who is who, and that is confirmed."""
-    table = open_table(source, rows_are_people=words.get("person") is None, **words)
+    """As :func:`hubbub.open`; each row is a person unless a column says who is who, and that is confirmed. Everybody may
+    be in no bin, or outside of a range, unless a share is said."""
+    shares = {"unlisted": 1, "clamped": 1}
+    table = open_table(source, rows_are_people=words.get("person") is None, **{**shares, **words})
     if table.person is not None or table.possible_person is None:
         return table
     return replace(table, publish=lambda spec, *, accept_weak=False: table.publish(spec, accept_weak=True))

@@ -267,7 +267,19 @@ def test_whoever_opens_such_a_query_is_told(url: str, people: str, tmp_path: Pat
     query = f"SELECT * FROM {people} ORDER BY id LIMIT 30"
     with pytest.warns(RowsMove, match="one person may move more than one row"):
         open_table(url, table=query, person="id", dataset="town")
-    words = ["release", "histogram", url, "--table", query, "--person", "id", "--dataset", "town", "--by", "town=Bath"]
+    words = [
+        "release",
+        "histogram",
+        url,
+        "--table",
+        query,
+        "--person",
+        "id",
+        "--dataset",
+        "town",
+        "--by",
+        "town=Bath,other",
+    ]
     done = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0
     assert done.stderr.count("Note: the query has LIMIT or the like, so one person may move more than one row") == 1

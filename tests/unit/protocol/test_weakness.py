@@ -348,8 +348,12 @@ def test_the_command_asks_whether_rows_are_people(tmp_path: Path) -> None:
 
 def test_a_period_of_a_series_asks_whether_rows_are_people(tmp_path: Path) -> None:
     parquet.write_table(VISITS, tmp_path / "calls.parquet")
-    start = ["series", "start", "calls", "--kind", "count", "--rows-are-people", "--periods", "3"]
-    assert CliRunner().invoke(commands, [*start, "--first", "2026-01", "--epsilon", "1"]).exit_code == 0
+    start = ["series", "start", "calls", str(tmp_path / "calls.parquet"), "--kind", "count", "--rows-are-people"]
+    start += ["--periods", "3", "--first", "2026-01", "--epsilon", "1"]
+    asked = CliRunner().invoke(commands, start)
+    assert asked.exit_code == 2
+    assert "Patient_ID" in asked.stderr
+    assert CliRunner().invoke(commands, [*start, "--yes"]).exit_code == 0
     words = ["release", "count", str(tmp_path / "calls.parquet"), "--series", "calls", "--period", "2026-01"]
     words += ["--out", str(tmp_path / "out")]
     done = CliRunner().invoke(commands, words)

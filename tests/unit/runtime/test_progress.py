@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import hubbub
+from hubbub.ledger.ledger import Ledger
 from hubbub.runtime import progress
 from hubbub.runtime.progress import VARIABLE, is_watched, working
 
@@ -111,6 +112,7 @@ def test_a_thread_of_a_server_is_silent_and_an_interrupt_leaves_a_clean_line(mon
 def test_no_number_of_the_data_is_in_what_a_release_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "people.csv").write_text(TEN_THOUSAND)
     screen, names = Terminal(), []
+    Ledger(tmp_path / "ledger").public_key()  # a new one would be told, by its path
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "_PERIOD", 0.001)
     entered = progress._SIGN.enter

@@ -53,7 +53,7 @@ WAYS: dict[str, tuple[str, ...]] = {
 def test_misspelt_values_are_refused_at_no_cost_unless_a_larger_share_is_declared(people: Path, kind: str) -> None:
     refused = released(people, kind, *WAYS[kind])
     assert refused.exit_code == 3, refused.output
-    assert "more people than --unlisted allows have a value of town that is in none of its bins" in refused.output
+    assert "more people than --unlisted allows have a value of town" in refused.output
     assert "bath" not in refused.output
     assert not (people.parent / "o").exists()
     assert not Ledger().account("people").spent
@@ -131,7 +131,8 @@ def test_python_refuses_with_the_same_words(people: Path) -> None:
     for ask in asks:
         with pytest.raises(Refused) as no:
             ask()
-        assert str(no.value) == str(Refused(UNLISTED.format(column="town")))
+        columns = ("town", "town or age", "age or town")  # all that may leave somebody out: which did is not told
+        assert str(no.value) in [str(Refused(UNLISTED.format(column=column))) for column in columns]
     assert not Ledger().account("people").spent
 
 

@@ -472,7 +472,7 @@ def test_what_lies_where_the_parts_are_to_be_and_is_no_release_stays(
 def test_what_comes_to_lie_between_the_parts_stays_too(tmp_path: Path) -> None:
     out = tmp_path / "out"
     save(made(dataset="one", crowd=20), out)
-    staged = stage(made(dataset="two", crowd=20, parts=2), out)
+    staged = stage(made(dataset="two", crowd=20, parts=2), out, replaces=sha256(out / "certificate.json"))
     (out / "release" / "mine.txt").write_text("not of Hubbub")
     with pytest.raises(WrongUse, match="hubbub ledger finish"):
         publish(staged)
