@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hubbub.dictionary.datapackage import find, find_second
 from hubbub.errors import WrongUse
-from hubbub.kinds.table import Table
+from hubbub.kinds.table import Table, possible_person
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
@@ -205,7 +205,7 @@ def open(
 
     def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
         def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-            check_accepted(spec.bind(data.columns()), accept_weak, found.possible_person)
+            check_accepted(spec.bind(data.columns()), accept_weak, possible_person(declared, data))
             return execute(
                 spec,
                 data,
@@ -230,8 +230,7 @@ def open(
                 both = opening.open_join(source, data, other, key, **{**shares, **how}, missing=missing)
             return opened(both, {**reading, JOIN: key})
 
-        found = Table(data, person, carry_out, inspect, joined, declared, reading)
-        return found
+        return Table(data, person, carry_out, inspect, joined, declared, reading)
 
     first = opened(engine, reading_of(shares, missing, None if person else unnamed_person(engine.columns())))
     return first if join is None else first.join(join, on=on, delimiter=delimiter, encoding=encoding)

@@ -51,6 +51,12 @@ def _not_opened(other: object, on: str | None, how: Mapping[str, Any]) -> Table:
     raise WrongUse("a join needs a table that was opened by hubbub.open; open it so")
 
 
+def possible_person(dictionary: Dictionary, engine: Engine) -> str | None:
+    """The column that may say who a row is about, where each row is said to be another person; but not where the data
+    dictionary says so, which is written once and for this table."""
+    return None if dictionary.rows_are_people else unnamed_person(engine.columns())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table of people. `publish` carries a spec out and enters it in the ledger; `inspect` is the steward's own.
@@ -68,9 +74,8 @@ class Table:
 
     @property
     def possible_person(self) -> str | None:
-        """The column that may say who a row is about, where each row is said to be another person; but not where the data
-        dictionary says so, which is written once and for this table."""
-        return None if self.dictionary.rows_are_people else unnamed_person(self.engine.columns())
+        """As :func:`possible_person`."""
+        return possible_person(self.dictionary, self.engine)
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"

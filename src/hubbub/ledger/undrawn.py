@@ -16,7 +16,7 @@ import os
 import sys
 from pathlib import Path
 
-from hubbub.errors import Refused
+from hubbub.errors import Refused, WrongUse
 from hubbub.ledger import durable, lock, paths
 
 
@@ -54,7 +54,12 @@ class Undrawn:
                 os.unlink(self._file)
             except FileNotFoundError:
                 raise Refused("the reservation of this release was given back meanwhile; ask for it again") from None
-            durable.settle_folder(self._file.parent)
+            except OSError:
+                raise _unwritable() from None
+            try:
+                durable.settle_folder(self._file.parent)
+            except OSError:
+                raise _unwritable() from None
             self._file = None
         self.close()
 
@@ -78,6 +83,12 @@ def is_abandoned(file: Path) -> bool:
         return False
     finally:
         os.close(handle)
+
+
+def _unwritable() -> WrongUse:
+    return WrongUse(
+        "the folder of the ledger could not be written to, and nothing was drawn; make room there, and try again"
+    )
 
 
 def _identity(handle: int) -> bytes:

@@ -215,8 +215,16 @@ def _take_away_unless_held(folders: list[Path]) -> None:
         raise BlockingIOError
 
     if folders:
-        with suppress(OSError), exclusive(folders[0], stop) if folders[0].is_dir() else nullcontext():
+        lowest = next((folder for folder in folders if _is_folder(folder)), folders[0])
+        with suppress(OSError), exclusive(lowest, stop) if _is_folder(lowest) else nullcontext():
             _take_away(folders)
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether there is such a folder; no if its name is too long for one."""
+    with suppress(OSError):
+        return path.is_dir()
+    return False
 
 
 def _unwritable(folder: Path) -> WrongUse:

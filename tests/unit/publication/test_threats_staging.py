@@ -126,7 +126,7 @@ duckdb.stream = stopped
         (WHILE_COUNTING, ["--person", "id", "--rows-per-person", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING, ["--person", "id", "--distinct", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING, ["--person", "id", "--one-row-per-person", "--crowd", "20"]),
-        (WHILE_COUNTING.replace("SIGINT", "SIGTERM"), ["--rows-are-people", "--epsilon", "1"]),
+        (WHILE_COUNTING.replace("SIGINT", "SIGTERM"), ["--person", "id", "--rows-per-person", "2", "--epsilon", "1"]),
         (WHILE_CHOOSING.replace("SIGINT", "SIGTERM"), ["--person", "id", "--distinct", "2", "--epsilon", "1"]),
     ],
     ids=["counting", "distinct", "one row", "counting, SIGTERM", "distinct, SIGTERM"],
