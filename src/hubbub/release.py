@@ -24,7 +24,6 @@ from typing import Any, Final, Unpack, cast
 
 from hubbub.certificate.certificate import draft
 from hubbub.charts.chart import Chart
-from hubbub.engines.duckdb.unreadable import TooManyUnreadable
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
 from hubbub.ledger.charge import charge
@@ -60,6 +59,7 @@ from hubbub.runtime.interruption import interruptible, uninterrupted
 from hubbub.runtime.progress import working
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import Plain
+from hubbub.tables.unlisted import TooManyUnreadable
 
 _STOPPED_FREE: Final = "nothing published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing published, but noise was drawn already, so it counts as spent"

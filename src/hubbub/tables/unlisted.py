@@ -23,6 +23,10 @@ from hubbub.tables.bounded_column import Measure
 if TYPE_CHECKING:
     from hubbub.tables.engine import CountQuery
 
+UNREADABLE: Final = (
+    "too many people have a value{} that cannot be read as declared; hubbub check shows what to declare (`missing=NA`, or "
+    ",money after the range of amounts like $1,234), or allow a larger share with `unreadable`"
+)
 UNLISTED: Final = (
     "more people than `unlisted` allows have a value of {column} that is in none of its bins; see with hubbub check how "
     "values and bins differ, then list them as they are written, add null or other, or allow a larger share (that it was "
@@ -34,6 +38,13 @@ CLAMPED: Final = (
     "information, and for you alone); nothing was drawn"
 )
 """Each reads the same for every such table. For the steward alone: it tells something about the data."""
+
+
+class TooManyUnreadable(Refused):
+    """More people cannot be read than was declared; whoever knows which columns are read names them."""
+
+    def __init__(self, columns: Sequence[str] = ()) -> None:
+        super().__init__(UNREADABLE.format(f" of {' or '.join(columns)}" if columns else ""))
 
 
 NOT_COUNTED: Final = "Rows in none of the bins are not counted."

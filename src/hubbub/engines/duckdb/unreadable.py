@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Final
@@ -19,17 +18,11 @@ import duckdb
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.connection import TROUBLE
 from hubbub.engines.duckdb.people_sql import Ask, people_among
-from hubbub.errors import Refused
 from hubbub.runtime.frozen import dataclass
+from hubbub.tables.unlisted import TooManyUnreadable
 
 MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too many
 
-
-TOO_MANY_UNREADABLE: Final = (
-    "too many people have a value{} that cannot be read as declared; hubbub check shows what to declare (`missing=NA`, or "
-    ",money after the range of amounts like $1,234), or allow a larger share with `unreadable`"
-)
-"""Reads the same for every such table of these columns and every share. For the steward alone: it tells something about the data."""
 
 _WHY: Final = (
     "SELECT CAST(error_type AS VARCHAR), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors "
@@ -41,13 +34,6 @@ _WHERE: Final = (
     "ORDER BY ALL"
 )
 _FIRST: Final = 1 << 16  # bytes of a record in which its person is looked for
-
-
-class TooManyUnreadable(Refused):
-    """More people cannot be read than was declared; whoever knows which columns are read names them."""
-
-    def __init__(self, columns: Sequence[str] = ()) -> None:
-        super().__init__(TOO_MANY_UNREADABLE.format(f" of {' or '.join(columns)}" if columns else ""))
 
 
 def check_share(allowed: Fraction, people: int, bad: int) -> None:

@@ -191,7 +191,7 @@ def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:
 
 
 def test_a_release_of_a_frame_is_written_by_spark_and_holds(tmp_path: Path) -> None:
-    people = hubbub.open(frame(tmp_path, EACH), person="who", dataset="town")
+    people = hubbub.open(frame(tmp_path, EACH), person="who", dataset="town", unlisted="1")
     release = people.histogram(NUMBERS, epsilon=1, parts=2)
     save(release, tmp_path / "out")
     assert len(list(rows_of(tmp_path / "out" / "release"))) == 50 * 4
@@ -213,7 +213,7 @@ def test_what_goes_wrong_in_a_task_is_told_without_a_cell(tmp_path: Path, capfd:
 
 
 def test_people_with_two_rows_are_refused_before_a_secret_is_drawn(tmp_path: Path) -> None:
-    people = hubbub.open(frame(tmp_path), person="who", dataset="town")
+    people = hubbub.open(frame(tmp_path), person="who", dataset="town", unlisted="1")
     with pytest.raises(Refused, match="exactly one row for each person"):
         people.histogram(NUMBERS, epsilon=1, parts=2)
 

@@ -410,7 +410,7 @@ def test_a_kind_is_published_from_its_form(opened: Opened) -> None:
         "file": "people.csv",
         "kind": "histogram",
         "person": "id",
-        "by": "town=Bath,York\nage:20..70:50",
+        "by": "town=Bath,York,other\nage:20..70:50,other",
         "epsilon": "1",
         "out": "whole",
     }

@@ -29,7 +29,7 @@ def asked(folder: Path, **words: Any) -> dict[str, Any]:
         "file": "people.csv",
         "path": str(folder / "people.csv"),
         "opening": {"person": "id"},
-        "words": {"by": ["town=Bath,York"], "epsilon": "1"} | words,
+        "words": {"by": ["town=Bath,York,other"], "epsilon": "1"} | words,
         "out": "out",
         "place": str(folder / "out"),
         "dataset": None,
