@@ -68,7 +68,7 @@ class Alike:
 
     def _codes(self, queries: tuple[CountQuery, ...]) -> list[int]:
         steps = iter(self.steps)
-        return [0 if query.measure is None else next(steps) for query in queries]
+        return [0 if query.measure is None else next(steps, 0) for query in queries]
 
 
 Case = tuple[Callable[[], Statistic], int, tuple[int, ...]]

@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb.unreadable import TooManyUnreadable
 from hubbub.engines.files.frames import open_frame
 from hubbub.engines.opening import open_source
 from hubbub.errors import HubbubError, Refused, WrongUse
@@ -26,6 +25,7 @@ from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.schema import bind_axes
 from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.unlisted import TooManyUnreadable
 from tests.unit.shared.workbooks import workbook
 
 
