@@ -187,6 +187,10 @@ def _scope(*sources: Any) -> set[str]:
     found = set[str]()
     for source in sources:
         alias = source.args.get("alias")
+        if alias is not None and alias.this is not None and not isinstance(alias.this, parser().exp.Identifier):
+            raise WrongUse(
+                "a query reads tables by their names alone; take out what stands after the name of the table"
+            )
         if alias is not None and alias.args.get("columns"):
             raise WrongUse("columns have the names that they have in the table; take the names after the table out")
         found.add((source.alias or source.name).lower())

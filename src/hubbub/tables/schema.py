@@ -26,18 +26,18 @@ _PEOPLE: Final = {
 }  # fmt: skip
 """Of columns that may say who a row is about: these by themselves, the next with a number, a name or the like."""
 _WITH_A_NUMBER: Final = {
-    "individual", "people", "subject", "staff", "personal", "personnel", "cust", "emp", "pat", "pers", "subj", "usubj",
+    "individual", "people", "subject", "staff", "personal", "personnel", "cust", "emp", "pat", "pers", "subj", "usubj", "bene", "resp",
     "athlete", "borrower", "child", "driver", "learner", "passenger", "player", "rider", "subscriber", "teacher",
     "traveller", "visitor",
 }  # fmt: skip
 _PAPERS: Final = {
-    "account", "ausweis", "card", "cookie", "device", "health", "insurance", "license", "licence", "matrikel", "medical",
+    "account", "acct", "ausweis", "card", "chi", "cookie", "device", "health", "hospital", "insurance", "license", "licence", "matrikel", "medical",
     "medicaid", "medicare", "mobile", "national", "nhs", "ni", "passport", "payroll", "phone", "record", "security",
     "social", "sozialversicherungs", "steuer", "study", "tax", "telephone",
 }  # fmt: skip
 """What has a number that is one person's; its name or code is not."""
 _ALONE: Final = {
-    "aadhaar", "bsn", "cpf", "cpr", "curp", "email", "iban", "imei", "ip", "mrn", "nino", "pesel", "personnummer",
+    "aadhaar", "bsn", "enrolid", "msisdn", "cpf", "cpr", "curp", "email", "iban", "imei", "ip", "mrn", "nino", "pesel", "personnummer",
     "personalnummer", "pid", "pseudonym", "ptid", "ssn", "userid", "username",
 }  # fmt: skip
 _IDS: Final = {"id", "ids", "identifier", "uid", "uuid", "guid"}

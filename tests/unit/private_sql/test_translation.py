@@ -137,6 +137,7 @@ MAPPED: list[tuple[str, str, dict[str, Any]]] = [
 
 REFUSED: list[tuple[str, str]] = [
     ("SELECT COUNT(*) FROM visits", "a query says what is promised to people"),
+    (dp("COUNT(*) FROM visits@other_server"), "take out what stands after the name of the table"),
     ("SELECT WITH ANONYMIZATION OPTIONS (epsilon = 1) COUNT(*) FROM visits", "after SELECT WITH comes one of DIFFERENTIAL_PRIVACY"),
     ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, kappa = 3) COUNT(*) FROM visits", "not 'kappa'; leave it out"),
     (dp("COUNT(*) FROM visits", ", max_groups_contributed = 2, max_rows_contributed = 3"), "exclude each other"),
