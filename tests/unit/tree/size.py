@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final
 
 CEILINGS: Final = Path(__file__).with_name("ceilings.json")
+VARIES: Final = 1.03
+"""How far the way of a release varies from run to run: which functions draw its noise depends on the draw."""
 _SOURCE: Final = Path(__file__).parents[3] / "src" / "hubbub"
 
 _BARE: Final = re.compile(r"_?(of|beside|apart|whom|between|within|ahead|away|along|among|behind|after|before|without)")
@@ -158,6 +160,12 @@ def _watch(folder: str, words: list[str]) -> tuple[int, int]:
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     functions, switches = json.loads(done.stderr.splitlines()[-1])
     return functions, switches
+
+
+def above(now: dict[str, int], ceilings: dict[str, int]) -> dict[str, int]:
+    """The figures that are above their ceilings."""
+    most = {name: ceiling * VARIES if ":" in name else ceiling for name, ceiling in ceilings.items()}
+    return {name: figure for name, figure in now.items() if figure > most[name]}
 
 
 def figures() -> dict[str, int]:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.unit.tree.size import CEILINGS, figures, is_nameless
+from tests.unit.tree.size import CEILINGS, above, figures, is_nameless
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +16,14 @@ def test_no_figure_is_above_its_ceiling(capsys: pytest.CaptureFixture[str]) -> N
     with capsys.disabled():
         print("", *(f"{name}: {figure:,} of {ceilings[name]:,}" for name, figure in now.items()), sep="\n  ")
     assert now.keys() == ceilings.keys()
-    assert {name: figure for name, figure in now.items() if figure > ceilings[name]} == {}
+    assert above(now, ceilings) == {}
+
+
+def test_a_figure_above_its_ceiling_is_noticed() -> None:
+    assert above({"files": 11, "verify: functions visited": 103}, {"files": 10, "verify: functions visited": 100}) == {
+        "files": 11
+    }
+    assert above({"verify: functions visited": 104}, {"verify: functions visited": 100}) != {}
 
 
 @pytest.mark.parametrize(
