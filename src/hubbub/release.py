@@ -85,10 +85,10 @@ def execute(
     all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
     under another name are refused before any noise is drawn, unless `other_people` is declared (`ids_of` names the
     register that their ids are of). With `disjoint`, people who are known in another period of the dataset are too. If
-    nothing came out,
-    the place is given up; if the process dies before anything was drawn, the next release does it. Refunded only if no noise was drawn, and no rows were chosen in secret or the failure was an
-    interrupt during the count. That is safe: a failure before any choice or noise tells of no secret randomness, and
-    the moment of an interrupt does not depend on the choice, so it tells nothing of that either.
+    nothing came out, the place is given up; if the process dies before anything was drawn, the next release does it.
+    Refunded only if no noise was drawn, and no rows were chosen in secret or the failure was an interrupt during the
+    count. That is safe: a failure before any choice or noise tells of no secret randomness, and the moment of an interrupt
+    does not depend on the choice, so it tells nothing of that either.
 
     `reading` is how the table is read, as declared; the certificate says it. `labels` are what its columns are called.
     """

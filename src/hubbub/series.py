@@ -31,7 +31,7 @@ from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.dates import days
-from hubbub.kinds.series.mechanism import SCHEMA, Increments, counted, drawn_before, measure, present
+from hubbub.kinds.series.mechanism import SCHEMA, Increments, count_period, drawn_before, measure, present
 from hubbub.kinds.series.request import series as asked
 from hubbub.kinds.series.spec import Period, Series, read_series
 from hubbub.ledger.charge import charge
@@ -173,7 +173,7 @@ def _counted(
 ) -> np.ndarray[Any, Any]:
     """The increments of a period; people with several rows are refused by a sentence whose options the caller takes."""
     try:
-        return counted(series, people, source, keep_one_row=keep_one_row)
+        return count_period(series, people, source, keep_one_row=keep_one_row)
     except Refused as error:
         if error.marked not in (SEVERAL_ROWS, ONE_ROW_OF_SEVERAL, ONE_ROW_EACH):
             raise

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hubbub import series
 from hubbub.cli.main import commands
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.kinds.series.mechanism import counted
+from hubbub.kinds.series.mechanism import count_period
 from hubbub.kinds.series.request import from_options
 from hubbub.kinds.series.result import Totals
 from hubbub.kinds.series.spec import Series
@@ -89,7 +89,7 @@ def test_70_no_person_moves_a_period_further_than_the_noise_is_for(kind: str, mo
     rows = 4 if spec.unit.chooses else 1
     one = visits(range(1), rows)
     for _ in range(4):
-        moved = np.abs(counted(spec, one, SystemSource()))  # of nobody all are 0
+        moved = np.abs(count_period(spec, one, SystemSource()))  # of nobody all are 0
         assert int(moved.sum()) <= spec.moved.l1 <= blocks.way.l1  # type: ignore[union-attr]
         assert int((moved**2).sum()) <= spec.moved.l2_squared <= spec.way.squared  # type: ignore[union-attr]
         assert int((moved > 0).sum()) <= spec.numbers_moved <= spec.way.moved  # type: ignore[union-attr]

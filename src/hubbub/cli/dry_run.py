@@ -47,7 +47,7 @@ def answer(
         _print(spec, found, weak, schema)
 
 
-def _tried(spec: Spec, schema: Mapping[str, ColumnType] | None) -> HowExact | None:
+def _estimate_accuracy(spec: Spec, schema: Mapping[str, ColumnType] | None) -> HowExact | None:
     """How exact it is for invented people; of a network nobody is invented."""
     from hubbub.plan.invented import how_exact
 
@@ -58,7 +58,7 @@ def _facts(spec: Spec, found: DryRun, weak: tuple[str, ...], schema: Mapping[str
     from hubbub.certificate.certificate import about
     from hubbub.plan.error import expected_error
 
-    described, tried = spec.describe(), _tried(spec, schema)
+    described, tried = spec.describe(), _estimate_accuracy(spec, schema)
     return {
         "dry_run": True,
         "dataset": found.dataset,
@@ -91,7 +91,7 @@ def _print(spec: Spec, found: DryRun, weak: tuple[str, ...], schema: Mapping[str
     if (error := expected_error(spec)) is not None:
         console.print(f"A bin of {EXAMPLE_PEOPLE:,} people would be off by about {error:,.3g}.")
     elif schema is not None:
-        console.print(f"How exact: {display(str(_tried(spec, schema) or UNKNOWN))}.")
+        console.print(f"How exact: {display(str(_estimate_accuracy(spec, schema) or UNKNOWN))}.")
     for weakness in weak:
         console.print(f"Weak: {weakness}.")
     console.print()

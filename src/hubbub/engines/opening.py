@@ -57,11 +57,11 @@ def open_source(
     )
     for name in declared.columns:
         column(engine.columns(), name)
-    engine = engine.allowing(_allowed(unlisted=unlisted, clamped=clamped))
+    engine = engine.allowing(_read_shares(unlisted=unlisted, clamped=clamped))
     return engine.with_missing(declared) if declared.declared else engine
 
 
-def _allowed(**shares: Exact) -> AllowedOutside:
+def _read_shares(**shares: Exact) -> AllowedOutside:
     return AllowedOutside(**{name: _share(value, name) for name, value in shares.items()})
 
 
@@ -108,7 +108,7 @@ def open_join(
         both = join(first, open_source(source, **{**how, "table": other}), on)
     else:
         both = join(first, open_source(other, **how), on)
-    both = both.allowing(_allowed(**{name: how[name] for name in _SHARES if name in how}))
+    both = both.allowing(_read_shares(**{name: how[name] for name in _SHARES if name in how}))
     declared = Missing.parse(missing)
     for name in declared.columns:
         column(both.columns(), name)
@@ -178,7 +178,7 @@ def open_inspection(
         table = open_source(source, **how)
         schema = table.columns()
         if person is None and by_name:
-            person = unnamed_person(schema) or _repeated(table, schema)
+            person = unnamed_person(schema) or _find_repeated_id(table, schema)
         specs, of = [declared.bins(each, schema) for each in specs], None if of is None else declared.range(of, schema)
         found = inspect(table, specs, person, where=where, of=of)
         everything = declared.fields and not specs and where is None and of is None
@@ -189,7 +189,7 @@ def open_inspection(
     return inspect(open_join(source, table, join, person, missing=missing, **both), specs, person, where=where, of=of)
 
 
-def _repeated(table: Engine, schema: Schema) -> str | None:
+def _find_repeated_id(table: Engine, schema: Schema) -> str | None:
     """The first column that numbers something, by its name, and does so several times: maybe those whom rows are about.
     One with few values is a code of something else.
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.kinds.series.mechanism import Increments, counted
+from hubbub.kinds.series.mechanism import Increments, count_period
 from hubbub.kinds.series.spec import Period
 from hubbub.noise.source import PublicDice, Source
 from hubbub.numeric.exact import INFINITY
@@ -79,12 +79,12 @@ def how_exact(spec: Spec, schema: Mapping[str, ColumnType]) -> HowExact | None:
     and is no release.
     """
     try:
-        return _tried(spec, schema)
+        return _try_on_invented_people(spec, schema)
     except (HubbubError, ValueError, TypeError, OverflowError, ZeroDivisionError, pa.ArrowException):
         return None
 
 
-def _tried(spec: Spec, schema: Mapping[str, ColumnType]) -> HowExact | None:
+def _try_on_invented_people(spec: Spec, schema: Mapping[str, ColumnType]) -> HowExact | None:
     from hubbub.engines.opening import open_source
 
     declared = list(_declared(spec))
@@ -107,7 +107,9 @@ def _tried(spec: Spec, schema: Mapping[str, ColumnType]) -> HowExact | None:
 def result(spec: Spec, engine: Engine, source: Source) -> Result:
     """What a release of invented people shows."""
     if isinstance(spec, Period):
-        return spec.present(spec.measure(Increments(counted(spec.series, engine, source).reshape(1, -1), ()), source))
+        return spec.present(
+            spec.measure(Increments(count_period(spec.series, engine, source).reshape(1, -1), ()), source)
+        )
     return spec.present(spec.measure(engine, source))
 
 

@@ -22,7 +22,7 @@ from hubbub.kinds.queries.replaced import _farthest
 from hubbub.kinds.ratio import mechanism as ratio_mechanism
 from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.ratio.result import answer_of
-from hubbub.kinds.series.mechanism import counted as counted_in_a_period
+from hubbub.kinds.series.mechanism import count_period as counted_in_a_period
 from hubbub.kinds.series.request import series
 from hubbub.kinds.statistic.estimates import _of_crowd, _through_channel
 from hubbub.kinds.statistic.intervals import _line, drawn, of_sums, widened

@@ -94,7 +94,7 @@ def _sums(spec: Moments, cells: ValueCells) -> list[list[int]]:
         values = [x, (2 * x - width) ** 2]
     else:
         values = [(width - x) ** 2, 2 * x * (width - x), x**2]
-    return [cells.added(each, spec.most_added) for each in values]
+    return [cells.sum_by_bin(each, spec.most_added) for each in values]
 
 
 # --- people counted by bin and step -------------------------------------------------------------------------------
@@ -110,14 +110,14 @@ class ValueCells:
     counts: NDArray[np.int64]
     found: list[Place] | None
 
-    def added(self, values: NDArray[np.int64], most: int) -> list[int]:
+    def sum_by_bin(self, values: NDArray[np.int64], most: int) -> list[int]:
         """The sum of a value, of at most `most`, over the people of every bin, given that of each cell."""
         found: list[int] = sums_by(self.places, values, self.bins, most, self.counts).tolist()
         return found
 
     def people(self) -> list[int]:
         """Of every bin."""
-        return self.added(np.ones(len(self.counts), dtype=np.int64), 1)
+        return self.sum_by_bin(np.ones(len(self.counts), dtype=np.int64), 1)
 
 
 def value_cells(spec: Statistic, steps: int, counted: ExactCounts) -> ValueCells:

@@ -43,7 +43,7 @@ class Increments:
     drawn: tuple[NDArray[np.int64], ...]  # of every earlier period: (rows, cells)
 
 
-def counted(series: Series, engine: Engine, source: Source, *, keep_one_row: bool = False) -> NDArray[np.int64]:
+def count_period(series: Series, engine: Engine, source: Source, *, keep_one_row: bool = False) -> NDArray[np.int64]:
     """The increments of one period, of the people in a table who may still count. Private.
 
     Guarantee: one person more or less moves them by at most `Series.moved`; a number beyond 2^44 is put back to
