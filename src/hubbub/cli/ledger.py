@@ -149,7 +149,7 @@ def _flag(name: str) -> str:
 def clock(ledger: str | None, as_json: bool) -> None:
     """Say that this computer's clock is right, where caps for each month, quarter or year were refused because of it.
 
-    Releases that a clock ahead of time entered with a later date count as of now.
+    Compare it with another clock first. Releases with a later date count now, and once more in the period of that date.
     """
     said = _open(ledger).confirm_clock()
     print_answer({"time": said}, f"The ledger goes by this computer's clock: it is {said}.", as_json=as_json)
