@@ -220,7 +220,8 @@ def publish(folder: Path) -> Story:
     """
     check_folder(folder)
     table, books = folder / "millbrook.parquet", folder / "ledger"
-    remove(folder, published(folder, Ledger(books / "ledger.db")))
+    for place in (folder, folder / "network"):  # of an earlier run
+        remove(place, published(place, Ledger(books / "ledger.db")))
     shutil.rmtree(books, ignore_errors=True)
     ledger = Ledger(books / "ledger.db")
     ledger.new()
