@@ -27,15 +27,17 @@ from hubbub.voting.formats.profiles import ballots_of as ballots
 from hubbub.voting.formats.profiles import to_pref_voting as to_pref_voting
 from hubbub.voting.formats.profiles import to_rows as to_rows
 from hubbub.voting.formats.profiles import to_votekit as to_votekit
+from hubbub.voting.generators import generate as generate
 from hubbub.voting.guarantees.assurance import CALLED, Assurance, assurance
 from hubbub.voting.guarantees.guarantee import possible_ballots
 from hubbub.voting.manipulation import beliefs
 from hubbub.voting.manipulation import gain_map as maps
 from hubbub.voting.manipulation.beliefs import Belief, Ranking, read_ranking
-from hubbub.voting.manipulation.gain import METHODS
+from hubbub.voting.manipulation.gain import METHODS, Sampling
 from hubbub.voting.manipulation.gain import Question as Question
 from hubbub.voting.manipulation.gain_answer import GainAnswer, answer
 from hubbub.voting.manipulation.gain_winners import Contest
+from hubbub.voting.manipulation.rule_choice import NAMES, RuleChoice, StatedBelief, choose_rule
 from hubbub.voting.manipulation.utilities import utility as read_utility
 from hubbub.voting.manipulation.worst_gain import WorstGain
 from hubbub.voting.manipulation.worst_gain import worst_gain as _worst_gain
@@ -60,10 +62,12 @@ __all__ = [
     "Question",
     "Rule",
     "ballots",
+    "choose",
     "compare",
     "count",
     "gain",
     "gain_map",
+    "generate",
     "guarantee",
     "read",
     "rule",
@@ -171,6 +175,36 @@ def _at_most_one(given: Exact, what: str) -> Fraction:
     return number
 
 
+# --- which rule to use --------------------------------------------------------------------------------------------
+
+
+def choose(
+    *,
+    voters: Annotated[Exact, option_help("N", "How many vote.")],
+    candidates: Annotated[Exact, option_help("M", "How many stand: 3 to 5.")],
+    eta: Annotated[Exact, option_help("E", "The gain that a promise is asked for.")] = ETA,
+    belief: Annotated[
+        Sequence[str], option_help("TEXT", "One more belief about the others, like abcd:2/3,bacd:1/3; may be repeated.")
+    ] = (),
+    draws: Annotated[Exact | None, option_help("T", "Random elections to draw where states are too many.")] = None,
+    source: Source | None = None,
+) -> RuleChoice:
+    """Which rule should we use, and how much could somebody gain by lying? The rules that fit so many voters and
+    candidates, the one under which lies gain least first, and one of them recommended.
+
+    Each rule has the largest gain under some stated beliefs, computed, or sampled where it is a range; what a theorem
+    promises, and from how many voters on; how often a lot decides; and whether it is easy to explain.
+
+    Guarantee: that of :func:`hubbub.voting.manipulation.rule_choice.choose_rule`.
+    """
+    m = integer(candidates, "`candidates`", least=2)
+    names = tuple(NAMES[:m])
+    more = [StatedBelief(name=text, words=text, belief=beliefs.belief(text, names)) for text in belief]
+    tries = None if draws is None else integer(draws, "`draws`", least=2)
+    sampling = Sampling(draws=tries, source=source)
+    return choose_rule(integer(voters, "`voters`", least=2), m, share(eta, "`eta`"), more, sampling)
+
+
 # --- what a lie pays ----------------------------------------------------------------------------------------------
 
 
@@ -244,8 +278,8 @@ def gain(
             lies=tuple(read_ranking(each, names, truncated=given.truncated) for each in lie),
         )
     tries = None if draws is None else integer(draws, "`draws`", least=2)
-    sure = share(confidence, "`confidence`")
-    return answer(question, allowed, None if method == "auto" else method, draws=tries, confidence=sure, source=source)
+    sampling = Sampling(draws=tries, confidence=share(confidence, "`confidence`"), source=source)
+    return answer(question, allowed, None if method == "auto" else method, sampling)
 
 
 def _belief(

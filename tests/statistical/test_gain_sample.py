@@ -8,6 +8,7 @@ gain, must miss in more than `NOTICED` of 200 runs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.manipulation.beliefs import belief
 from hubbub.voting.manipulation.gain import Contest, Question, gain
-from hubbub.voting.manipulation.gain_sample import draw_others, sampled
+from hubbub.voting.manipulation.gain_profiles import draw_others, sample_gains
 
 RUNS, DRAWS, MISSES, NOTICED = 200, 4000, 35, 190
 SHIFT = Fraction(2, 100)
@@ -29,19 +30,11 @@ def test_intervals_cover_the_exact_gain_and_notice_a_wrong_one() -> None:
     assert exact.lie is not None
     assert exact.worth is not None
     source = ScriptedSource.from_label("two hundred samples")
+    asked = replace(question, lies=(exact.lie,))
     missed = noticed = 0
     for _ in range(RUNS):
-        found = sampled(
-            question.belief,
-            question.voters,
-            question.contest,
-            question.truth,
-            [exact.lie],
-            [exact.worth],
-            draws=DRAWS,
-            confidence=Fraction(9, 10),
-            source=source,
-        )[exact.lie, exact.worth]
+        sampled = sample_gains(asked, [question.truth], draws=DRAWS, confidence=Fraction(9, 10), source=source)
+        found = sampled[question.truth][exact.lie, exact.worth]
         missed += not found.low <= exact.high <= found.high
         noticed += not found.low <= exact.high + SHIFT <= found.high
     assert missed <= MISSES, f"{missed} of {RUNS} intervals missed the exact gain; at most {MISSES} may"

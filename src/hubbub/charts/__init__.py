@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from hubbub.charts.chart import png_available as png_available
     from hubbub.charts.chart import ready as ready
     from hubbub.charts.panels import lines_chart as lines_chart
+    from hubbub.charts.panels import transfers_chart as transfers_chart
     from hubbub.charts.profile import profile_chart as profile_chart
-    from hubbub.charts.transfers import transfers_chart as transfers_chart
     from hubbub.charts.triangles import gain_triangles as gain_triangles
 
 _WHERE: Final = {
@@ -29,7 +29,7 @@ _WHERE: Final = {
     "gain_triangles": "triangles",
     "lines_chart": "panels",
     "profile_chart": "profile",
-    "transfers_chart": "transfers",
+    "transfers_chart": "panels",
 }
 
 

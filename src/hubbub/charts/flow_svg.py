@@ -82,10 +82,12 @@ def _room(column: FlowColumn, width: int) -> float:
 def _heads(flow: Flow, start: float, step: float, width: int) -> tuple[str, float, list[str]]:
     """Headings above the columns, how much room they take, and notes that are too long to stand there."""
     room = step - 6 if len(flow.columns) > 1 else width
+    room *= 2 / 3 if start < room / 2 else 1  # headings at the ends then move towards their neighbours
     fit = all(_fits(column.note, room / _SMALL) for column in flow.columns)
     parts, tall = [], 0.0
+    short = any(text_length(column.heading) > room for column in flow.columns)
     for i, column in enumerate(flow.columns):
-        heading = column.heading if _fits(column.heading, room) else column.heading.rpartition(" ")[2]
+        heading = column.heading.rpartition(" ")[2] if short else column.heading
         lines = wrapped(heading, room)
         notes = wrapped(column.note, room / _SMALL) if column.note and fit else []
         half = max(text_length(line) for line in [*lines, *notes]) / 2

@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from hubbub.charts.chart import Chart, charted
+from hubbub.charts.flow_svg import drawn as drawn_flow
 from hubbub.charts.lines import Axes, Series, axes_of, drawn_lines
-from hubbub.charts.svg import TEXT, px, text_lines
+from hubbub.charts.svg import TEXT, Bar, ChartLabels, Panel, drawn, px, text_lines
+from hubbub.protocol.drawing import Flow
 
 _BETWEEN: Final = 24
 _ROOM: Final = 300  # pixels that a panel needs
@@ -67,3 +69,13 @@ def drawn_panels(
         y += tallest + 14
     heading = f"<title>{html.escape(title)}</title>"
     return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'
+
+
+# The flow of ballots from round to round as a chart that stands alone.
+def transfers_chart(flow: Flow, *, title: str, subtitle: Sequence[str]) -> Chart:
+    """Piles round by round. With one column there is no flow, and bars with numbers are drawn."""
+    if len(flow.columns) > 1:
+        return charted(partial(drawn_flow, flow), title, subtitle)
+    bars = tuple(Bar(name, ballots, ballots, ballots, f"{ballots:,}") for name, ballots in flow.columns[0].piles)
+    labels = ChartLabels(title="Ballots", description=flow.description or title, by="", numbers="ballots")
+    return charted(partial(drawn, [Panel("", bars)], labels, upright=False), title, subtitle)

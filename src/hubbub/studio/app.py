@@ -72,6 +72,7 @@ _READ: Final = (
     ("/vote/result", "vote", "result"),
     ("/vote/ballots", "vote", "ballots"),
     ("/vote/map", "vote", "honest"),
+    ("/vote/choose", "vote", "choose"),
     ("/ledger", "ledger", "ledger"),
     ("/ledger/series", "series", "series"),
 )

@@ -18,7 +18,7 @@ which no promise of this library holds: nothing here reads a weight that way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -257,6 +257,20 @@ class Ballots:
                 'like settled(ballots, "stop")'
             )
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class BallotBox:
+    """Ballots that were read, and by what the ledger knows their file."""
+
+    ballots: Ballots
+    source: Any = None
+
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+    def identity(self) -> Any:
+        return self.source
 
 
 def merged_rows(rows: Ranks, weights: Weights) -> tuple[Ranks, Weights]:

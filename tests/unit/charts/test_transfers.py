@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+from hubbub import charts
 from hubbub.charts.chart import Chart
-from hubbub.charts.transfers import transfers_chart
+from hubbub.charts.panels import transfers_chart
 from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
 
 COLUMNS = (
@@ -46,3 +47,7 @@ def test_candidates_have_colours_of_their_own_and_the_exhausted_none() -> None:
 def test_one_count_is_bars_as_long_as_their_numbers() -> None:
     bars = [float(each.get("width", "")) for each in ET.fromstring(made(COLUMNS[:1], ()).wide).iter("rect")]
     assert [round(bar / bars[0] * 5, 1) for bar in bars] == [5, 4, 3]
+
+
+def test_every_chart_that_is_loaded_late_is_where_the_table_says() -> None:
+    assert all(callable(getattr(charts, name)) or name == "ENDINGS" for name in charts._WHERE)

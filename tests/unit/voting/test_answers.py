@@ -15,11 +15,10 @@ from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.comparison import COMPARED, compare
 from hubbub.voting.count.counted import count
 from hubbub.voting.guarantees.assurance import assurance
-from hubbub.voting.guarantees.choices import choices, least_gain
-from hubbub.voting.guarantees.coarse import coarse_sentence, covers
-from hubbub.voting.guarantees.margin_note import no_elimination_note
+from hubbub.voting.guarantees.choices import choices, coarse_sentence, covers, least_gain
+from hubbub.voting.guarantees.efficiency import no_elimination_note
 from hubbub.voting.manipulation.beliefs import belief
-from hubbub.voting.manipulation.gain import Contest, Question
+from hubbub.voting.manipulation.gain import Contest, Question, Sampling
 from hubbub.voting.manipulation.gain_answer import answer
 from hubbub.voting.manipulation.gain_map import gain_map
 from hubbub.voting.rules.margins import alpha_min, default_margin
@@ -77,7 +76,7 @@ def test_a_gain_is_an_answer() -> None:
     assert found.title() == "plurality, 101 voters, truth cab"
     assert found.sentences()[0].startswith("The best lie gains 0.0398")
     assert "refuted" in found.decided()
-    drawn = answer(asked, ETA, "sample", draws=50, source=ScriptedSource.from_label("fifty"))
+    drawn = answer(asked, ETA, "sample", Sampling(draws=50, source=ScriptedSource.from_label("fifty")))
     assert drawn.as_json()["draws"] == 50
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -9,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import ELSE, Commands, InGroups, examples, json_option, options, print_json, print_text
+from hubbub.cli import ELSE, Commands, InGroups, display, echo, examples, json_option, options, print_json, print_text
 from hubbub.cli.vote.asking import TIE, Asker, counting
 from hubbub.cli.vote.audit import audit
 from hubbub.cli.vote.configured import tally_configured
 from hubbub.cli.vote.files import (
+    check_expected,
     print_files,
     print_precincts,
     repeating,
@@ -24,7 +28,7 @@ from hubbub.cli.vote.files import (
 )
 from hubbub.cli.vote.office import HEADING, OFFICE, check_elect, tally_office
 from hubbub.cli.vote.publish import publish
-from hubbub.cli.vote.questions import gain, gain_map, guarantee, worst_gain
+from hubbub.cli.vote.questions import choose, gain, gain_map, generate, guarantee, worst_gain
 from hubbub.cli.vote.reading import LABELS as LABELS
 from hubbub.cli.vote.reading import READING as READING
 from hubbub.cli.vote.reading import given, read_ballots, reading_options
@@ -100,6 +104,18 @@ _TALLY: Final = (
         "dice",
         "WORDS",
         "Draw from these public words, said aloud when all ballots are in, so that anybody can repeat it.",
+        group=_RESULT,
+    ),
+    Option(
+        "every_contest",
+        None,
+        "Count each contest of a file with several by the same rule; those that cannot be counted are told.",
+        group=_RESULT,
+    ),
+    Option(
+        "expect",
+        "N",
+        "How many ballots there must be, blank ones included, by another list; with more or fewer nothing is counted.",
         group=_RESULT,
     ),
     Option(
@@ -195,12 +211,16 @@ def tally(
     from hubbub.voting.chance import TiesByHand
     from hubbub.voting.count.comparison import compare as compare_rules
     from hubbub.voting.count.counted import count
+    from hubbub.voting.manipulation.rule_choice import computed_gains
     from hubbub.voting.rctab.answer_rounds import answer_by_precinct
     from hubbub.voting.rules.pairwise import pairwise
     from hubbub.voting.rules.threshold import share
 
     if config is not None:
         tally_configured(config, files, options, as_json=as_json)
+        return
+    if options["every_contest"]:
+        _tally_each(files, {"compare": compare, "chart": chart, **options}, as_json=as_json)
         return
     if not files:
         raise WrongUse("name the file with the ballots, or millbrook for an invented election, or add --config FILE")
@@ -217,6 +237,7 @@ def tally(
     with working("Reading"):
         _settle(options)
         read = read_ballots(files, options, options["rule"])
+        check_expected(options, read.ballots.voters)
         seats = None if office else _seats(options, read)
     if options["dry_run"]:
         show_understood(understanding_of(read), as_json=as_json)
@@ -240,7 +261,8 @@ def tally(
         comparison = None
         if compare:
             ties = _ties(options["ties"], read.ballots.candidates)
-            comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=dice_text)
+            gains = computed_gains(read.ballots.voters, len(read.ballots.candidates))
+            comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=dice_text, gains=gains)
     facts = answer.as_json(read) | {"understood": understanding_of(read).as_json()}
     _remark(facts, read, rule.name)
     facts |= write_record(options, answer.result, read, dice)
@@ -340,6 +362,42 @@ def _seats(options: dict[str, Any], read: BallotFile) -> TransferableVote | None
     rules = options["transfers"] or place or "scotland"
     seats = read.seats if options["seats"] is None else integer(options["seats"], "--seats", least=1)
     return TransferableVote(seats=seats, rules=RULES_OF_TRANSFERS[rules])
+
+
+def _tally_each(files: tuple[str, ...], options: dict[str, Any], *, as_json: bool) -> None:
+    """Count every contest of the files, one after the other.
+
+    Guarantee: every contest that the files name is counted or told with the reason why not, and then the command fails.
+    """
+    from hubbub.voting.formats.csv_columns import SeveralContests
+
+    for name in ("contest", "page", "record", "reports", "chart", "tie", "expect"):
+        if given(name):
+            raise WrongUse(f"--{name} is about one contest, and --every-contest counts all; leave one of them out")
+    contests: tuple[str | None, ...] = (None,)
+    try:
+        read_ballots(files, options, options["rule"])
+    except SeveralContests as several:
+        contests = several.names
+    answers, refused = dict[str, Any](), 0
+    for contest in contests:
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out) if as_json else contextlib.nullcontext():
+                if not as_json:
+                    echo(f"\n== {display(contest or 'The one contest of the file')} ==")
+                changed = {**options, "contest": contest, "every_contest": False, "config": None}
+                click.get_current_context().invoke(tally, files=files, as_json=as_json, **changed)
+            answers[contest or ""] = json.loads(out.getvalue()) if as_json else {}
+        except WrongUse as error:
+            refused += 1
+            answers[contest or ""] = {"refused": str(error)}
+            if not as_json:
+                echo(f"Not counted: {display(str(error))}")
+    if as_json:
+        print_json({"contests": answers})
+    if refused:
+        raise WrongUse(f"{refused} of {len(contests)} contests are not counted; the reasons are above")
 
 
 def _tally_seats(
@@ -485,9 +543,11 @@ def _points(text: str | None) -> tuple[int, ...] | None:
     return None if text is None else tuple(integer(part, "a number of --points") for part in text.split(","))
 
 
+vote.add_command(choose)
 vote.add_command(guarantee)
 vote.add_command(gain)
 vote.add_command(worst_gain)
 vote.add_command(gain_map)
+vote.add_command(generate)
 vote.add_command(publish)
 vote.add_command(audit)

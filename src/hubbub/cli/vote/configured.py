@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.cli import display, echo, page, print_json, print_text
 from hubbub.cli.vote.asking import Asker, counting
-from hubbub.cli.vote.files import now, print_files, show_understood, write_page, write_reports, write_signed
+from hubbub.cli.vote.files import (
+    check_expected,
+    now,
+    print_files,
+    show_understood,
+    write_page,
+    write_reports,
+    write_signed,
+)
 from hubbub.cli.vote.reading import typed
 from hubbub.errors import WrongUse
 from hubbub.runtime.progress import working
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
     from hubbub.voting.rctab.record import OfficeFile
     from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
 
-_MINE: Final = ("config", "tie", "as_json", "record", "ledger", "reports", "page", "dry_run")
+_MINE: Final = ("config", "tie", "as_json", "record", "ledger", "reports", "page", "dry_run", "expect")
 
 
 def tally_configured(path: str, files: tuple[str, ...], options: dict[str, Any], *, as_json: bool) -> None:
@@ -33,6 +41,7 @@ def tally_configured(path: str, files: tuple[str, ...], options: dict[str, Any],
         raise WrongUse(f"--config names files, candidates and rules itself, and {what} was given too; leave one out")
     with working("Reading"):
         office = read_office(path)
+    check_expected(options, office.ballots.cast)
     understood = understanding_of_office(office.configuration, office.ballots)
     if options["dry_run"]:
         show_understood(understood, as_json=as_json)
@@ -69,8 +78,7 @@ def write_office_reports(
     units = counts_by_unit(office, counted)
     facts: dict[str, Any] = {"reporting_units": {each.what: len(each.units) for each in units}}
     if options["page"] is not None:
-        from hubbub.report.office import office_page
-        from hubbub.report.results import Repeating
+        from hubbub.report.results import Repeating, office_page
         from hubbub.voting.rctab.record import office_digest
 
         repeating = Repeating(digest=office_digest(office.ballots), commands=tuple(commands), key=key)
@@ -97,20 +105,14 @@ def print_configured(counted: ConfiguredCount) -> None:
 
 def _draw(at: int, rounds: int, counted: ConfiguredRound) -> None:
     from hubbub.cli.terminal.table import Column, Table
+    from hubbub.voting.rctab.result import votes_text
 
-    title = f"Round {at} of {rounds}: threshold {_votes(counted.threshold)}"
+    title = f"Round {at} of {rounds}: threshold {votes_text(counted.threshold)}"
     table = Table(Column(least=24), Column("votes", right=True), "", title=title, indent=" ")
     for name, votes in sorted(counted.tally, key=lambda pair: -pair[1]):
         fate = "elected" if name in counted.elected else "out" if name in counted.eliminated else ""
-        table.add(display(name), _votes(votes), fate)
+        table.add(display(name), votes_text(votes), fate)
     if counted.exhausted:
-        table.add("(exhausted)", _votes(counted.exhausted), "")
+        table.add("(exhausted)", votes_text(counted.exhausted), "")
     echo()
     page().print(table)
-
-
-def _votes(votes: Any) -> str:
-    from hubbub.numeric.exact import to_text
-
-    digits, point, decimals = to_text(votes).partition(".")
-    return f"{int(digits):,}{point}{decimals}"

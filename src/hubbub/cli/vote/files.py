@@ -12,6 +12,7 @@ import click
 
 from hubbub.cli import display, echo, page, print_json, print_text
 from hubbub.errors import WrongUse, writing
+from hubbub.numeric.exact import integer
 
 if TYPE_CHECKING:
     from hubbub.noise.source import PublicDice
@@ -182,3 +183,14 @@ def write_page(path: str, text: str) -> dict[str, Any]:
     with writing("the page"):
         Path(path).write_text(text, encoding="utf-8")
     return {"page": path}
+
+
+def check_expected(options: dict[str, Any], found: int) -> None:
+    """Refuse to count where another number of ballots was read than `--expect` says."""
+    if options["expect"] is None:
+        return
+    expected = integer(options["expect"], "--expect", least=1)
+    if found != expected:
+        raise WrongUse(
+            f"the files hold {found:,} ballots, and --expect says {expected:,}; nothing is counted until they agree"
+        )

@@ -87,6 +87,7 @@ def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **o
     from hubbub.demo import council
     from hubbub.ledger.ledger import Ledger
     from hubbub.opening import publish_ballots
+    from hubbub.protocol.bound import Bound
     from hubbub.protocol.weakness import weaknesses
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
@@ -94,7 +95,7 @@ def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **o
 
     check_format(file_format)
     spec = KIND.ask(**{option.name: options[option.name] for option in KIND.options})
-    confirm_weak(weaknesses(spec), yes)
+    confirm_weak(weaknesses(Bound(spec)), yes)
     if isinstance(spec, PublishedBallots) and spec.visible_at_most is not None and 0 < spec.visible_at_most < _FEW:
         ways = f"about {spec.visible_at_most} way{'' if spec.visible_at_most == 1 else 's'}"
         print_text(

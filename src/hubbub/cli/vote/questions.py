@@ -1,20 +1,26 @@
-"""``hubbub vote guarantee``, ``gain`` and ``map``: what a margin promises, and what a lie pays.
+"""``hubbub vote choose``, ``guarantee``, ``gain`` and ``map``: which rule to use, what a margin promises, what a lie pays;
+and ``generate``, which invents ballots.
 
 Each is a function of :mod:`hubbub.vote`: its parameters are the options, its docstring is the help.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from hubbub import vote
-from hubbub.cli import page, print_json, print_text, question
+from hubbub.cli import page, print_answer, print_json, print_text, question
 from hubbub.cli.terminal.progress import watched
 from hubbub.demo import council
+from hubbub.errors import WrongUse
 from hubbub.protocol.option import Option
+from hubbub.voting.formats import formats
+from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.guarantees.assurance import Assurance
 from hubbub.voting.manipulation.gain_answer import GainAnswer
 from hubbub.voting.manipulation.gain_map import GainMap, circle, first_choices
+from hubbub.voting.manipulation.rule_choice import RuleChoice
 from hubbub.voting.manipulation.worst_gain import WorstGain
 
 
@@ -34,6 +40,25 @@ def _print_assurance(answer: Assurance, *, as_json: bool) -> None:
     for parts, bound in answer.curve:
         console.print(f"coarseness {f'1/{parts}':>6}: gain at most {approximately(bound)}")
     for sentence in answer.sentences():
+        print_text(sentence)
+
+
+def _print_choice(found: RuleChoice, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    from hubbub.cli.terminal.table import Column, Table
+
+    headings = ("rule", "a lie gains", "under", "proved", "by lot", "explained")
+    table = Table(*(Column(each, right=each == "by lot", firm=each == "rule", folds=True) for each in headings))
+    for row in found.rows():
+        table.add(*row)
+    console = page()
+    console.print(f"{found.voters:,} voters, {found.candidates} candidates", style="bold")
+    reason, *rest = found.sentences()
+    console.print(reason)
+    console.print(table)
+    for sentence in rest:
         print_text(sentence)
 
 
@@ -157,6 +182,29 @@ def _draw(found: GainMap, path: str) -> None:
     chart.save(path)
 
 
+def _check_title(options: dict[str, Any]) -> None:
+    """Refuse a file that has no room for the title, which says that its ballots are invented."""
+    if Path(options["out"]).suffix.lower() not in (".soc", ".soi"):
+        raise WrongUse("invented ballots are written to .soc or .soi files, whose title says what they are")
+
+
+def _write_ballots(found: BallotFile, *, out: str, as_json: bool) -> None:
+    formats.write(found.ballots, out, title=found.title)
+    n, m, orders = found.ballots.voters, len(found.ballots.candidates), len(found.ballots.weights)
+    facts = {"invented": True, "title": found.title, "voters": n, "candidates": m, "orders": orders, "file": out}
+    print_answer(
+        facts,
+        f"{out} holds {n:,} invented ballots in {orders:,} different orders of {m:,} candidates. Nobody cast them.",
+        as_json=as_json,
+    )
+
+
+choose = question(
+    vote.choose,
+    _print_choice,
+    "vote choose --voters 40 --candidates 4",
+    "vote choose --voters 25 --candidates 3 --belief abc:2/3,bac:1/3 --json",
+)
 guarantee = question(
     vote.guarantee,
     _print_assurance,
@@ -188,4 +236,13 @@ gain_map = question(
     name="map",
     also=(Option("chart", "PATH", "Draw the triangles: .html, .png or .svg."),),
     prepare=_watched,
+)
+generate = question(
+    vote.generate,
+    _write_ballots,
+    "vote generate --model mallows --phi 0.8 --voters 1000 --candidates 5 --seed 7 --out mallows.soc",
+    "vote generate --model plackett-luce --weights 3,2,1 --voters 1000 --candidates 3 --seed 7 --out luce.soc",
+    "vote generate --model spatial --dimensions 2 --voters 1000 --candidates 5 --seed 7 --out spatial.soc --json",
+    also=(Option("out", "FILE", "The file for the ballots, PrefLib by its ending: .soc or .soi.", required=True),),
+    prepare=_check_title,
 )

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.cli import echo, page
-from hubbub.numeric.exact import rational, to_text
+from hubbub.numeric.exact import rational
+from hubbub.voting.rctab.result import votes_text
 
 if TYPE_CHECKING:
     from hubbub.voting.formats.ballot_file import BallotFile
@@ -23,7 +24,7 @@ def print_seats(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> N
     echo(elected)
     echo(
         f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.seats} seats, "
-        f"quota {_votes_text(result.quota)}"
+        f"quota {votes_text(result.quota)}"
     )
     if read.withdrawn:
         echo(f"Withdrawn: {', '.join(read.withdrawn)}.")
@@ -48,37 +49,24 @@ def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: Fract
         if not votes and name not in out:
             continue
         fate = "elected" if name in stage["elected"] else ("out" if name in out else "")
-        short = "" if votes >= quota or name in out else _votes_text(quota - votes)
-        table.add(name, _votes_text(votes), short, fate)
+        short = "" if votes >= quota or name in out else votes_text(quota - votes)
+        table.add(name, votes_text(votes), short, fate)
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
-            table.add(label, _votes_text(rational(stage[key])), "", "")
+            table.add(label, votes_text(rational(stage[key])), "", "")
     echo()
     page().print(table)
-
-
-def _votes_text(votes: Fraction) -> str:
-    """All digits: votes are whole numbers of the last decimal place."""
-    digits, point, decimals = to_text(votes).partition(".")
-    return f"{int(digits):,}{point}{decimals}"
 
 
 def draw_flow(result: Seats, read: BallotFile, path: str) -> None:
     """The picture of a count for several seats."""
     from hubbub import charts
-    from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
-    from hubbub.voting.count.stv_flow import seats_flow
+    from hubbub.voting.rctab.answer_rounds import answer_rounds
+    from hubbub.voting.rctab.rounds_flow import rounds_flow
 
-    drawn = seats_flow(result)
     names = result.winner_names
     chart = charts.transfers_chart(
-        Flow(
-            columns=tuple(FlowColumn(f"stage {each.stage}", each.note, tuple(each.piles)) for each in drawn.columns),
-            links=tuple(FlowLink(each.column, each.origin, each.target, each.votes) for each in drawn.links),
-            order=tuple(drawn.order),
-            winner=names[0],
-            plain=tuple(name for name in drawn.order if name not in result.candidates),
-        ),
+        rounds_flow(answer_rounds(result, read.ballots), word="stage"),
         title=f"Elected: {', '.join(names)}",
         subtitle=[
             " · ".join(
@@ -86,7 +74,7 @@ def draw_flow(result: Seats, read: BallotFile, path: str) -> None:
                 for part in (
                     read.title,
                     f"single transferable vote, {result.rule.rules.name}",
-                    f"{result.valid:,} ballots, quota {_votes_text(result.quota)}",
+                    f"{result.valid:,} ballots, quota {votes_text(result.quota)}",
                 )
                 if part
             )

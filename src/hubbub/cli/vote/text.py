@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from hubbub.cli import display, echo, page
-from hubbub.voting.count.flow import Column, flow
 from hubbub.voting.rules.elimination import DEFAULT, ApproximateRunoff, RepeatedPlurality
 
 if TYPE_CHECKING:
@@ -143,24 +142,19 @@ def _draw_pairs(pairs: Pairwise) -> None:
 def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
     """The picture of a count."""
     from hubbub import charts
-    from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
+    from hubbub.voting.rctab.answer_rounds import answer_rounds
+    from hubbub.voting.rctab.rounds_flow import rounds_flow
 
     result = answer.result
-    drawn = flow(result)
+    what = result.rounds[0].what
     last = sorted(result.rounds[-1].counts, key=lambda pair: -pair[1])
     leads = len(last) > 1 and last[0][0] == result.winner
     ended = f"{last[0][1]:,} to {last[1][1]:,}" if leads else ""
-    drawn_too = result.rounds[-1].what == drawn.what  # else the last two are counted in another unit than the bars
+    drawn_too = result.rounds[-1].what == what  # else the last two are counted in another unit than the bars
     score = f", {ended}" if ended and drawn_too else ""
     margin = next((counted.margin for counted in result.rounds if counted.margin is not None), None)
     chart = charts.transfers_chart(
-        Flow(
-            columns=tuple(FlowColumn(f"round {each.round}", _gone(each), tuple(each.piles)) for each in drawn.columns),
-            links=tuple(FlowLink(each.column, each.origin, each.target, each.ballots) for each in drawn.links),
-            order=tuple(drawn.order),
-            winner=drawn.winner,
-            plain=tuple(name for name in drawn.order if name not in result.candidates),
-        ),
+        rounds_flow(answer_rounds(result, read.ballots)),
         title=f"{result.winner_name} wins{score}",
         subtitle=[
             *([] if answer.beside_winner is None else [answer.beside_winner]),
@@ -171,7 +165,7 @@ def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
                     result.rule.name,
                     f"{result.voters:,} ballots",
                     "" if margin is None else f"margin {margin:,}",
-                    "" if drawn.what == "top choices" else drawn.what,
+                    "" if what == "top choices" else what,
                 )
                 if part
             ),
@@ -180,9 +174,3 @@ def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
         ],
     )
     chart.save(path)
-
-
-def _gone(column: Column) -> str:
-    if not column.out:
-        return ""
-    return f"out: {column.out[0]}" if len(column.out) == 1 else f"out: {column.gone} candidates"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import re
 import tempfile
 from collections import Counter
@@ -18,10 +20,11 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from hubbub.charts.svg import px, text_lines
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.numeric.exact import rational
+from hubbub.numeric.exact import integer, rational
 from hubbub.runtime.frozen import dataclass
-from hubbub.studio.answers import soon
+from hubbub.studio.answers import Answer, soon
 from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.ballots import EXAMPLE, opened, opened_office
 from hubbub.studio.folder import BALLOTS, RECORD, RESULTS, free_name
@@ -29,7 +32,6 @@ from hubbub.studio.forms.fields import NAMED, fields
 from hubbub.studio.forms.request import kind_of, request_of
 from hubbub.studio.pages.check import kept
 from hubbub.studio.pages.publish import confirmed, form_of
-from hubbub.studio.pages.strategyproofness import picture, strategyproofness_map
 from hubbub.studio.rendering import drawing, fragment, page, sentence_of, trouble
 from hubbub.studio.work.counting import (
     AS,
@@ -43,10 +45,17 @@ from hubbub.studio.work.counting import (
     write,
     write_office,
 )
+from hubbub.vote import choose as choose_rule
+from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.formats.understanding import Understanding, understanding_of, understanding_of_office
 from hubbub.voting.formats.vendors.rctab_config import is_configuration
+from hubbub.voting.manipulation.gain_map import GainMap, gain_map
+from hubbub.voting.manipulation.gain_winners import Contest
+from hubbub.voting.manipulation.rule_choice import RuleChoice
 from hubbub.voting.rules.jurisdictions import RULE_SETS
+from hubbub.voting.rules.margins import KINDS
 from hubbub.voting.rules.stv import RULES as TRANSFERS
+from hubbub.voting.rules.threshold import ForGain, threshold
 
 SECTION = "vote"
 _FIRST: Final = {
@@ -67,6 +76,7 @@ _MOST_DROPPED: Final = 1000  # files at once
 _OFFICE: Final = re.compile(r"cvr|cdf|config", re.IGNORECASE)  # JSON that may hold ballots or say how to count
 _HELD: dict[str, tempfile.TemporaryDirectory[str]] = {}
 _PAPERS: Final = "which papers"  # how the reason of a lot begins that is drawn for one paper of many
+_CLUBS: Final = ("10", "20", "40", "80", "150", "300")
 _VOTERS: Final = ("11", "51", "101", "201", "501")
 
 
@@ -95,6 +105,8 @@ async def _choosing(app_state: AppState, form: Mapping[str, str], error: HubbubE
         counts=await run_in_threadpool(app_state.folder.having, RECORD),
         voters=_VOTERS,
         map=await run_in_threadpool(_map, app_state, "101"),
+        choice=await run_in_threadpool(_choice, app_state, "40", "3"),
+        clubs=_CLUBS,
     )
 
 
@@ -381,16 +393,89 @@ async def honest(request: Request) -> Response:
     )
 
 
+async def choose(request: Request) -> Response:
+    """Which rule fits an electorate, as its sliders say."""
+    app_state, form = app_state_of(request), await form_of(request)
+    size = form.get("voters", "40"), form.get("candidates", "3")
+    return HTMLResponse(fragment("choice.html", choice=await run_in_threadpool(_choice, app_state, *size)))
+
+
+def _choice(app_state: AppState, voters: str, candidates: str) -> dict[str, Any]:
+    find = partial(choose_rule, voters=voters, candidates=candidates)
+    return _answer_fields(app_state.answers.answer(("choose", voters, candidates), find, soon(), slow=True))
+
+
 def _map(app_state: AppState, voters: str) -> dict[str, Any]:
     found = app_state.answers.answer(("map", voters), partial(strategyproofness_map, voters), soon(), slow=True)
+    return _answer_fields(found) | ({} if found.value is None else {"chart": drawing(picture(found.value))})
+
+
+def _answer_fields(found: Answer[RuleChoice] | Answer[GainMap]) -> dict[str, Any]:
+    """An answer's table and sentences, that it is still being worked out, or why there is none."""
     if found.error is not None:
         return {"waiting": False, "words": sentence_of(found.error), "rows": ()}
     if found.value is None:
         return {"waiting": True, "words": "", "rows": ()}
-    return {
-        "waiting": False,
-        "words": "",
-        "rows": found.value.rows(),
-        "sentences": found.value.sentences(),
-        "chart": drawing(picture(found.value)),
-    }
+    return {"waiting": False, "words": "", "rows": found.value.rows(), "sentences": found.value.sentences()}
+
+
+# How honest a rule is: what the best lie gains, over a triangle of beliefs, a triangle for each rule.
+_MAP_RULES: Final = ("plurality", "instant-runoff", "repeated-plurality", "borda")
+_STEPS: Final = 6
+_ETA: Final = Fraction(1, 10**12)
+_MOST: Final = 501  # voters that a page waits for
+_SIDE, _ROOM = 150.0, 24.0  # pixels of a triangle, and around it
+_LEVELS: Final = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2)  # gains at which the shade changes
+
+
+def strategyproofness_map(voters: str) -> GainMap:
+    """The map for three candidates and so many voters."""
+    n = min(integer(voters, "the number of voters", least=2), _MOST)
+    contests = [
+        Contest(kind=rule, margin=threshold(ForGain(_ETA), rule, n, 3)) if rule in KINDS else Contest(kind=rule)
+        for rule in _MAP_RULES
+    ]
+    return gain_map(contests, n, steps=_STEPS, elects=False)
+
+
+def picture(found: GainMap) -> str:
+    """The triangles, one small drawing each: a page sets them side by side, or below one another."""
+    return "\n".join(_triangle(found, i) for i in range(len(found.rules)))
+
+
+def _triangle(found: GainMap, at: int) -> str:
+    each = found.rules[at]
+    high = _SIDE * math.sqrt(3) / 2
+    wide, tall = _SIDE + 2 * _ROOM, high + 2 * _ROOM + 34
+    radius = _SIDE / found.steps / math.sqrt(3)
+    top = _ROOM + 30
+    gained = approximately(each.worst.gain.high)
+    parts = [
+        text_lines(wide / 2, 13, [each.contest.kind.replace("-", " ")], "panel", anchor="middle"),
+        text_lines(wide / 2, 29, [f"{gained} at most"], "quiet", anchor="middle"),
+    ]
+    for cell in each.cells:
+        a, b, c = (part / found.steps for part in cell.weights)
+        x, y = _ROOM + _SIDE * (c + a / 2), top + high * (1 - a)
+        shade = sum(float_up(cell.gain.high) >= level for level in _LEVELS)
+        explained = html.escape(
+            f"{found.labels[0]} {a:.0%}, {found.labels[1]} {b:.0%}, {found.labels[2]} {c:.0%}: "
+            f"{approximately(cell.gain.high)}"
+        )
+        corners = " ".join(
+            f"{px(x + radius * math.sin(math.pi / 3 * i))},{px(y - radius * math.cos(math.pi / 3 * i))}"
+            for i in range(6)
+        )
+        parts.append(f'<g><title>{explained}</title><polygon class="heat h{shade}" points="{corners}"/></g>')
+    ends = (
+        (wide / 2 + radius + 6, top + 4, "start"),
+        (8, top + high + 12, "start"),
+        (wide - 8, top + high + 12, "end"),
+    )
+    for label, (x, y, anchor) in zip(found.labels, ends, strict=True):
+        parts.append(text_lines(x, y, [label], "quiet", anchor=anchor))
+    explained = (
+        f"<title>{html.escape(each.contest.kind)}</title><desc>The best lie gains {html.escape(gained)} at most.</desc>"
+    )
+    size = f'viewBox="0 0 {px(wide)} {px(tall)}"'
+    return f'<svg class="chart triangle" {size} role="img">{explained}{"".join(parts)}</svg>'

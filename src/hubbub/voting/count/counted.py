@@ -22,8 +22,13 @@ from hubbub.voting.count.by_hand import check_by_hand
 from hubbub.voting.figures import approximately, float_up, verdict_json
 from hubbub.voting.formats.ballot_file import BallotFile
 from hubbub.voting.guarantees.choices import Choices
-from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
-from hubbub.voting.guarantees.margin_note import no_elimination_note, runoff_instead, runoff_sentence
+from hubbub.voting.guarantees.efficiency import (
+    close_to_optimal,
+    no_elimination_note,
+    pareto,
+    runoff_instead,
+    runoff_sentence,
+)
 from hubbub.voting.guarantees.strategyproofness import (
     NotPromised,
     Promised,

@@ -4,7 +4,8 @@
 
     RowNumber,...,Remade,Choice_1_1:Mayor:1:Vote For 1:Ann Lee:Independent,...
 
-The parts of such a heading are the contest, the rank, how many are elected, the candidate and the party.
+The parts of such a heading are the contest, the rank, how many are elected (``Vote For 1`` or ``Number of Winners 1``),
+the candidate and the party.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Final
 from hubbub.voting.formats.csv_columns import Columns, chosen_contest
 
 _CHOICE: Final = re.compile(
-    r"Choice_\d+_\d+:(.+):(\d{1,4}):Vote For (\d{1,4}):([^:]+)(?::[^:]*)?", re.IGNORECASE | re.ASCII
+    r"Choice_\d+_\d+:(.+):(\d{1,4}):(?:Vote For|Number of Winners) (\d{1,4}):([^:]+)(?::[^:]*)?",
+    re.IGNORECASE | re.ASCII,
 )
 
 

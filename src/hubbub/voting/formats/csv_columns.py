@@ -380,6 +380,14 @@ def id_column(header: Sequence[str]) -> int | None:
     return next((i for i, name in enumerate(header) if " ".join(name.split()).casefold() in _IDS), None)
 
 
+class SeveralContests(WrongUse):
+    """The file holds several contests, `names`, and which of them is meant was not said."""
+
+    def __init__(self, sentence: str, names: Sequence[str]) -> None:
+        super().__init__(sentence)
+        self.names = tuple(names)
+
+
 def chosen_contest(contests: Sequence[str], wanted: str | None, header: Sequence[str]) -> str:
     """The contest that was asked for, by its name or a part that no other has."""
     named = [name for name in contests if wanted is not None and wanted.casefold() in name.casefold()]
@@ -390,7 +398,9 @@ def chosen_contest(contests: Sequence[str], wanted: str | None, header: Sequence
         return contests[0]
     which = ", ".join(f'"{name}"' for name in contests[:_MOST_LISTED])
     example = next((name for name in contests if name), contests[0])
-    raise WrongUse(f"line 1: the file holds the contests {which}; say which, like `contest={shlex.quote(example)}`")
+    raise SeveralContests(
+        f"line 1: the file holds the contests {which}; say which, like `contest={shlex.quote(example)}`", contests
+    )
 
 
 def _rank_of(name: str) -> Iterator[tuple[int, str]]:

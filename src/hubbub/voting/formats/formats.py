@@ -22,6 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from hubbub.errors import WrongUse, writing
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import abif, blt, cast_votes, preflib
@@ -36,6 +38,9 @@ from hubbub.voting.recognition import check_rankings, check_voted
 FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv", "xlsx", *vendors_contest.KINDS)
 _TABLES: Final = ("csv", "xlsx", *vendors_contest.KINDS)  # which may hold several contests
 
+_MANY: Final = 20  # ballots, from which on a name on one of them is told
+_MOST_NAMED: Final = 6
+_CELL_ERROR: Final = re.compile(r"#(?:REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!|SPILL!|CALC!)|Err:\d{3}", re.ASCII)
 _TWO_NUMBERS = re.compile(r"\s*\d+\s*,\s*\d+\s*,?\s*")
 _DATA_TYPE = re.compile(r"^#\s*DATA TYPE:\s*(\w+)\s*$", re.MULTILINE)
 _ELSEWHERE: Final = {
@@ -88,7 +93,10 @@ def read(
         check_units(file)
     names = file.ballots.candidates
     own = abstaining(names) if kind in (*_TABLES, "abif") else label_names(names)
-    remarks = (*seen, *file.remarks, *own, *near_equal(names))
+    if wrong := next((name for name in names if _CELL_ERROR.fullmatch(name)), None):
+        raise WrongUse(f'a vote says "{wrong}", which is the error of a spreadsheet; mend the cell, then save again')
+    once = _marked_once(file.ballots) if kind in ("csv", "xlsx") and not candidates else []
+    remarks = (*seen, *file.remarks, *own, *near_equal(names), *once)
     named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
     options = {
         "format": kind,
@@ -118,6 +126,19 @@ def _read(
     if _TWO_NUMBERS.fullmatch(_first_line(text)):
         return blt.read_commas(text.text(), rules)
     return cast_votes.read(text, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct)
+
+
+def _marked_once(ballots: Ballots) -> list[str]:
+    """A remark about those whom one ballot of many marks: it may be a slip of the pen, or several names in a cell."""
+    if ballots.voters < _MANY:
+        return []
+    ranked = ballots.rankings >= 0
+    weights = np.repeat(ballots.weights, ranked.sum(axis=1))
+    marks = np.bincount(ballots.rankings[ranked], weights=weights, minlength=len(ballots.candidates))
+    marks = marks + ballots.tied_weights @ (ballots.levels >= 0)
+    once = [f'"{name}"' for name, many in zip(ballots.candidates, marks.tolist(), strict=True) if many == 1]
+    more = f" and {len(once) - _MOST_NAMED} more" if len(once) > _MOST_NAMED else ""
+    return [f"marked on one ballot alone: {', '.join(once[:_MOST_NAMED])}{more}"] if once else []
 
 
 def _kind(path: str | Path, format: str | None) -> str:

@@ -9,6 +9,9 @@
     3: 1,2,3
     2: 2,{1,3}
 
+Files from before 2022 say the same without signs: the number of candidates, a line ``1,Ann`` for each, one with voters,
+the sum of weights and the number of different orders, then ``3,1,2,3``.
+
 In a .cat file each group is a category, which is no rank: two categories are read as approvals, the first being
 approval, and more are refused. Without a header, the candidates 1, 2, 3, ... can be named by a list.
 """
@@ -37,6 +40,8 @@ _INTEGER = re.compile(r"\d{1,17}", re.ASCII)
 
 def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None = None) -> BallotFile:
     """The ballots of a PrefLib file of that kind; `listed` names the candidates of one without a header."""
+    if (start := text.lstrip().partition("\n")[0].strip()) and _INTEGER.fullmatch(start):
+        text = _with_signs(text)
     fields: dict[str, str] = {}
     stated_at: dict[str, int] = {}  # the line of each field
     names: dict[int, str] = {}
@@ -82,6 +87,33 @@ def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None
     called = f' ("{fields[_CATEGORY_NAME]}")' if fields.get(_CATEGORY_NAME) else ""
     remark = f"the first category of the file{called} was read as approval"
     return replace(file, marks="approvals", remarks=(remark,))
+
+
+def _with_signs(text: str) -> str:
+    """An older file as a newer one, line for line; its three totals must agree with what follows."""
+    rows = [(at, line.strip()) for at, line in enumerate(text.split("\n")) if line.strip()]
+    many = int(rows[0][1])
+    names, totals, orders = rows[1 : many + 1], rows[many + 1 : many + 2], rows[many + 2 :]
+    found = re.fullmatch(r"(\d{1,17})\s*,\s*(\d{1,17})\s*,\s*(\d{1,17})", totals[0][1], re.ASCII) if totals else None
+    if found is None or not all(re.match(r"\d{1,9}\s*,\s*\S", line, re.ASCII) for _, line in names):
+        raise WrongUse(
+            f"line 1: the file says {rows[0][1]} candidates, so as many lines like 1,Ann must follow, then one like 5,5,2 "
+            "with the voters, their sum and how many orders differ; is this another format?"
+        )
+    if found[1] != found[2] or int(found[3]) != len(orders):
+        raise WrongUse(
+            f"line {totals[0][0] + 1}: the header says {found[1]} voters, a sum of {found[2]} and {found[3]} different "
+            f"orders, and {len(orders)} orders follow; they must agree"
+        )
+    lines = [""] * (rows[-1][0] + 1)
+    lines[rows[0][0]] = f"# NUMBER ALTERNATIVES: {many}"
+    for at, line in names:
+        number, _, name = line.partition(",")
+        lines[at] = f"# ALTERNATIVE NAME {number.strip()}: {name.strip().strip(chr(34))}"
+    lines[totals[0][0]] = f"# NUMBER VOTERS: {found[1]}"
+    for at, line in orders:
+        lines[at] = line.replace(",", ":", 1)
+    return "\n".join(lines)
 
 
 def _approvals(

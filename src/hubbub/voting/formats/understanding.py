@@ -67,6 +67,9 @@ def understanding_of(read: BallotFile) -> Understanding:
         for what, count in sorted(read.changed.items())
         if count
     ]
+    blank = read.ballots.blank
+    if blank:
+        changed.append(f"{blank:,} {'ballot marks' if blank == 1 else 'ballots mark'} nobody")
     left = [f"struck out, because they withdrew: {', '.join(read.withdrawn)}"] if read.withdrawn else []
     return Understanding(
         contest=read.title,

@@ -17,9 +17,7 @@ from hubbub.numeric.exact import INFINITY, Loss, rounded, to_float, to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up
 from hubbub.voting.guarantees import guarantee
-from hubbub.voting.guarantees.choices import REAL, Choices, choices
-from hubbub.voting.guarantees.coarse import coarse_sentence, covers
-from hubbub.voting.guarantees.voters_needed import Needed, voters_needed
+from hubbub.voting.guarantees.choices import REAL, Choices, Needed, choices, coarse_sentence, covers, voters_needed
 from hubbub.voting.rules import margins
 from hubbub.voting.rules.punishing import mix_probability
 from hubbub.voting.rules.threshold import ForGain, Margin, threshold

@@ -13,8 +13,7 @@ from hubbub.numeric.exact import Infinite, to_text
 from hubbub.numeric.format import short
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up
-from hubbub.voting.guarantees.choices import REAL, Choices, choices
-from hubbub.voting.guarantees.coarse import coarse_sentence, covers
+from hubbub.voting.guarantees.choices import REAL, Choices, choices, coarse_sentence, covers
 from hubbub.voting.protocol import Rule
 from hubbub.voting.rules import margins
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality, ScoringElimination

@@ -6,24 +6,16 @@ from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.guarantees.verdict import Undecided, Verdict
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up, verdict_json
 from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation import gain as gains
 from hubbub.voting.manipulation.beliefs import Belief, ranking_text
-from hubbub.voting.manipulation.gain import BOUND, CONFIDENCE, ENUMERATE, FOUR, PIVOTS, SAMPLE, THREE, Gain, Question
+from hubbub.voting.manipulation.gain import BOUND, CONFIDENCE, ENUMERATE, SAMPLE, USUAL, WAYS, Gain, Question, Sampling
 
 MOST_LISTED: Final = 40  # rankings of a belief
 LONGEST_EXACT: Final = 200  # characters of an exact rational in the answer
-HELD: Final = {
-    ENUMERATE: "exactly, by counting every profile",
-    THREE: "by counting every state of three candidates, errors of rounding included",
-    PIVOTS: "by the chances that one ballot decides, errors of rounding included",
-    FOUR: "by counting every state of four candidates, errors of rounding included",
-    BOUND: "an upper bound, proved",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +116,9 @@ class GainAnswer:
                 f"The best lie gains between {low} and {high}, with confidence {sure} "
                 f"({found.draws or 0:,} random elections)."
             )
-        held = HELD[found.method]
+        held = {ENUMERATE: f"exactly, by {WAYS[ENUMERATE]}", BOUND: "an upper bound, proved"}.get(
+            found.method, f"by {WAYS[found.method]}, errors of rounding included"
+        )
         if found.high == 0:
             return f"No lie gains anything ({held})."
         if found.method == BOUND:
@@ -141,20 +135,12 @@ class GainAnswer:
         return f"A gain of at most {approximately(self.eta)}: {fields['answer']}; {fields['reason']}."
 
 
-def answer(
-    question: Question,
-    eta: Fraction,
-    method: str | None = None,
-    *,
-    draws: int | None = None,
-    confidence: Fraction = CONFIDENCE,
-    source: Source | None = None,
-) -> GainAnswer:
+def answer(question: Question, eta: Fraction, method: str | None = None, sampling: Sampling = USUAL) -> GainAnswer:
     """The gain by `method`, or by the one that says most in a few seconds, and whether it is at most `eta`.
 
     Guarantee: that of `gain` and of `at_most`; a bound decides where a sample cannot.
     """
-    found = gains.gain(question, method, draws=draws, confidence=confidence, source=source)
+    found = gains.gain(question, method, sampling)
     bound = None
     if found.method == BOUND:
         bound = found

@@ -26,9 +26,10 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import ball, precision
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
-from hubbub.voting.manipulation.gain_states import Floats
-from hubbub.voting.manipulation.gain_three import REPORTS, Bounds
-from hubbub.voting.manipulation.gain_winners import Contest, Integers, points
+from hubbub.voting.manipulation.gain_masses import Floats
+from hubbub.voting.manipulation.gain_three import REPORTS, STATES_OF_THREE, Moves, gains_by
+from hubbub.voting.manipulation.gain_winners import BORDA, Contest, Integers, points
+from hubbub.voting.manipulation.question import Bounds, Solver
 
 Complex: TypeAlias = NDArray[np.complex128]
 
@@ -50,9 +51,7 @@ class Points:
     all: bool  # whether no point is left out for being far from the mean
 
 
-def gains_of_borda(
-    belief: Belief, voters: int, contest: Contest, truths: Sequence[Ranking]
-) -> dict[Ranking, dict[Ranking, tuple[Bounds, ...]]]:
+def moves_of_borda(belief: Belief, voters: int, contest: Contest, truths: Sequence[Ranking]) -> Moves:
     """For every truth and lie, what it adds to the chance that `truth`'s first wins, and one of its first two.
 
     Guarantee: each pair is a lower and an upper bound of that difference, for complete ballots of three candidates,
@@ -60,7 +59,7 @@ def gains_of_borda(
     """
     near = close_points(belief, voters - 1)
     shares = {report: _shares(near.scores + np.array(points(report, 3)), contest.order) for report in REPORTS}
-    found: dict[Ranking, dict[Ranking, tuple[Bounds, ...]]] = {}
+    found: Moves = {}
     for truth in truths:
         found[truth] = {}
         for lie in REPORTS:
@@ -69,6 +68,16 @@ def gains_of_borda(
                 corners = [change[:, list(truth[:first])].sum(axis=1) for first in (1, 2)]
                 found[truth][lie] = tuple(_bounds(near, by) for by in corners)
     return found
+
+
+POINTS_OF_THREE: Final = Solver(
+    name=STATES_OF_THREE.name,
+    way=STATES_OF_THREE.way,
+    limits=STATES_OF_THREE.limits,
+    fits=lambda question: question.ranks_all(3) and question.contest.kind == BORDA,
+    is_quick=lambda question: question.voters <= QUICK_VOTERS,
+    gains=lambda about, truths: gains_by(moves_of_borda(about.belief, about.voters, about.contest, truths)),
+)
 
 
 def _bounds(near: Points, change: Floats) -> Bounds:

@@ -27,10 +27,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hubbub.errors import WrongUse
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
-from hubbub.voting.manipulation.gain_masses import UNDERFLOW, UNITS, Masses, fits, window
-from hubbub.voting.manipulation.gain_states import Floats
-from hubbub.voting.manipulation.gain_three import Bounds, halving_sum
-from hubbub.voting.manipulation.gain_winners import Integers
+from hubbub.voting.manipulation.gain_masses import UNDERFLOW, UNITS, Floats, Masses, fits, halving_sum, window
+from hubbub.voting.manipulation.gain_winners import INSTANT_RUNOFF, Integers
+from hubbub.voting.manipulation.question import Bounds, Gains, Question, Solver
 
 MOST_VOTERS: Final = 401
 """Some minutes; the time grows with the fourth power."""
@@ -38,11 +37,6 @@ QUICK_VOTERS: Final = 101
 
 REPORTS: Final = tuple(permutations(range(4)))
 _EDGE: Final = 2  # a count this far above the least is safe from one ballot
-
-
-def quick(belief: Belief, voters: int) -> bool:
-    """Whether it is a matter of seconds, and logarithms add up exactly."""
-    return voters <= QUICK_VOTERS and fits(voters - 1, tuple(share for _, share in belief.shares))
 
 
 def laws_of_four(belief: Belief, voters: int, order: Ranking | None = None) -> dict[Ranking, tuple[Fraction, ...]]:
@@ -80,6 +74,26 @@ def gain_of(
     error = error * Fraction(error_units(voters), 1 << 52) + 48 * _BEYOND + UNDERFLOW
     return gained - error, gained + error
 
+
+def _gains(question: Question, truths: Sequence[Ranking]) -> Gains:
+    laws = laws_of_four(question.belief, question.voters, question.contest.order)
+    return lambda truth, lie, worth: gain_of(laws, question.voters, truth, lie, worth.values)
+
+
+def _is_quick(question: Question) -> bool:
+    """Whether it is a matter of seconds, and logarithms add up exactly."""
+    shares = [share for _, share in question.belief.shares]
+    return question.voters <= QUICK_VOTERS and fits(question.voters - 1, shares)
+
+
+RUNOFF_OF_FOUR: Final = Solver(
+    name="four",
+    way="counting every state of four candidates",
+    limits="instant-runoff with complete ballots of four candidates",
+    fits=lambda question: question.ranks_all(4) and question.contest.kind == INSTANT_RUNOFF,
+    is_quick=_is_quick,
+    gains=_gains,
+)
 
 _BEYOND: Final = Fraction(1, 1 << 80)  # outside the windows of k and n_g, on either side, on each of twelve ways
 

@@ -21,10 +21,11 @@ from hubbub.numeric.exact import to_float, to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.manipulation import condorcet
-from hubbub.voting.manipulation.beliefs import Belief, Ranking, mixture, ranking_text, scored
+from hubbub.voting.manipulation.beliefs import Belief, Ranking, mixture, ranking_text
 from hubbub.voting.manipulation.condorcet import Efficiency, efficiencies
 from hubbub.voting.manipulation.gain import BOUND, SAMPLE, Gain, Question, gains_of_truths, method_for
 from hubbub.voting.manipulation.gain_winners import MINIMAX, Contest
+from hubbub.voting.manipulation.question import belief_in_ballots, honest_ballot
 
 STEPS: Final = 12
 MOST_STEPS: Final = 60
@@ -223,8 +224,8 @@ def gain_map(
     if any(end.candidates != NAMES or end.truncated for end in ends):
         raise WrongUse("the corners of a map are beliefs in complete rankings of the candidates a, b and c")
     for contest in contests:
-        inside = _as_cast(belief_at(ends, (1, 1, 1)), contest)
-        middle = Question(belief=inside, truth=_report(TRUTHS[0], contest), voters=voters, contest=contest)
+        inside = belief_in_ballots(belief_at(ends, (1, 1, 1)), contest)
+        middle = Question(belief=inside, truth=honest_ballot(TRUTHS[0], contest, 3), voters=voters, contest=contest)
         if method_for(middle) in (BOUND, SAMPLE):
             raise WrongUse(
                 f"a map goes through every state, and {contest.kind} has too many with {voters:,} voters; ask for "
@@ -266,22 +267,6 @@ def _most_voters(contest: Contest) -> str:
     return "251, with three rankings at the corners," if contest.kind == MINIMAX else "2,001"
 
 
-def _report(ranking: Ranking, contest: Contest) -> Ranking:
-    """What somebody reports who ranks so and tells the truth."""
-    return ranking if contest.top is None else scored(ranking, len(NAMES), contest.top)
-
-
-def _as_cast(belief: Belief, contest: Contest) -> Belief:
-    """The belief in the ballots of a rule; rankings that give the same scores are together."""
-    if contest.top is None:
-        return belief
-    shares: dict[Ranking, Fraction] = {}
-    for ranking, share in belief.shares:
-        cast = _report(ranking, contest)
-        shares[cast] = shares.get(cast, Fraction(0)) + share
-    return replace(belief, shares=tuple(shares.items()))
-
-
 def belief_at(corners: Sequence[Belief], weights: Weights) -> Belief:
     """The belief of a cell."""
     parts = [(Fraction(part, sum(weights)), corner) for part, corner in zip(weights, corners, strict=True) if part]
@@ -293,8 +278,8 @@ def _cell(
     corners: Sequence[Belief], at: Weights, contest: Contest, voters: int, truths: Sequence[Ranking], *, elects: bool
 ) -> Cell:
     belief = belief_at(corners, at)
-    reports = dict.fromkeys(_report(truth, contest) for truth in truths)
-    found = gains_of_truths(_as_cast(belief, contest), voters, contest, list(reports))
+    reports = dict.fromkeys(honest_ballot(truth, contest, 3) for truth in truths)
+    found = gains_of_truths(belief_in_ballots(belief, contest), voters, contest, list(reports))
     best = max(found.values(), key=lambda gain: (gain.high, gain.low))
     elected = efficiencies(belief, voters, (contest,))[0] if elects and contest.top is None else None
     return Cell(weights=at, gain=best, efficiency=elected)

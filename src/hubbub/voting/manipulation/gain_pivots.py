@@ -25,9 +25,9 @@ import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
-from hubbub.voting.manipulation.gain_masses import UNDERFLOW, UNITS, Masses, Window, fits, window
-from hubbub.voting.manipulation.gain_states import Floats
-from hubbub.voting.manipulation.gain_three import Bounds
+from hubbub.voting.manipulation.gain_masses import UNDERFLOW, UNITS, Floats, Masses, Window, fits, window
+from hubbub.voting.manipulation.gain_winners import PLURALITY
+from hubbub.voting.manipulation.question import Bounds, Gains, Question, Solver
 
 MOST_WORK: Final = 40_000_000_000
 """Products of two numbers, at most: half a minute or so."""
@@ -49,11 +49,6 @@ def work(belief: Belief, voters: int) -> int:
     m, width = len(belief.candidates), max(wide)
     half = (m - 1) // 2  # of the m - 2 beside a pair, rounded up: products of so many are made, each once for each v
     return width * m * m + width**3 * math.comb(m, half) * half * (half - 1) // 8
-
-
-def quick(belief: Belief, voters: int) -> bool:
-    """Whether it is a matter of seconds, and logarithms add up exactly."""
-    return work(belief, voters) <= QUICK_WORK and fits(voters - 1, _chances(belief))
 
 
 def _chances(belief: Belief) -> tuple[Fraction, ...]:
@@ -97,6 +92,27 @@ def gain_of(flows: dict[tuple[int, int], Bounds], truth: int, lie: int | None, w
         low += weight * (least if weight > 0 else most)
         high += weight * (most if weight > 0 else least)
     return low, high
+
+
+def _gains(question: Question, truths: Sequence[Ranking]) -> Gains:
+    flows = pivots(question.belief, question.voters, question.contest.order)
+    return lambda truth, lie, worth: gain_of(flows, truth[0], lie[0] if lie else None, worth.values)
+
+
+def _is_quick(question: Question) -> bool:
+    """Whether it is a matter of seconds, and logarithms add up exactly."""
+    belief, voters = question.belief, question.voters
+    return work(belief, voters) <= QUICK_WORK and fits(voters - 1, _chances(belief))
+
+
+PIVOTS: Final = Solver(
+    name="pivots",
+    way="the chances that one ballot decides",
+    limits=PLURALITY,
+    fits=lambda question: question.contest.kind == PLURALITY,
+    is_quick=_is_quick,
+    gains=_gains,
+)
 
 
 class _Count:

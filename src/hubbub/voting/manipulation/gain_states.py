@@ -1,39 +1,21 @@
-"""The top counts of three candidates and how a pile splits: probabilities in doubles, right to the last few places.
-
-ln k! and the logarithms of the shares are certified and cut in two: a multiple of 2^-26, with which additions and
-multiplications by whole numbers are exact in double precision (all stay below 2^27), and a rest of at most 2^-27. A
-probability is exp of the sum of the first parts times exp of the sum of the rests, so it is wrong by some units in the
-last place, and not by some units in the last place of a logarithm in the thousands.
-"""
+"""The top counts of three candidates and how a pile splits, with their probabilities in doubles, right to the last few
+places (:mod:`hubbub.voting.manipulation.gain_masses`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import isqrt
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hubbub.errors import WrongUse
-from hubbub.numeric.exact import ball, precision
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief
+from hubbub.voting.manipulation.gain_masses import Floats, check_fits, cut_log, log_factorials
 from hubbub.voting.manipulation.gain_winners import Integers
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _BLOCK: Final = 1 << 18  # states at once
 _CELLS: Final = 1 << 21  # cells of a table of splits at once
-_GRID_BITS: Final = 26
-_FIXED: Final = 128  # bits after the point of ln k!, summed in whole numbers
-
-
-def fits(belief: Belief, others: int) -> bool:
-    """Whether each logarithm stays below 2^25, so that a sum of four is exact on the grid: a million voters or so."""
-    sizes = [share.denominator.bit_length() - share.numerator.bit_length() + 1 for _, share in belief.shares]
-    return others * max(others.bit_length(), 2 * max(sizes)) < 1 << 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +29,7 @@ class Grid:
 
     @classmethod
     def of(cls, belief: Belief, others: int) -> Grid:
-        if not fits(belief, others):
-            raise WrongUse(
-                f"{others + 1:,} voters with these probabilities are too many for exact additions in double precision; "
-                "ask for a bound, or for a sample"
-            )
+        check_fits(others, [share for _, share in belief.shares])
         tops = tuple(belief.tops(range(3)).values())
         joint = {(r[0], r[1]): share for r, share in belief.shares}
         seconds = tuple(
@@ -71,45 +49,6 @@ class Grid:
                 first, rest = first + count * coarse, rest + count * fine
         found: Floats = np.exp(first) * np.exp(rest)
         return found
-
-
-def cut_log(share: Fraction) -> tuple[float, float]:
-    with precision(160):
-        mantissa, exponent = ball(share).log().mid().man_exp()
-    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    coarse = Fraction(round(exact * (1 << _GRID_BITS)), 1 << _GRID_BITS)
-    return float(coarse), float(exact - coarse)
-
-
-def log_factorials(most: int) -> tuple[Floats, Floats]:
-    """ln k! for k = 0..most, wrong by less than 2^-79: sums in whole numbers of 2^-128, cut in two at the end."""
-    high, low = np.zeros(most + 1), np.zeros(most + 1)
-    shift, total = _FIXED - _GRID_BITS, 0
-    half, grid, unit = 1 << (shift - 1), float(1 << _GRID_BITS), float(1 << _FIXED)
-    for k, logarithm in enumerate(_logs(most)):
-        total += logarithm
-        coarse = (total + half) >> shift
-        high[k] = coarse / grid
-        low[k] = (total - (coarse << shift)) / unit
-    return high, low
-
-
-def _logs(most: int) -> list[int]:
-    """2^128 ln k for k = 0..most, wrong by one for each prime factor: those of primes are certified. (0 for k = 0.)"""
-    factor = np.arange(most + 1)  # the least prime factor of each number
-    for p in range(2, isqrt(most) + 1):
-        if factor[p] == p:
-            multiples = factor[p * p :: p]
-            multiples[multiples == np.arange(p * p, most + 1, p)] = p
-    found = [0] * (most + 1)
-    with precision(_FIXED + 40):
-        for k, p in enumerate(factor.tolist()):
-            if k > 1 and p == k:
-                mantissa, exponent = (ball(k).log() * (1 << _FIXED)).mid().floor().man_exp()
-                found[k] = int(mantissa) << int(exponent)
-            elif k > 1:
-                found[k] = found[p] + found[k // p]
-    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

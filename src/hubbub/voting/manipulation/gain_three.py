@@ -17,29 +17,37 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
-from hubbub.voting.manipulation.gain_states import Block, Floats, Grid, Splits, blocks, splits
-from hubbub.voting.manipulation.gain_states import fits as fits
+from hubbub.voting.manipulation.gain_masses import Floats, fits, halving_sum
+from hubbub.voting.manipulation.gain_states import Block, Grid, Splits, blocks, splits
 from hubbub.voting.manipulation.gain_winners import INSTANT_RUNOFF, PLURALITY, Contest, Integers
-from hubbub.voting.rules.margins import REPEATED_PLURALITY
+from hubbub.voting.manipulation.question import Bounds, Gains, Question, Solver
+from hubbub.voting.manipulation.utilities import Utility
+from hubbub.voting.rules.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
 
 Small: TypeAlias = NDArray[np.int8]
 
 MOST_STATES: Final = 20_000_000
 """Top counts that are gone through at most: some 6,300 voters, a minute or so."""
 
+QUICK_STATES: Final = 2_500_000
+"""The same, if nobody asked for it: 2,235 voters."""
+
+_KINDS: Final = (PLURALITY, INSTANT_RUNOFF, REPEATED_PLURALITY, APPROXIMATE_RUNOFF)
 _UNITS: Final = 256
 _SIX: Final = 6  # chances are whole sixths: 1, 1/2 or 1/3
 REPORTS: Final = tuple(permutations(range(3)))
 
-Bounds: TypeAlias = tuple[Fraction, Fraction]
+Moves: TypeAlias = dict[Ranking, dict[Ranking, tuple[Bounds, ...]]]
+"""For each truth and lie, what it adds to the chance of the truth's first, and of its first two."""
 
 
 def states(belief: Belief, voters: int) -> int:
@@ -48,23 +56,18 @@ def states(belief: Belief, voters: int) -> int:
     return math.comb(voters - 2 + alive, alive - 1)
 
 
-def gains_of_three(belief: Belief, voters: int, contest: Contest, truth: Ranking) -> dict[Ranking, tuple[Bounds, ...]]:
-    """For every lie, what it adds to the chance that the winner is `truth`'s first, and one of `truth`'s first two.
+def moves_of_three(belief: Belief, voters: int, contest: Contest, truths: Sequence[Ranking]) -> Moves:
+    """For every truth and lie, what it adds to the chance that the truth's first wins, and one of its first two.
 
     Guarantee: each pair is a lower and an upper bound of that difference, for complete ballots of three candidates,
     the others drawn independently from `belief`; they are both 0 where the lie changes nothing in any possible state,
     and otherwise as close as the error bound above says.
     """
-    return gains_of_truths(belief, voters, contest, (truth,))[truth]
-
-
-def gains_of_truths(
-    belief: Belief, voters: int, contest: Contest, truths: Sequence[Ranking]
-) -> dict[Ranking, dict[Ranking, tuple[Bounds, ...]]]:
-    """The same for several truths, which share the states and what the rule makes of them.
-
-    Guarantee: what `gains_of_three` gives for each.
-    """
+    if states(belief, voters) > MOST_STATES:
+        raise WrongUse(
+            f"with {voters:,} voters the top counts are too many to go through (at most {MOST_STATES:,}); ask for a "
+            "bound, or for a sample"
+        )
     others = voters - 1
     grid = Grid.of(belief, others)
     sums = {truth: {lie: [_Sums() for _ in range(2)] for lie in REPORTS if lie != truth} for truth in truths}
@@ -97,6 +100,36 @@ def _every(
                 yield truth, lie, frozenset(truth[:first]), total
 
 
+def gains_by(moves: Moves) -> Gains:
+    """What a lie gains for any utility: a falling one is a mixture of corners, and the weights are its steps.
+
+    Guarantee: a lower and an upper bound, from those of `moves`.
+    """
+
+    def gains(truth: Ranking, lie: Ranking, worth: Utility) -> Bounds:
+        steps = [worth.values[a] - worth.values[b] for a, b in pairwise(truth)]
+        ends = zip(*moves[truth][lie], strict=True)
+        low, high = (sum((step * end for step, end in zip(steps, each, strict=True)), Fraction(0)) for each in ends)
+        return low, high
+
+    return gains
+
+
+def _is_quick(question: Question) -> bool:
+    few = states(question.belief, question.voters) <= QUICK_STATES
+    return few and fits(question.voters - 1, [share for _, share in question.belief.shares])
+
+
+STATES_OF_THREE: Final = Solver(
+    name="three",
+    way="counting every state of three candidates",
+    limits="complete ballots of three candidates",
+    fits=lambda question: question.ranks_all(3) and question.contest.kind in _KINDS,
+    is_quick=_is_quick,
+    gains=lambda about, truths: gains_by(moves_of_three(about.belief, about.voters, about.contest, truths)),
+)
+
+
 # --- sums and their error -----------------------------------------------------------------------------------------
 
 
@@ -121,17 +154,6 @@ class _Sums:
         gained, lost = Fraction(math.fsum(self.positive)), Fraction(math.fsum(self.negative))
         error = (gained + lost) * Fraction(others + _UNITS, 1 << 52) + Fraction(cells, 1 << 1000)
         return gained - lost - error, gained - lost + error
-
-
-def halving_sum(terms: Floats) -> float:
-    """The sum of nonnegative terms, wrong by at most one unit in the last place for each halving."""
-    while terms.size > 64:
-        half = terms.size // 2
-        folded = terms[:half] + terms[half : 2 * half]
-        if terms.size % 2:
-            folded[0] += terms[-1]
-        terms = folded
-    return math.fsum(terms)
 
 
 # --- what the rule does -------------------------------------------------------------------------------------------

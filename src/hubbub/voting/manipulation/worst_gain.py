@@ -21,6 +21,7 @@ from hubbub.voting.figures import approximately, float_up
 from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation.beliefs import Belief, Ranking, ranking_text
 from hubbub.voting.manipulation.gain import BOUND, SAMPLE, Gain, Question, gains_of_truths, method_for
+from hubbub.voting.manipulation.gain_profiles import compositions
 from hubbub.voting.manipulation.gain_winners import Contest
 
 NAMES: Final = ("a", "b", "c")
@@ -90,7 +91,7 @@ def coarse_beliefs(coarseness: Fraction) -> Iterator[Belief]:
         raise WrongUse(f"beliefs as fine as {to_text(coarseness)} are too many to go through; ask for 1/14 or coarser")
     seen: set[tuple[Fraction, ...]] = set()
     for parts in range(1, most + 1):
-        for counts in _compositions(parts, len(ORDERS)):
+        for counts in compositions(parts, len(ORDERS)).tolist():
             shares = tuple(Fraction(count, parts) for count in counts)
             first = min(_renamed(shares, names) for names in ORDERS)
             if first not in seen:
@@ -104,15 +105,6 @@ def _renamed(shares: Sequence[Fraction], names: Ranking) -> tuple[Fraction, ...]
     found = dict(zip(ORDERS, shares, strict=True))
     back = [names.index(c) for c in range(3)]
     return tuple(found[tuple(back[c] for c in ranking)] for ranking in ORDERS)
-
-
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
 
 
 def worst_gain(

@@ -21,6 +21,16 @@ LAST_SURPLUS: Final = "(surplus of the last seats)"
 """Where votes go that go to nobody; no candidate is called so."""
 
 
+def votes_text(votes: Fraction) -> str:
+    """Votes with all their digits, thousands apart.
+
+    >>> votes_text(Fraction("1827.26"))
+    '1,827.26'
+    """
+    digits, point, decimals = to_text(votes).partition(".")
+    return f"{int(digits):,}{point}{decimals}"
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """Votes that go from a candidate to another, or nowhere, once a round is decided."""

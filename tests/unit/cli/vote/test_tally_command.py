@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -345,3 +346,37 @@ def test_a_chart_is_written_where_asked(tmp_path: Path) -> None:
     bars = (tmp_path / "bars.svg").read_text(encoding="utf-8")
     for word in ("24,040", ">Dee Eads wins<", "then 4,930 to 4,620 in top choices"):  # each number with its unit
         assert word in bars
+
+
+@pytest.mark.parametrize(("expected", "code"), [("8", 0), ("9", 2), ("7", 2), ("many", 2)])
+def test_another_number_of_ballots_than_expected_is_not_counted(tmp_path: Path, expected: str, code: int) -> None:
+    path = tmp_path / "b.csv"
+    path.write_text("count,ranking\n5,Ann>Bob\n3,Bob>Ann\n", encoding="utf-8")
+    done = CliRunner().invoke(commands, ["vote", "tally", str(path), "--expect", expected])
+    assert (done.exit_code, "Ann wins" in done.stdout) == (code, code == 0)
+    if expected in "97":
+        assert f"the files hold 8 ballots, and --expect says {expected}" in done.stderr
+
+
+CONTESTS = "id,Mayor Choice 1,Mayor Choice 2,Clerk Choice 1,Clerk Choice 2\n" + "".join(
+    f"a{i},{votes}\n" for i, votes in enumerate(["Ann,Bob,Dee,Eva", "Bob,Ann,Eva,Dee", "Ann,,Dee,", "Ann,Bob,Eva,Dee"])
+)
+
+
+def test_every_contest_of_a_file_is_counted_or_told(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv"
+    words = ["vote", "tally", str(path), "--rule", "instant-runoff", "--ties", "listed", "--every-contest"]
+    path.write_text(CONTESTS, encoding="utf-8")
+    done = CliRunner().invoke(commands, [*words, "--json"])
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)["contests"]
+    assert {name: answer["winner"] for name, answer in found.items()} == {"Mayor": "Ann", "Clerk": "Dee"}
+    told = CliRunner().invoke(commands, words)
+    assert told.stdout.index("== Mayor ==") < told.stdout.index("Ann wins") < told.stdout.index("== Clerk ==")
+    path.write_text(CONTESTS.replace("Dee", "").replace("Eva", ""), encoding="utf-8")
+    half = CliRunner().invoke(commands, [*words, "--json"])
+    assert half.exit_code == 2
+    found = json.loads(half.stdout)["contests"]
+    assert (found["Mayor"]["winner"], "refused" in found["Clerk"]) == ("Ann", True)
+    page = CliRunner().invoke(commands, [*words, "--page", str(tmp_path / "p.html")])
+    assert (page.exit_code, "is about one contest" in page.stderr) == (2, True)

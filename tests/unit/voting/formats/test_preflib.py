@@ -128,3 +128,29 @@ def test_alternatives_may_be_numbered_from_0() -> None:
         preflib.read(head + "1: 3\n", "soi", Reading())
     with pytest.raises(WrongUse, match="must name alternatives"):
         preflib.read(head.replace("NAME 2", "NAME 3") + "1: 0\n", "soi", Reading())
+
+
+OLD = '3\n1,Ann\n2,"Bob, the elder"\n3,Cid\n{}\n3,1,2,3\n2,2,{{1,3}}\n'
+
+
+def test_a_file_from_before_2022_is_read_like_a_newer_one() -> None:
+    ballots = parse(OLD.format("5,5,2"), header="")
+    assert ballots.candidates == (ANN, BOB, CID)
+    assert ballots.counts() == {(ANN, BOB, CID): 3}
+    assert ballots.tied_counts() == {(frozenset((BOB,)), frozenset((ANN, CID))): 2}
+
+
+@pytest.mark.parametrize(
+    ("totals", "sentence"),
+    [
+        ("5,5,3", "line 5: the header says 5 voters, a sum of 5 and 3 different orders, and 2 orders follow"),
+        ("5,6,2", "line 5: the header says 5 voters, a sum of 6"),
+        ("6,6,2", "line 5: the header says 6 voters and the weights add up to 5"),
+        ("5", "then one like 5,5,2"),
+        ("4,Dee\n5,5,2", "then one like 5,5,2"),
+    ],
+)
+def test_totals_of_an_older_file_that_disagree_are_refused(totals: str, sentence: str) -> None:
+    with pytest.raises(WrongUse) as caught:
+        parse(OLD.format(totals), header="")
+    assert sentence in str(caught.value)

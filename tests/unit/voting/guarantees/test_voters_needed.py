@@ -8,8 +8,8 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import lower, upper
+from hubbub.voting.guarantees.choices import Needed, voters_needed
 from hubbub.voting.guarantees.guarantee import observations, possible_ballots
-from hubbub.voting.guarantees.voters_needed import Needed, voters_needed
 from hubbub.voting.rules.margins import KINDS, alpha_min, alpha_unrounded, default_margin
 
 REPEATED, TWELFTH = "repeated-plurality", Fraction(1, 10**12)

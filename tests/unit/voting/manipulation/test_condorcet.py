@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
 
 import pytest
 
@@ -11,7 +10,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.manipulation.beliefs import Belief, dirichlet
 from hubbub.voting.manipulation.condorcet import ERROR, efficiencies
-from hubbub.voting.manipulation.gain_exact import _compositions, _multinomial
+from hubbub.voting.manipulation.gain_profiles import Weights, every_profile
 from hubbub.voting.manipulation.gain_three import REPORTS
 from hubbub.voting.manipulation.gain_winners import CONTESTS, Contest, Tally, denominator, lotteries
 
@@ -19,12 +18,11 @@ from hubbub.voting.manipulation.gain_winners import CONTESTS, Contest, Tally, de
 def counted(belief: Belief, voters: int, contest: Contest) -> tuple[Fraction, Fraction]:
     """(elected, exists), exactly, profile by profile."""
     support = [ranking for ranking, _ in belief.shares]
-    common = lcm(*(share.denominator for _, share in belief.shares))
-    weights = [int(share * common) for _, share in belief.shares]
-    profiles = _compositions(voters, len(support))
+    weights = Weights(belief, voters)
+    (profiles,) = every_profile(belief, voters)
     elected = exists = Fraction(0)
     for row, chances in zip(profiles.tolist(), lotteries(contest, Tally(support, 3, profiles)).tolist(), strict=True):
-        mass = Fraction(_multinomial(row, weights), common**voters)
+        mass = Fraction(weights.ways_to_make(row), weights.total)
         for w in range(3):
             over = [
                 sum(n for n, r in zip(row, support, strict=True) if r.index(w) < r.index(x)) for x in range(3) if x != w

@@ -14,9 +14,9 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import rational
 from hubbub.voting.figures import approximately
 from hubbub.voting.guarantees.guarantee import gain_bound
-from hubbub.voting.manipulation import gain_exact, gain_three
+from hubbub.voting.manipulation import gain_profiles, gain_three
 from hubbub.voting.manipulation.beliefs import Belief, belief, dirichlet
-from hubbub.voting.manipulation.gain import Contest, Question, at_most, gain
+from hubbub.voting.manipulation.gain import Contest, Question, Sampling, at_most, gain
 from hubbub.voting.manipulation.gain_answer import answer
 from hubbub.voting.manipulation.gain_bound import expected_path
 from hubbub.voting.manipulation.utilities import utility
@@ -208,27 +208,31 @@ def test_truncated_ballots_and_not_voting_are_reports() -> None:
 
 def test_a_sample_brackets_the_truth_and_never_says_zero() -> None:
     source = ScriptedSource.from_label("a sample of elections")
-    sampled = gain(example(101, Contest(kind="plurality")), "sample", draws=20_000, source=source)
+    sampled = gain(example(101, Contest(kind="plurality")), "sample", Sampling(draws=20_000, source=source))
     exact = gain(example(101, Contest(kind="plurality"))).high
     assert 0 < sampled.low < exact < sampled.high
     assert sampled.estimate is not None
     assert sampled.lie is not None
-    nothing = gain(example(101, Contest(kind="repeated-plurality", margin=15)), "sample", draws=2000, source=source)
+    nothing = gain(
+        example(101, Contest(kind="repeated-plurality", margin=15)), "sample", Sampling(draws=2000, source=source)
+    )
     assert nothing.low == 0 < nothing.high
     assert nothing.lie is None
     assert isinstance(at_most(nothing, Fraction(1, 2)), Undecided)
     with pytest.raises(WrongUse, match="too many"):
-        gain(example(10**6, Contest(kind="plurality")), "sample", draws=10**6)
+        gain(example(10**6, Contest(kind="plurality")), "sample", Sampling(draws=10**6))
 
 
 def test_a_sampled_gain_is_one_number_in_its_json_and_in_its_text() -> None:
     source = ScriptedSource.from_label("a sample of elections")
-    told = answer(example(101, Contest(kind="plurality")), Fraction(1, 10), "sample", draws=20_000, source=source)
+    told = answer(
+        example(101, Contest(kind="plurality")), Fraction(1, 10), "sample", Sampling(draws=20_000, source=source)
+    )
     facts = told.as_json()
     assert float(facts["gain_text"]) == pytest.approx(facts["gain"], rel=1e-5)
     assert facts["gain_low"] < facts["gain"] < facts["gain_high"]
     rare = example(101, Contest(kind="repeated-plurality", margin=15))
-    none = answer(rare, Fraction(1, 10), "sample", draws=2000, source=source).as_json()
+    none = answer(rare, Fraction(1, 10), "sample", Sampling(draws=2000, source=source)).as_json()
     assert (none["gain"], none["gain_text"][:8]) == (None, "at most ")
 
 
@@ -244,7 +248,7 @@ def test_no_interval_goes_beyond_what_the_best_victory_is_worth_more(worth: str 
             belief=EXAMPLE, truth=CAB, voters=11, contest=Contest(kind=kind, margin=margin), worth=named
         )
         source = ScriptedSource.from_label("few draws") if method == "sample" else None
-        found = gain(question, method, draws=10 if method == "sample" else None, source=source)
+        found = gain(question, method, Sampling(draws=10 if method == "sample" else None, source=source))
         assert 0 <= found.low <= found.high == rational(most)
 
 
@@ -271,7 +275,7 @@ def test_the_method_that_is_chosen() -> None:
     assert gain(Question(belief=full, truth=CAB, voters=60, contest=narrow)).method == "three"
     assert gain(Question(belief=full, truth=CAB, voters=5000, contest=wide)).method == "bound"
     runoff = Question(belief=full, truth=CAB, voters=5000, contest=Contest(kind="instant-runoff"))
-    assert gain(runoff, draws=200, source=ScriptedSource.from_label("few")).method == "sample"
+    assert gain(runoff, None, Sampling(draws=200, source=ScriptedSource.from_label("few"))).method == "sample"
     plain = Question(belief=full, truth=CAB, voters=5000, contest=Contest(kind="plurality"))
     assert gain(plain).method == "pivots"
     points = Question(belief=full, truth=CAB, voters=500, contest=Contest(kind="borda"))
@@ -305,7 +309,7 @@ def test_what_is_refused() -> None:
     assert names == many.belief.candidates
     full = belief("abc:1/6,acb:1/6,bac:1/6,bca:1/6,cab:1/6,cba:1/6")
     with pytest.raises(WrongUse, match="too many to go through"):
-        gain_exact.changes(full, 101, plain, CAB, [(0, 1, 2)])
+        gain_profiles.laws_of_reports(full, 101, plain, [CAB, (0, 1, 2)])
     with pytest.raises(WrongUse, match="too many to go through"):
         gain(Question(belief=full, truth=CAB, voters=10_000, contest=plain), "three")
     assert gain_three.states(full, 10_000) > gain_three.MOST_STATES
@@ -353,6 +357,6 @@ def test_runoffs_of_five_candidates_are_sampled() -> None:
         lies=((0, 2, 1, 3, 4), (2, 1, 0, 3, 4)),
     )
     exact = gain(asked, "enumerate")
-    drawn = gain(asked, "sample", draws=4000, source=ScriptedSource.from_label("five"))
+    drawn = gain(asked, "sample", Sampling(draws=4000, source=ScriptedSource.from_label("five")))
     assert exact.low == exact.high > 0
     assert drawn.low <= exact.low <= drawn.high

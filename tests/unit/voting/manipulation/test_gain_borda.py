@@ -15,8 +15,8 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.voting.manipulation import gain_borda
 from hubbub.voting.manipulation.beliefs import Belief, dirichlet
 from hubbub.voting.manipulation.gain import Contest, Question, gain
-from hubbub.voting.manipulation.gain_borda import close_points, gains_of_borda, power, roots, smooth
-from hubbub.voting.manipulation.gain_exact import changes
+from hubbub.voting.manipulation.gain_borda import close_points, moves_of_borda, power, roots, smooth
+from hubbub.voting.manipulation.gain_profiles import laws_of_reports
 from hubbub.voting.manipulation.gain_three import REPORTS
 from hubbub.voting.manipulation.gain_winners import points
 
@@ -35,8 +35,8 @@ def test_agrees_with_every_profile_counted(i: int) -> None:
     contest = Contest(kind="borda", order=REPORTS[i % 6] if i % 2 else None)
     truth = REPORTS[(5 * i) % 6]
     lies = [report for report in REPORTS if report != truth]
-    exact = changes(others, voters, contest, truth, lies)
-    for lie, bounds in gains_of_borda(others, voters, contest, (truth,))[truth].items():
+    exact = laws_of_reports(others, voters, contest, [truth, *lies])
+    for lie, bounds in moves_of_borda(others, voters, contest, (truth,))[truth].items():
         for first, (low, high) in enumerate(bounds, 1):
             gained = sum((exact[lie][c] for c in truth[:first]), Fraction(0))
             assert low <= gained <= high
@@ -113,9 +113,9 @@ def test_roots_powers_and_sizes() -> None:
 
 def test_truths_together_are_the_truths_alone() -> None:
     others = drawn(7)
-    together = gains_of_borda(others, 101, Contest(kind="borda"), REPORTS)
+    together = moves_of_borda(others, 101, Contest(kind="borda"), REPORTS)
     for truth in permutations(range(3)):
-        assert together[truth] == gains_of_borda(others, 101, Contest(kind="borda"), (truth,))[truth]
+        assert together[truth] == moves_of_borda(others, 101, Contest(kind="borda"), (truth,))[truth]
 
 
 def test_what_is_refused() -> None:

@@ -13,9 +13,9 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.voting.manipulation import gain_pivots
 from hubbub.voting.manipulation.beliefs import Belief, dirichlet
 from hubbub.voting.manipulation.gain import Contest, Question, gain
-from hubbub.voting.manipulation.gain_exact import changes
 from hubbub.voting.manipulation.gain_masses import Masses, window
 from hubbub.voting.manipulation.gain_pivots import gain_of, pivots
+from hubbub.voting.manipulation.gain_profiles import laws_of_reports
 
 
 def some(label: str, size: int) -> list[int]:
@@ -44,9 +44,10 @@ def drawn(i: int) -> Question:
 def test_agrees_with_every_profile_counted(i: int) -> None:
     """Every lie, not voting included, and every corner: exact rationals lie between the bounds."""
     question = drawn(i)
-    exact = changes(question.belief, question.voters, question.contest, question.truth, question.reports)
+    exact = laws_of_reports(question.belief, question.voters, question.contest, [question.truth, *question.reports])
     flows = pivots(question.belief, question.voters, question.contest.order)
-    for lie, change in exact.items():
+    for lie in question.reports:
+        change = exact[lie]
         for worth in question.worths:
             gained = sum((v * by for v, by in zip(worth.values, change, strict=True)), Fraction(0))
             low, high = gain_of(flows, question.truth[0], lie[0] if lie else None, worth.values)

@@ -12,9 +12,9 @@ import pytest
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball, log, precision
 from hubbub.voting.manipulation.beliefs import Belief, Ranking, belief
-from hubbub.voting.manipulation.gain_exact import changes
-from hubbub.voting.manipulation.gain_states import cut_log, log_factorials
-from hubbub.voting.manipulation.gain_three import REPORTS, gains_of_three, halving_sum, states
+from hubbub.voting.manipulation.gain_masses import cut_log, halving_sum, log_factorials
+from hubbub.voting.manipulation.gain_profiles import laws_of_reports
+from hubbub.voting.manipulation.gain_three import REPORTS, moves_of_three, states
 from hubbub.voting.manipulation.gain_winners import CONTESTS, Contest
 
 RANKINGS = list(permutations(range(3)))
@@ -42,8 +42,8 @@ def drawn_case(i: int) -> tuple[Belief, int, Contest, Ranking]:
 def test_agrees_with_every_profile_counted(i: int) -> None:
     found, voters, contest, truth = drawn_case(i)
     lies = tuple(report for report in REPORTS if report != truth)
-    exact = changes(found, voters, contest, truth, lies)
-    for lie, bounds in gains_of_three(found, voters, contest, truth).items():
+    exact = laws_of_reports(found, voters, contest, [truth, *lies])
+    for lie, bounds in moves_of_three(found, voters, contest, [truth])[truth].items():
         for j, (low, high) in enumerate(bounds, 1):
             gained = sum((exact[lie][c] for c in truth[:j]), Fraction(0))
             assert low <= gained <= high
@@ -54,7 +54,7 @@ def test_a_lie_that_changes_nothing_is_exactly_nothing() -> None:
     """Example of chapter 5: c is sure to be dropped, so the voter's ballot counts for a whatever it says first."""
     others = belief("abc:1/2,bac:1/2", ("a", "b", "c"))
     for kind in ("repeated-plurality", "approximate-runoff"):
-        found = gains_of_three(others, 1001, Contest(kind=kind, margin=177), (2, 0, 1))
+        found = moves_of_three(others, 1001, Contest(kind=kind, margin=177), [(2, 0, 1)])[(2, 0, 1)]
         assert found[(0, 1, 2)] == NOTHING
         assert found[(0, 2, 1)] == NOTHING
 
@@ -66,7 +66,7 @@ def test_half_coarse_beliefs_leave_no_gain_at_all(voters: int) -> None:
         for two in RANKINGS[i + 1 :]:
             others = Belief(candidates=("a", "b", "c"), shares=((one, Fraction(1, 2)), (two, Fraction(1, 2))))
             for kind in ("repeated-plurality", "approximate-runoff"):
-                found = gains_of_three(others, voters, Contest(kind=kind, margin=voters // 4), (0, 1, 2))
+                found = moves_of_three(others, voters, Contest(kind=kind, margin=voters // 4), [(0, 1, 2)])[(0, 1, 2)]
                 assert all(high <= 0 for bounds in found.values() for _, high in bounds)
 
 
@@ -75,7 +75,7 @@ def test_too_small_and_too_large_a_margin_reward_a_lie(margin: int, gain: float)
     """Theory B1, n = 201: the largest gains over all beliefs with denominators 3 and 4 are at these beliefs."""
     text = "abc:1/4,bca:1/4,cba:1/2" if margin == 36 else "abc:1/3,bca:1/3,cba:1/3"
     contest = Contest(kind="repeated-plurality", margin=margin)
-    found = gains_of_three(belief(text), 201, contest, (0, 1, 2))
+    found = moves_of_three(belief(text), 201, contest, [(0, 1, 2)])[(0, 1, 2)]
     largest = max(high for bounds in found.values() for _, high in bounds)
     assert float(f"{float(largest):.2g}") == gain
 

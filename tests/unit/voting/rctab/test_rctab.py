@@ -17,8 +17,7 @@ from click.testing import CliRunner
 
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.report.office import office_page
-from hubbub.report.results import Repeating
+from hubbub.report.results import Repeating, office_page
 from hubbub.voting.formats.formats import read, strict
 from hubbub.voting.formats.reading import Reading
 from hubbub.voting.formats.vendors.office_records import office_ballots
@@ -40,6 +39,7 @@ from tests.unit.voting.rctab.configurations import (
     workbook,
 )
 
+SEVERAL = "multiWinnerAllowMultipleWinnersPerRound"
 RCTAB = Path(__file__).resolve().parents[5] / "shared" / "data" / "elections" / "rctab"
 NOBODY_VOTED = "nist_xml_cdf_2"  # its one ballot marks nobody; RCTab elects somebody by lot
 EMPTY_ROWS = ("first_round_determines_threshold_test", "first_round_determines_threshold_tiebreaker_test")
@@ -150,6 +150,45 @@ def test_precincts_and_batches_of_rctabs_suite_come_out_round_by_round(report: P
     for each in (wanted, found):
         del each["config"]["generatedBy"]
     assert exact(found) == exact(wanted)
+
+
+PARK = RCTAB / "_shared" / "2013_minneapolis_park_cvr.xlsx"
+PARK_NAMES = (
+    *("ANNIE YOUNG", "CASPER HILL", "HASHIM YONIS", "ISHMAEL ISRAEL", "JASON STONE", "JOHN ERWIN"),
+    *("MARY LYNN MCPHERSON", "MEG FORNEY", "STEVE BARLAND", "TOM NORDYKE"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PARK.is_file(), reason="RCTab's suite is not here")
+@pytest.mark.parametrize(
+    ("rules", "rounds", "threshold", "last", "surplus"),
+    [
+        ({"winnerElectionMode": SEVERAL}, 11, 14866, (14866, 14866, 12245), "177.5192"),
+        ({"winnerElectionMode": SEVERAL, "hareQuota": True}, 10, 19821, (13914, 19821, 11704), "1827.26"),
+        ({"winnerElectionMode": "bottomsUp"}, 9, 14866, (13914, 21650, 11704), "0"),
+        ({"winnerElectionMode": "multiPassIrv"}, 8, 15675, (16212, 15136), "0"),
+    ],
+)
+def test_a_park_board_of_minneapolis_comes_out_by_four_rules_as_rctab_reports_it(
+    tmp_path: Path, rules: dict[str, Any], rounds: int, threshold: int, last: tuple[int, ...], surplus: str
+) -> None:
+    """Four cases of RCTab's suite whose records are here and whose configurations are not: the last round of each."""
+    source = {"firstVoteColumnIndex": "2", "firstVoteRowIndex": "2", "precinctColumnIndex": "1"}
+    labels = {"overvoteLabel": "overvote", "skippedRankLabel": "undervote", "undeclaredWriteInLabel": "UWI"}
+    common = {"overvoteRule": "alwaysSkipToNextRank", "numberOfWinners": "3", "maxSkippedRanksAllowed": "2"}
+    path = made(
+        tmp_path, b"", "r.xlsx", "ess", source=source | labels, **{**common, "maxRankingsAllowed": "3"}, **rules
+    )
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value["cvrFileSources"][0]["filePath"] = str(PARK)
+    value["candidates"] = [{"name": name} for name in PARK_NAMES]
+    path.write_text(json.dumps(value), encoding="utf-8")
+    done = counted(path)
+    assert (done.cast, done.undervotes) == (80101, 20571)
+    ended = done.passes[-1]
+    assert (len(ended), ended[-1].threshold, ended[-1].last_surplus) == (rounds, threshold, Fraction(surplus))
+    assert tuple(votes for _, votes in ended[-1].tally) == last
 
 
 @pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
@@ -419,7 +458,8 @@ def test_places_add_up_to_the_contest_and_are_written(tmp_path: Path, winners: s
     assert counts["unit-all", 1] == 8 == sum(counts[f"unit-precinct-{i}", 1] for i in (1, 2))
     assert {unit["Type"] for unit in results["GpUnit"]} == {"other", "precinct", "ballot-batch"}
     page = office_page(office.configuration, contest, counts_by_unit(office, contest), Repeating(digest="d"))
-    assert all(words in page for words in ("Elected: Ann", "By precinct", "Signature"))
+    assert all(words in page for words in ("<bdi>Ann</bdi></strong> elected", "By precinct", "Signature", " %</td>"))
+    assert page.index("By precinct</h2>") < page.index("Nothing is promised about lies"), "not above an official count"
 
 
 def test_counts_of_places_that_do_not_add_up_are_refused(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def counted(path: Path) -> ConfiguredCount:
         ("outputSettings", "contestname", "contestName"),
         ("cvrFileSources", "firstVoteColumn", "firstVoteColumnIndex"),
         ("candidates", "alias", "aliases"),
-        ("rules", "bulkElimination", "batchElimination"),
+        ("rules", "batchEliminations", "batchElimination"),
         ("rules", "minimumVoteTreshold", "minimumVoteThreshold"),
         ("rules", "excluded", "it belongs in candidates"),
     ],
@@ -75,6 +75,15 @@ def test_74_every_key_is_in_the_table_of_the_documentation() -> None:
     text = DOCS.read_text(encoding="utf-8")
     missing = [key for keys in KEYS.values() for key in keys if f"`{key}`" not in text]
     assert missing == []
+
+
+def test_74_rules_of_other_versions_are_refused_only_where_they_are_set(tmp_path: Path) -> None:
+    """RCTab writes every key that it knows, false or not."""
+    for key in ("bulkElimination", "preventOneCandidateInFinalRound"):
+        assert counted(changed(grid(tmp_path), {key: False}, "rules")).winners == ("Bob",)
+        with pytest.raises(WrongUse, match=f"sets {key}, a rule of some versions"):
+            read_configuration(changed(grid(tmp_path), {key: True}, "rules"))
+        assert f"`{key}`" in DOCS.read_text(encoding="utf-8")
 
 
 TOGETHER = [
@@ -215,11 +224,12 @@ def test_ties_after_earlier_rounds_are_drawn_in_the_order_of_a_hash_set(tmp_path
     assert order != sorted(order)
 
 
-CHOICE = 'Choice_1_{}:"Mayor, City":{}:Vote For 1:{}:Ind'
+CHOICE = 'Choice_1_{}:"Mayor, City":{}:{}:{}:Ind'
 
 
-def test_a_comma_in_quotes_within_a_heading_of_clear_ballot_is_part_of_a_name(tmp_path: Path) -> None:
-    heads = [CHOICE.format(i, rank, name) for rank in (1, 2) for i, name in enumerate(('"Lee, Ann"', "Bob"), 1)]
+@pytest.mark.parametrize("seats", ["Vote For 1", "Number of Winners 1"])
+def test_a_comma_in_quotes_within_a_heading_of_clear_ballot_is_part_of_a_name(tmp_path: Path, seats: str) -> None:
+    heads = [CHOICE.format(i, rank, seats, name) for rank in (1, 2) for i, name in enumerate(('"Lee, Ann"', "Bob"), 1)]
     text = ",".join(["RowNumber", "BoxID", "PrecinctID", *heads]) + "\n1,a,p,1,0,0,1\n2,a,p,1,0,0,0\n3,a,p,,,,\n"
     path = made(tmp_path, text, "c.csv", "clearBallot")
     changed(path, {"contestId": "Mayor, City"}, "cvrFileSources")

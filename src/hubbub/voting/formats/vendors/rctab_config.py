@@ -58,6 +58,12 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Every key that is understood, by the part that it stands in. The labels in `rules` are those of older versions."""
 
+_NOT_COUNTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "candidates": ("contestId",),
+    "rules": ("bulkElimination", "preventOneCandidateInFinalRound", "sequentialMultiSeat", "bottomsUpMultiSeat"),
+}
+"""Keys that some versions of RCTab write and that nothing here follows: refused unless they say nothing or false."""
+
 _TABLE_KEYS: Final = (
     *("firstVoteColumnIndex", "firstVoteRowIndex", "idColumnIndex", "precinctColumnIndex", "batchColumnIndex"),
     *("overvoteDelimiter", "overvoteLabel", "skippedRankLabel", "undervoteLabel", "treatBlankAsUndeclaredWriteIn"),
@@ -200,6 +206,12 @@ def check_keys(part: str, value: Mapping[str, Any]) -> None:
     for name in value:
         if name in KEYS[part]:
             continue
+        if name in _NOT_COUNTED.get(part, ()):
+            if value[name] in (None, "", False):
+                continue
+            raise WrongUse(
+                f"the configuration sets {name}, a rule of some versions of RCTab that is not counted here; leave it out"
+            )
         where = "has" if part == "configuration" else f"has in {part}"
         elsewhere = next((other for other, names in KEYS.items() if name in names), None)
         near = difflib.get_close_matches(name, KEYS[part], n=1, cutoff=0) or KEYS[part][:1]
