@@ -34,6 +34,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
+from hubbub.protocol.bound import Bound
 from hubbub.release import save
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.rules.rules import InstantRunoff
@@ -94,7 +95,7 @@ def releases(folder: Path, size: int) -> Task:
     """`hubbub ledger check` of so many releases of one dataset."""
     book = Ledger(folder / f"releases-{size}.db")
     book.set_policy("town", Policy(delta=Fraction(1, 2)))
-    fill(book, charge(histogram(["a=x,y"], epsilon="0.001")), size, True)
+    fill(book, charge(Bound(histogram(["a=x,y"], epsilon="0.001"))), size, True)
     return book.check
 
 

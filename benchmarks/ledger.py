@@ -32,6 +32,7 @@ from hubbub.ledger.running import TOTAL, Running
 from hubbub.ledger.running import _seal as sealed
 from hubbub.ledger.running_total import RunningTotal, total_bytes
 from hubbub.opening import open as open_table
+from hubbub.protocol.bound import Bound
 from hubbub.release import save
 from hubbub.serialization.exact_json import plain
 
@@ -88,7 +89,7 @@ def reserving(folder: Path) -> None:
         for words in ({"epsilon": "0.001"}, {"crowd": "20", "sample": "0.1"}):
             book = Ledger(folder / f"{'-'.join(names.split())}-{len(words)}.db")
             spec = histogram(["a=x,y"], **words)  # type: ignore[arg-type]
-            asked = charge(spec)
+            asked = charge(Bound(spec))
             told = ", ".join(f"{name} {value}" for name, value in words.items())
             book.set_policy("town", Policy(delta=Fraction(1, 2)))
             reserve = partial(book.reserve, "town", asked)
@@ -140,7 +141,7 @@ def knowing(folder: Path) -> None:
 def one_dataset(folder: Path) -> None:
     """Every release is added up with all earlier ones of its dataset."""
     book = Ledger(folder / "long.db")
-    asked = charge(histogram(["a=x,y"], crowd=20, sample="0.1"))
+    asked = charge(Bound(histogram(["a=x,y"], crowd=20, sample="0.1")))
 
     def work() -> None:
         for i in range(RELEASES):

@@ -65,7 +65,11 @@ class _Fresh:
 
     def _fresh(self) -> Table:
         engine, ledger = self._opened.engine, self._ledgers.pop()
-        return Table(engine, self._person, lambda spec, *, accept_weak=False: execute(spec, engine, ledger, "people"))
+        return Table(
+            engine,
+            self._person,
+            lambda spec, *, accept_weak=False: execute(spec.bind(engine.columns()), engine, ledger, "people"),
+        )
 
 
 def cpu(work: Callable[[], object]) -> float:

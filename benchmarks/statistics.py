@@ -19,6 +19,7 @@ from benchmarks.release import best, row
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
 from hubbub.protocol.spec import Spec
 from hubbub.release import execute
@@ -62,8 +63,8 @@ def main() -> None:
         def raw(sql: str) -> Callable[[], object]:
             return lambda: raw_connection.sql(sql.format(f"read_parquet('{place}')")).to_arrow_table()
 
-        def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
-            return execute(spec, people, ledger, f"people-{next(_NUMBERS)}")
+        def publish(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
+            return execute(spec.bind(people.columns()), people, ledger, f"people-{next(_NUMBERS)}")
 
         def ours(name: str, *given: Any, **words: Any) -> Callable[[], Release]:
             def once() -> Release:

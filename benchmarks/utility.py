@@ -254,7 +254,7 @@ def parts(given: argparse.Namespace, folder: Path | None) -> Iterator[Part]:
         f"One amount per person: log-normal, with a mean of 3 and a deviation of 1.2 of its logarithm. The declared "
         f"maximum is {of.HIGHEST:,}. The error is a share of the total; {RUNS} releases each, of as many made-up tables, and "
         f"{RUNS // 5} for 100,000 people. "
-        "Ours is cut into layers by default. Our theory is the simulated error of the same method. OpenDP adds noise "
+        "Ours chooses a cap in private; in layers is what `--cap layers` does, and our theory, like our intervals, is of that. OpenDP adds noise "
         "for the maximum, or first chooses a cap with a fifth of epsilon.",
         of.heavy_tails,
     )

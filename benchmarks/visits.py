@@ -61,7 +61,7 @@ def main() -> None:
         engine = open_source(place)
         for task, name, options, wanted in TASKS:
             asked = kind(name).from_options(person="patient", rows_per_person=KEPT, epsilon="1", **options)
-            spec = asked.bind(engine.columns())
+            spec = asked.with_schema(engine.columns())
             window = "row_number() OVER (PARTITION BY patient ORDER BY word)"
             words = f"SELECT *, random() AS word FROM '{place}' WHERE patient IS NOT NULL"
             kept = f"SELECT * FROM ({words}) QUALIFY {window} <= {KEPT}"

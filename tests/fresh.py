@@ -20,6 +20,7 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource
 from hubbub.opening import open as open_table
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import Result, Sheet
 from hubbub.protocol.spec import Spec
@@ -105,15 +106,15 @@ def enter(source: object, **words: Any) -> Table:
     table = _opened_once(source, words)
     nameless = Nameless(table.engine)
 
-    def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
-        return execute(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True)
+    def publish(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
+        return execute(spec.bind(nameless.columns()), nameless, Ledger(), f"people-{next(_numbers)}", other_people=True)
 
     return Table(table.engine, table.person, publish)
 
 
 def played(spec: Spec, engine: Any, source: Source) -> Release:
     """A release with noise that is known beforehand."""
-    return Release(spec, spec.promises(), spec.present(spec.measure(engine, source)))
+    return Release(Bound(spec), spec.present(spec.measure(engine, source)))
 
 
 def counts(release: Release) -> Counts:
@@ -153,7 +154,7 @@ class _Nothing(Result):
 
 def unsigned(spec: Spec) -> dict[str, Any]:
     """The certificate of a release that was never carried out: nothing in it depends on what came out."""
-    return certificate_of(Release(spec, spec.promises(), _Nothing()))
+    return certificate_of(Release(Bound(spec), _Nothing()))
 
 
 def wrong_in(spec: Spec, file: Path, form: str) -> str | None:

@@ -27,6 +27,7 @@ from hubbub.ledger.admission import Totals, totals
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.running_total import running_total_of
+from hubbub.protocol.bound import Bound
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.privacy_unit import Unit
 from tests.fresh import open as open_fresh
@@ -93,7 +94,7 @@ def asked(name: str, unit: str, column: str, later: bool) -> Asked | None:
     """None where no such release can be asked for."""
     try:
         spec = histogram([f"{column}=x,y"], unit=UNITS[unit], **WORDS[name])
-        charge(spec)
+        charge(Bound(spec))
     except (Refused, WrongUse):
         return None
     return Asked(spec, later)
@@ -108,7 +109,7 @@ def entered(releases: Sequence[Release]) -> tuple[list[Release], Totals, Totals]
             path=f"/{name}", device=0, inode=next(_numbers), digest=f"{name} {each.later}", changed=int(each.later)
         )
         try:
-            book.reserve(name, charge(each.spec), source=Identity(parts=(file,)))
+            book.reserve(name, charge(Bound(each.spec)), source=Identity(parts=(file,)))
         except Refused:
             continue
         admitted.append(each)
@@ -202,10 +203,10 @@ def others() -> dict[str, Numbers]:
     hidden = (ExactOrSuppressed(2),) * 2 + _same(sums.sum_rate, 2)
     made["mean of crowds"] = Numbers(sums, joined(counted("a"), of_crowds(2)), hidden)
     columns = open_fresh(SOMEBODY, person="patient").engine.columns()
-    levels = cube([BY["a"], BY["b"]], margins=["a", "b"], epsilon="0.5", unit=person).bind(columns)
+    levels = cube([BY["a"], BY["b"]], margins=["a", "b"], epsilon="0.5", unit=person).with_schema(columns)
     tables_of = joined(counted("a", "b"), *(counted(*margin) for margin in levels.margins))
     shares = [share for share, size in zip(levels.shares, levels.sizes, strict=True) for _ in range(size)]
     made["cube"] = Numbers(levels, tables_of, tuple(map(Geometric, shares)))
-    cells = cube([BY["a"], BY["b"]], margins=["a", "b"], crowd=2, unit=person).bind(columns)
+    cells = cube([BY["a"], BY["b"]], margins=["a", "b"], crowd=2, unit=person).with_schema(columns)
     made["cube of crowds"] = Numbers(cells, counted("a", "b"), (ExactOrSuppressed(2),) * 4)
     return made

@@ -15,6 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.table import Table, possible_person
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.option import WHERE, WHOSE, Option, option_help
 from hubbub.protocol.release import CLAMPED, JOIN, MISSING, UNLISTED, UNNAMED_PERSON, UNREADABLE, Release
 from hubbub.protocol.spec import Spec
@@ -180,6 +181,7 @@ def open(
             "ids_of": ids_of,
         }
     )
+    declared = declared.with_words(stated)
     person, rows_are_people, missing = stated["person"], stated["rows_are_people"], stated["missing"]
     delimiter, encoding, other_people = stated["delimiter"], stated["encoding"], stated["other_people"]
     ids_of = stated["ids_of"]
@@ -204,10 +206,11 @@ def open(
     books = Ledger(ledger)
 
     def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
-        def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-            check_accepted(spec.bind(data.columns()), accept_weak, possible_person(declared, data))
+        def carry_out(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
+            bound = spec.bind(data.columns())
+            check_accepted(bound, accept_weak, possible_person(declared, data))
             return execute(
-                spec,
+                bound,
                 data,
                 books,
                 dataset,
@@ -269,15 +272,16 @@ def open_graph(
         dataset = named_after(source)
     books = Ledger(ledger)
 
-    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-        check_accepted(spec, accept_weak)
-        return execute(spec, links, books, dataset)
+    def carry_out(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
+        bound = spec.bind(links.columns())
+        check_accepted(bound, accept_weak)
+        return execute(bound, links, books, dataset)
 
     return Network(links, carry_out)
 
 
 def publish_ballots(
-    spec: Spec,
+    spec: Spec | Bound,
     file: BallotFile,
     path: str | os.PathLike[str] | None,
     *,
@@ -287,13 +291,14 @@ def publish_ballots(
 ) -> Release:
     """Ballots that were read from a file, published beside the official record (see hubbub.kinds.ballots.request)."""
     from hubbub.engines.identity import of_files
-    from hubbub.kinds.ballots.spec import BallotBox
+    from hubbub.voting.ballots import BallotBox
 
-    check_accepted(spec, accept_weak)
+    bound = spec.bind({})
+    check_accepted(bound, accept_weak)
     if dataset is None and path is not None:
         dataset = named_after(path)
     box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
-    return execute(spec, box, Ledger(ledger), dataset)
+    return execute(bound, box, Ledger(ledger), dataset)
 
 
 def _check_person_declared(person: str | None, rows_are_people: bool, offer: str) -> None:

@@ -31,6 +31,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.undrawn import Undrawn
 from hubbub.noise.source import Source, SystemSource, is_secure
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
 from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
@@ -68,7 +69,7 @@ _STOPPED_LATE: Final = "but the release is published"
 
 
 def execute(
-    spec: Spec,
+    bound: Bound,
     data: Any,
     ledger: Ledger,
     dataset: str | None,
@@ -94,14 +95,14 @@ def execute(
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
-    spec = spec.bind(data.columns())
-    promised = spec.promises()  # refuses here: nothing was read
+    spec = bound.spec
+    bound.promises  # noqa: B018  refuses here: nothing was read
     if disjoint is not None and spec.people.person is None:
         raise WrongUse("whether people are in no other period is checked by their ids; name the column with `person`")
     source = data.identity()
     with _refunding(ledger) as undrawn:
         reservation = ledger.reserve(
-            dataset, charge(spec), source=source, disjoint=disjoint, before_entry=undrawn.begin
+            dataset, charge(bound), source=source, disjoint=disjoint, before_entry=undrawn.begin
         )
         noise = SystemSource()
         noise.before_first(undrawn.end)
@@ -117,7 +118,7 @@ def execute(
                 data = data.observing_ids(observer)
             result = _result(spec, data, noise)
     drew = noise.used or noise.chosen
-    return Release(spec, promised, result, reservation, drew, _Publisher(), dict(reading), labels)
+    return Release(bound, result, reservation, drew, _Publisher(), dict(reading), labels)
 
 
 @contextmanager
@@ -185,15 +186,16 @@ _TEXT: Final = ("Values", "Discovered")
 
 def of_result(spec: Spec, result: Result, reservation: Reservation, reading: Mapping[str, Plain]) -> Release:
     """A release whose result is known and whose place in the ledger is paid for: a period of a series."""
-    return Release(spec, spec.promises(), result, reservation, True, _Publisher(), dict(reading))
+    return Release(Bound(spec), result, reservation, True, _Publisher(), dict(reading))
 
 
-def run(spec: Spec, data: Any, source: Source) -> Release:
+def run(spec: Spec | Bound, data: Any, source: Source) -> Release:
     """A release that is entered in no ledger and so cannot be saved: for looking at the parts."""
     if not is_secure(source):
         raise Refused("a release draws its noise from the operating system; another source is for tests of its parts")
-    spec = spec.bind(data.columns())
-    return Release(spec, spec.promises(), _result(spec, data, source))
+    bound = spec.bind(data.columns())
+    bound.promises  # noqa: B018  refuses here: nothing was read
+    return Release(bound, _result(bound.spec, data, source))
 
 
 class _Publisher:
@@ -278,7 +280,7 @@ def stage(
         with working("Writing the parts"):
             digests = _parts(release, staged)
         with working("Writing the numbers"), uninterrupted():
-            for sheet in () if digests else release.result.sheets():
+            for sheet in () if digests else release.sheets:
                 name = f"{sheet.name}.{record}"
                 staged.add(name, partial(write, sheet, record))
                 digests[name] = sha256(staged.path(name))
@@ -308,8 +310,8 @@ def _free_for_package(out: Path, ledger: Ledger) -> bool:
 
 def _package(release: Release, staged: Staged, digests: Mapping[str, str], form: str, heading: Heading) -> str:
     """The data dictionary of the release, written; returns its digest."""
-    sheets, labels = release.result.sheets(), dict(heading.labels)
-    data = package(release.spec, release.promises, sheets, digests, form, title=heading.title, titles=labels)
+    labels = dict(heading.labels)
+    data = package(release.bound, release.sheets, digests, form, title=heading.title, titles=labels)
     staged.add(PACKAGE, lambda file: file.write(data))
     return sha256(staged.path(PACKAGE))
 
@@ -329,10 +331,10 @@ def _workbook(release: Release, staged: Staged, digests: Mapping[str, str], head
     from hubbub.publication.workbook import fits, write_workbook
     from hubbub.report.about import about
 
-    if not fits(release.result.sheets()):
+    if not fits(release.sheets):
         return {}
     sheet = about(release, {"release": next(iter(digests)), "certificate": CERTIFICATE}, heading)
-    staged.add(WORKBOOK, partial(write_workbook, release.result.sheets(), sheet))
+    staged.add(WORKBOOK, partial(write_workbook, release.sheets, sheet))
     return {WORKBOOK: sha256(staged.path(WORKBOOK))}
 
 

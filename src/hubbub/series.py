@@ -41,6 +41,7 @@ from hubbub.ledger.key import signed
 from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
 from hubbub.ledger.records import Record
 from hubbub.noise.source import SystemSource
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
@@ -96,8 +97,8 @@ def start(
     given back once a period was drawn, whether the others are published or not; adding to it is a new series.
     """
     series = asked(dataset_name(name), **options)
-    spec = Period(series=series, period=series.calendar.first)
-    check_accepted(spec, accept_weak)
+    bound = Bound(Period(series=series, period=series.calendar.first))
+    check_accepted(bound, accept_weak)
     declared = plain(series)
     entry: dict[str, Plain] = {"name": series.name, DECLARED: declared, "digest": digest(declared)}
     if isinstance(series.way, Factor):
@@ -110,7 +111,7 @@ def start(
     if table is not None and not accept_weak:
         check_confirmed(weak_unit(series.unit.people, unnamed_person(table.columns())))
     books = Ledger(ledger)
-    reservation = books.reserve(dataset or name, charge(spec), series=entry)
+    reservation = books.reserve(dataset or name, charge(bound), series=entry)
     if table is not None:
         try:
             _rehearse(books, reservation, series, table, reading, other_people=other_people, ids_of=ids_of)

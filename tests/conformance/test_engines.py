@@ -299,7 +299,9 @@ def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener
             ["city", "member=true,false,null"],
             ["born:year"],
         ):
-            release = counts(played(spec_of(list(by), {"crowd": 5}).bind(engine.columns()), engine, SystemSource()))
+            release = counts(
+                played(spec_of(list(by), {"crowd": 5}).with_schema(engine.columns()), engine, SystemSource())
+            )
             keys = [[labels[i] for i in which] for which, labels in release.keys(0, release.bins)]
             shown = [release.published.outcome(i) for i in range(release.bins)]
             given.append((keys, shown, release.low.tolist(), release.high.tolist()))

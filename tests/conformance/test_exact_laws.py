@@ -66,7 +66,7 @@ class Case:
             options["spec"] = str(folder / "questions.toml")
             (folder / "questions.toml").write_text(QUESTIONS.format(**options.pop("file")))
         asked = registry.kind(self.kind).from_options(person="id", **options)
-        return asked.bind(open_source(table(self.people[:1])).columns())
+        return asked.with_schema(open_source(table(self.people[:1])).columns())
 
 
 def table(people: Sequence[Any]) -> pa.Table:

@@ -52,7 +52,7 @@ class Case:
 
     def spec(self) -> Spec:
         asked = registry.kind(self.kind).from_options(person="id", rows_per_person="3", **self.options)
-        return asked.bind(open_source(table(())).columns())
+        return asked.with_schema(open_source(table(())).columns())
 
 
 def table(people: Sequence[Person]) -> pa.Table:

@@ -34,13 +34,13 @@ from hubbub.engines.graph_opening import opened as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.people import Whose
-from hubbub.kinds.ballots.spec import BallotBox
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.ledger import key
 from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.measurement import Drawn, Measurement, Rehearsal, loaded
 from hubbub.protocol.release import Release
@@ -58,7 +58,7 @@ from hubbub.serialization.published_files import Files
 from hubbub.tables.identity import Identity
 from hubbub.verification import verify
 from hubbub.verification.comparison import difference
-from hubbub.voting.ballots import Ballots
+from hubbub.voting.ballots import BallotBox, Ballots
 from tests.conformance import door
 from tests.fresh import engine_of, played, unsigned
 from tests.fresh import opened as open_table
@@ -93,7 +93,7 @@ class Case:
         """What is asked, resolved against the columns of the table."""
         person = {"person": "id"} if registry.kind(self.kind).data == TABLE else {}
         asked = registry.kind(self.kind).from_options(**person, **self.words)
-        return asked.bind(self.opened(self.fewer).columns() if schema is None else schema)
+        return asked.with_schema(self.opened(self.fewer).columns() if schema is None else schema)
 
     def played(self, table: Any) -> Release:
         engine = self.opened(table)
@@ -446,7 +446,7 @@ def test_words_are_all_there(name: str) -> None:
         assert "{" not in text
     for line in (words.title, words.published):
         assert not line.endswith(".")
-    told = explain_release(spec, spec.promises())
+    told = explain_release(Bound(spec))
     assert "None" not in told
     for heading in ("What was published", "What is promised", "What is taken for granted", "What is not promised"):
         assert f"{heading}\n  " in told
@@ -454,7 +454,7 @@ def test_words_are_all_there(name: str) -> None:
 
 @every_case
 def test_a_charge_is_the_same_after_the_ledger(name: str) -> None:
-    asked = charge(CASES[name].spec())
+    asked = charge(Bound(CASES[name].spec()))
     assert asked.promises
     assert restored(Charge, read(canonical(plain(asked)), "it")) == asked
     book = Ledger()
@@ -578,7 +578,7 @@ def test_neighbours_whose_draws_are_replayed_publish_the_same_bytes(name: str) -
     assert _published(spec, again) == _published(spec, first)
     one, other = spec.present(first), spec.present(again)
     assert (one.facts(), one.sentences(), one.display(1000)) == (other.facts(), other.sentences(), other.display(1000))
-    assert report(Release(spec, spec.promises(), one)) == report(Release(spec, spec.promises(), other))
+    assert report(Release(Bound(spec), one)) == report(Release(Bound(spec), other))
 
 
 @every_case
@@ -592,7 +592,7 @@ def test_after_measuring_the_data_is_not_touched_and_nothing_of_it_is_left(name:
     result = spec.present(measurement)
     for sheet in result.sheets():
         list(sheet.batches())
-    report(Release(spec, spec.promises(), result))
+    report(Release(Bound(spec), result))
     assert not _reaches(measurement, {id(data), id(data._data)})
     assert not _reaches(result, {id(data), id(data._data)})
 
@@ -931,7 +931,7 @@ def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str
 
 def _performed(case: Case, dataset: str = "town") -> Release:
     engine = case.opened(case.fewer)
-    return execute(case.spec(engine.columns()), engine, Ledger(), dataset, other_people=True)
+    return execute(case.spec(engine.columns()).bind(engine.columns()), engine, Ledger(), dataset, other_people=True)
 
 
 @every_case

@@ -134,7 +134,7 @@ def test_more_than_the_declared_share_is_refused_before_a_word_is_drawn(opened: 
         cube(["age:0..1000:500,null", "town=Bath,York"], crowd=5, unit=kept),
     )
     for spec in specs:
-        known = spec.bind(engine.columns())
+        known = spec.with_schema(engine.columns())
         known.measure(engine.allowing(AllowedOutside(unlisted=Fraction(12, 62))), SystemSource())
         with pytest.raises(Refused, match=r"more people than unlisted allows have a value of (age or )?town"):
             known.measure(engine.allowing(AllowedOutside(unlisted=Fraction(11, 63))), ScriptedSource())

@@ -71,7 +71,7 @@ class Toy(Spec):
     def people(self) -> People:
         return self.unit.people
 
-    def bind(self, schema: Any) -> Self:
+    def with_schema(self, schema: Any) -> Self:
         return self
 
     def promises(self) -> tuple[Derivation, ...]:

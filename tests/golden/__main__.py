@@ -20,12 +20,11 @@ import pyarrow as pa
 
 from hubbub import registry, series
 from hubbub.engines.graph_opening import opened as open_links
-from hubbub.kinds.ballots.spec import BallotBox
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.spec import TABLE
 from hubbub.release import execute, save
 from hubbub.tables.identity import Identity
-from hubbub.voting.ballots import Ballots
+from hubbub.voting.ballots import BallotBox, Ballots
 from tests.fresh import Nameless, engine_of
 from tests.golden.cases import CASES, EDGES, PEOPLE, PERIODS, RECORD, SERIES
 
@@ -57,8 +56,8 @@ def make(folder: Path) -> None:
         person = {"person": "id"} if kind.data == TABLE else {}
         official = {"official": RECORD} if name == "ballots" else {}
         data = data_of(name)
-        spec = kind.from_options(**person, **official, **options).bind(data.columns())
-        save(execute(spec, data, ledger, name, other_people=True), folder / name, report=False)
+        spec = kind.from_options(**person, **official, **options).with_schema(data.columns())
+        save(execute(spec.bind(data.columns()), data, ledger, name, other_people=True), folder / name, report=False)
     series.start("clinic", dataset="clinic", ledger=ledger.path, accept_weak=True, **SERIES)
     for period, table in PERIODS.items():
         made = series.release(engine_of(pa.table(table)), "clinic", period, ledger=ledger.path, other_people=True)

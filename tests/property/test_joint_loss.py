@@ -19,6 +19,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger import admission
 from hubbub.ledger.charge import Charge, charge
+from hubbub.protocol.bound import Bound
 from hubbub.tables.identity import Identity
 from tests.joint import Asked, Release
 from tests.joint_search import UNITS, WORDS, asked, found, others
@@ -161,4 +162,6 @@ def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
 def test_kept_rows_are_people_of_their_own() -> None:
     one = asked("crowd", "kept", "a", False)
     assert one is not None
-    assert charge(one.spec).about(charge(one.spec).promises[0]) == People(whose=Whose.KEPT_ROWS, person="patient")
+    assert charge(Bound(one.spec)).about(charge(Bound(one.spec)).promises[0]) == People(
+        whose=Whose.KEPT_ROWS, person="patient"
+    )

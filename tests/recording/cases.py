@@ -47,6 +47,7 @@ STATISTICS: Final[dict[str, dict[str, Any]]] = {
     "mean": {**_BY, **_OF},
     "quantile": {**_BY, **_OF},
     "sum": {**_BY, **_OF},
+    "sum in layers": {**_BY, **_OF, "cap": "layers"},
     "ratio": {**_BY, **_OF, "per": "days:0..50:1"},
     "variance": {**_BY, **_OF},
     "std": {**_BY, **_OF},
@@ -83,7 +84,7 @@ def cases() -> dict[str, tuple[str, dict[str, Any], str]]:
     """Every case by its name: the statistic, its options, the table."""
     return {
         f"{statistic}, {protection}, {contribution}": (
-            statistic,
+            statistic.split()[0],
             {"person": "id", **asked, **PROTECTIONS[protection], **CONTRIBUTIONS[contribution]},
             "visits" if contribution in SEVERAL else "people",
         )

@@ -50,7 +50,7 @@ def misses(spec: Cube, shorter: int) -> int:
 
 def test_all_intervals_hold_at_once() -> None:
     columns = Schema({"a": ColumnType.TEXT, "b": ColumnType.TEXT})
-    spec = cube(["a=0,1,2", "b=0,1"], epsilon=1, coverage=COVERAGE).bind(columns)
+    spec = cube(["a=0,1,2", "b=0,1"], epsilon=1, coverage=COVERAGE).with_schema(columns)
     most = int(stats.binom.isf(SIZE, RUNS, float(1 - COVERAGE)))
     missed = misses(spec, 0)
     assert missed <= most, f"n = {RUNS}: {missed} missed, at most {most}"

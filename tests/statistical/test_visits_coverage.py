@@ -60,7 +60,7 @@ def held(name: str, coverage: str) -> int:
     asked = registry.kind(kind).from_options(
         person="patient", rows_per_person=MOST, epsilon="1", coverage=coverage, **options
     )
-    spec, found = asked.bind(engine.columns()), 0
+    spec, found = asked.with_schema(engine.columns()), 0
     for _ in range(RELEASES):
         (low, *_), (high, *_) = ends(spec.present(spec.measure(engine, SystemSource())))
         found += low <= truth <= high

@@ -251,7 +251,7 @@ CLAIMING = (
     "voting/count/counted.py",
     "voting/guarantees/efficiency.py",
     "voting/manipulation/gain_bound.py",
-    "voting/manipulation/gain_sample.py",
+    "voting/manipulation/gain_profiles.py",
     "voting/guarantees/guarantee.py",
     "voting/guarantees/strategyproofness.py",
     "voting/rules/margins.py",
@@ -259,9 +259,7 @@ CLAIMING = (
     "kinds/ballots/promises.py",
     "voting/rules/punishing.py",
     "kinds/ballots/round_bounds.py",
-    "voting/guarantees/margin_note.py",
     "voting/guarantees/tails.py",
-    "voting/guarantees/voters_needed.py",
 )
 GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
 

@@ -23,6 +23,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.numeric.exact import lower, upper
+from hubbub.protocol.bound import Bound
 
 NEARLY = Fraction(1_000_001, 1_000_000)
 
@@ -62,7 +63,7 @@ def test_a_staircase_with_given_offsets_claims_its_exact_delta() -> None:
 
 def test_crowds_of_bins_blend_exactly_beside_differential_privacy() -> None:
     crowd, plain = histogram(["a=x,y"], crowd=20, epsilon=1), histogram(["b=x,y"], epsilon="0.5")
-    both = [Entered(number=i, charge=charge_of(each)) for i, each in enumerate((crowd, plain), 1)]
+    both = [Entered(number=i, charge=charge_of(Bound(each))) for i, each in enumerate((crowd, plain), 1)]
     assert totals(both).crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 2))  # once 2
 
 
@@ -75,7 +76,7 @@ def test_certificate_ledger_and_account_agree_on_the_curve_of_unmarked_noise() -
     assert (knowledge.conclusion.epsilon, population.conclusion.epsilon) == (epsilon, epsilon)  # type: ignore[union-attr]
     assert population.theorem.name == UNMARKED_NOISE
     assert UNMARKED in population.assumptions
-    assert charge_of(spec).differential == population.conclusion
+    assert charge_of(Bound(spec)).differential == population.conclusion
     own = Subsampled(Fraction(1, 10), NoisyBelow(20, Fraction(1)))
     worst = own_delta_at(20, 1, "0.1", epsilon, tagged=False).worst_class_size + 1
     assert upper(exact_delta(own, worst, epsilon)) <= Fraction(1, 10**9)

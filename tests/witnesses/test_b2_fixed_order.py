@@ -16,8 +16,8 @@ from hubbub.errors import Refused
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.manipulation.beliefs import Belief, belief
 from hubbub.voting.manipulation.gain import Contest, Question, gain
-from hubbub.voting.manipulation.gain_exact import changes
-from hubbub.voting.manipulation.gain_three import gains_of_three
+from hubbub.voting.manipulation.gain_profiles import laws_of_reports
+from hubbub.voting.manipulation.gain_three import moves_of_three
 from hubbub.voting.rules.rules import make
 from hubbub.voting.ties import FixedTies
 
@@ -50,7 +50,7 @@ def test_the_witness_two_voters() -> None:
         assert honest == (1 + u) / 3
         assert lying == u
         assert (lying > honest) is (u > Fraction(1, 2))
-    assert changes(EVEN, 2, FIXED, TRUTH, [lie])[lie] == (Fraction(-1, 3), Fraction(2, 3), Fraction(-1, 3))
+    assert laws_of_reports(EVEN, 2, FIXED, [TRUTH, lie])[lie] == (Fraction(-1, 3), Fraction(2, 3), Fraction(-1, 3))
     assert gain(Question(belief=EVEN, truth=TRUTH, voters=2, contest=FIXED)).high == Fraction(1, 3)
 
 
@@ -87,7 +87,7 @@ def test_the_row_of_suprema(voters: int) -> None:
 @pytest.mark.parametrize("voters", THRESHOLD)
 def test_the_row_of_thresholds(voters: int) -> None:
     """With u = (1, 1 - a, 0) the gain is a first + (1 - a) second: it pays iff a < second/(second - first)."""
-    (first, _), (second, _) = gains_of_three(EVEN, voters, FIXED, TRUTH)[(Y, X, Z)]
+    (first, _), (second, _) = moves_of_three(EVEN, voters, FIXED, [TRUTH])[TRUTH][(Y, X, Z)]
     assert first < 0 < second
     assert float(f"{float(second / (second - first)):.3g}") == float(THRESHOLD[voters])
 

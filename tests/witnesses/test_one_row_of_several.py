@@ -22,6 +22,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge
+from hubbub.protocol.bound import Bound
 from hubbub.tables.privacy_unit import Unit
 from tests.fresh import opened as open_table
 
@@ -82,7 +83,7 @@ def test_they_do_not_add_up_with_others_but_what_a_sample_buys_does(tmp_path: Pa
     unit = Unit(person="id", one_row_per_person=True)
     sampled = histogram(["town=Bath,York"], crowd=20, sample="0.1", unit=unit)
     noisy = histogram(["town=Bath,York"], epsilon=1, sample="0.1", unit=unit)
-    both = [Entered(number=i, charge=charge(spec)) for i, spec in enumerate((sampled, noisy), start=1)]
+    both = [Entered(number=i, charge=charge(Bound(spec))) for i, spec in enumerate((sampled, noisy), start=1)]
     together = totals(both)
     assert isinstance(together.zero_knowledge.guarantee, ZeroKnowledge)
     assert isinstance(together.differential.guarantee, DifferentialPrivacy)

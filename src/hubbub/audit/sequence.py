@@ -20,6 +20,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.verdict import Undecided
 from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import Spec
 from hubbub.serialization.canonical import read
 from hubbub.serialization.exact_json import restored
@@ -59,7 +60,7 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
     Guarantee: `Refuted` only as :func:`hubbub.audit.joint.of_sequence` does. What no theorem covers together is left
     undecided, and the ledger refuses it.
     """
-    entered = [Entered(number=i, charge=charge(spec)) for i, spec in enumerate(specs, start=1)]
+    entered = [Entered(number=i, charge=charge(Bound(spec))) for i, spec in enumerate(specs, start=1)]
     total = totals(entered)
     if not total.holds:
         why = total.crowd_blending.why or total.differential.why

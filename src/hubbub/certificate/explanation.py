@@ -6,7 +6,7 @@ Numbers in sentences are rounded against us and short; :func:`formula` has them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
@@ -44,8 +44,8 @@ from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.bisection import first as first_where
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance, listed
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
-from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.cell_format import Missing
 
@@ -131,12 +131,12 @@ def reading_rules(reading: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping[str, Any] = NO_READING) -> str:
+def explain_release(bound: Bound, reading: Mapping[str, Any] = NO_READING) -> str:
     """A release in plain words: what was published, what is promised, what is taken for granted, what is not promised.
 
     It says what a certificate says, to somebody who has never heard of epsilon.
     """
-    description = spec.describe()
+    description = bound.description
     lines = [
         "What was published",
         f"  {description.published}.",
@@ -148,7 +148,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping
         "What is promised",
     ]
     refused: dict[str, None] = {}
-    for place, step in enumerate(requested_first(promises)):
+    for place, step in enumerate(requested_first(bound.promises)):
         explanation = meaning(step.conclusion, step.people)
         plainly = guess(step) if place == 0 else ""
         refused[explanation.not_promised] = None
@@ -156,7 +156,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation], reading: Mapping
         lines += [f"    {plainly}."] if plainly else []
         lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))), by=4)
         lines.append(f"    In numbers: {rounded(step)}.")
-    assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
+    assumptions = dict.fromkeys(text for step in bound.promises for text in step.all_assumptions())
     assumptions |= dict.fromkeys(reading_rules(reading))
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
     lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]

@@ -180,7 +180,12 @@ def check(
         raise WrongUse(
             "`unique_person` declares that no id comes twice; say which column has the ids (`person=COLUMN`)"
         )
-    command = _command(found, file, person, by, how | {"join": join, "on": on}, promise_words, unique=unique)
+    asks = bool(found.possible_ids) and not rows_are_people  # nobody said yet that rows are people
+    command = (
+        None
+        if asks
+        else _command(found, file, person, by, how | {"join": join, "on": on}, promise_words, unique=unique)
+    )
     of_records = columns is not None and crowd is not None and "box" not in words
     crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
@@ -218,7 +223,14 @@ def check(
     _draw(found)
     _draw_kept(found)
     _draw_values(found, of)
-    if command is None and not by and of is None:
+    if asks:
+        echo(
+            f"\nMore values than a category has, and some of them in several rows: {', '.join(map(display, found.possible_ids))}. "
+            "Does one of these columns say who a row is about? Then look again with --person and its name: whoever has "
+            "several rows gets less if each counts as another person. If each row is another person, look again with "
+            "--rows-are-people. A release does not look for such columns, and takes what you say."
+        )
+    elif command is None and not by and of is None:
         echo(
             "\nNo command is proposed, because no column has few values: name one and its bins, like --by age:0..90:10."
         )
@@ -582,7 +594,7 @@ def _words(cells: Cells) -> set[str]:
 def _range_hint(found: Inspection, person: str | None) -> str | None:
     """How the first column of money, or else of numbers, is measured; its range is never taken from the data."""
     for ways in ((MONEY,), (COMMA, "numbers")):
-        for cells in found.columns:
+        for cells in sorted(found.columns, key=lambda cells: cells.column in found.possible_ids):
             if (
                 (cells.reads or "").startswith(ways)
                 and cells.column != person

@@ -111,7 +111,8 @@ def policy(
 
     With --per year the caps hold for each year by itself. Over a lifetime the years add up, and nothing caps that. A
     series counts in every year from its start to the end of its last period. Which year it is, this computer's clock
-    says: where that went back, or jumped ahead by more than 45 days, you are asked (hubbub ledger clock).
+    says: where that went back, or jumped ahead by more than 45 days (35 for caps of a month), you are asked (hubbub
+    ledger clock).
     """
     from hubbub.ledger.policy import Policy
     from hubbub.numeric.exact import integer, rational

@@ -297,10 +297,10 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
     with _unpublished():
         ledger = Ledger(options["ledger"])
         opened = _opened(kind, file, options)
-        spec = kind.ask(**options)
+        asked = kind.ask(**options)
         check_format(form)
         said = heading(**declared, notes=notes, labels=labels, file=file_of_words)
-        bound = spec.bind(opened.data.columns())
+        bound = asked.bind(opened.data.columns())
         weak = weaknesses(bound, opened.possible_person)
     if dry_run:
         if opened.dataset is None:
@@ -312,11 +312,11 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
         )
         return
     confirm_weak(weak, yes)
-    with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
-        if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
+    with prepared(Path(out), asked.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
+        if isinstance(asked, TakesLong) and (ahead := asked.duration_note()):
             print_text(ahead)
         with _unpublished():
-            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+            done = opened.publish(bound, accept_weak=True)  # if it is weak, somebody just confirmed it
         files = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, files, as_json=as_json, explained=explained, beside=beside)
@@ -358,9 +358,11 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
     drawn = {int(each.body["period"]) for each in record.periods}
     opened: Any = None
     reading: Mapping[str, Plain] = {}
+    compared: dict[str, Any] = {}
     if declared.calendar.index(period) not in drawn:  # else no table is read
         people = open_table(file, **given, dataset=reservation.dataset, ledger=options["ledger"])
         opened, reading, named = people.engine, people.reading, people.possible_person
+        compared = people.ids()
         confirm_weak(weak_unit(declared.unit.people, named), options["yes"])
     if options["dry_run"]:
         raise WrongUse("a period of a series costs nothing more; leave out `dry_run`, or see hubbub series show")
@@ -372,8 +374,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
                 series,
                 period,
                 ledger=options["ledger"],
-                other_people=options["other_people"],
-                ids_of=options["ids_of"],
+                **compared,
                 reading=reading,
                 one_row_per_person=bool(options.get("one_row_per_person")),
                 accept_weak=True,
@@ -409,7 +410,7 @@ def answer(
     beside: Comparison | None = None,
 ) -> None:
     """What is said about a release that was made, whatever its kind."""
-    for remark in done.spec.describe().remarks:
+    for remark in done.bound.description.remarks:
         print_text(f"Note: {remark}.")
     _note_comparison(done)
     _warn_if_weak_in_total(done)
@@ -473,14 +474,14 @@ def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> N
     console = page()
     promises = list(requested_first(done.promises))
     brief = f", with {in_brief(promises[0].conclusion)}" if promises else ""
-    console.verdict(f"Published: {display(done.spec.describe().title)}{brief}.\n")
+    console.verdict(f"Published: {display(done.bound.description.title)}{brief}.\n")
     grid = done.result.display(_FIRST)
     total = len(done) if grid.total is None else grid.total
     console.print(_rows(grid))
     if total > len(grid.rows):
         console.print(f"and {total - len(grid.rows):,} more rows.")
     console.print()
-    words = done.spec.describe()
+    words = done.bound.description
     meant = words.interval_headline or words.intervals
     cut = words.headline.partition(". ")[2] if words.interval_headline else ""  # what counts as something else
     short = (*(f"{sentence}." for sentence in (cut, meant) if sentence), *grid.cautions)
@@ -520,7 +521,7 @@ def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> N
 
 def _may_all_be_empty(done: Release) -> bool:
     """Whether no published interval of a count is above 0: seen in what is published, so that nothing else is told."""
-    sheet = done.result.sheets()[0]
+    sheet = done.sheet
     if not 0 < sheet.rows <= _LOOKED_THROUGH or "low" not in sheet.schema.names:
         return False
     lows = [low for batch in sheet.batches() for low in batch.column("low").to_pylist()]

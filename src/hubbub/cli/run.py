@@ -103,9 +103,9 @@ def _as_json(planned: Plan) -> dict[str, Any]:
                 **({} if each.joint is None else _of_joint(each.joint)),
                 "dataset": each.entry.dataset,
                 "state": each.state.value,
-                "published": each.spec.describe().published,
+                "published": each.bound.description.published,
                 "weak": list(each.weak),
-                "guarantees": [about(step.conclusion, step.people) for step in each.spec.promises()],
+                "guarantees": [about(step.conclusion, step.people) for step in each.bound.promises],
             }
             for each in planned.releases
         ],

@@ -44,7 +44,7 @@ _WHAT: Final = (
     ),
     Option("by", "SPEC", "A column and its declared bins; repeat it for several columns.", many=True),
     Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".'),
-    Option("of", "RANGE", "What a sum adds up: column:LOW..HIGH:STEP, like fee:0..500:1."),
+    Option("of", "RANGE", "What a sum adds up: column:LOW..HIGH, like fee:0..500."),
     Option("margins", "LIST", "Which sums of the cells of a cube are shown, like 'town; town,age'."),
     Option("periods", "T", "How many periods there are, like 12.", required=True),
     Option("first", "PERIOD", "The first period, like 2026-01.", required=True),
@@ -130,6 +130,7 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
     from hubbub.kinds.series.request import from_options
     from hubbub.ledger.ledger import Ledger, dataset_name
     from hubbub.opening import open as open_table
+    from hubbub.protocol.bound import Bound
     from hubbub.protocol.weakness import weaknesses
 
     rows, named = options.pop("rows_are_people"), {each: options.pop(each) for each in ("dataset", "ledger")}
@@ -148,10 +149,9 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
         dataset=named["dataset"] or dataset_name(name),
         ledger=named["ledger"],
     )
-    confirm_weak(weaknesses(spec, people.possible_person), yes)
-    compared = {each: reading[each] for each in ("other_people", "ids_of")}
+    confirm_weak(weaknesses(Bound(spec), people.possible_person), yes)
     started, reservation = planned.start(
-        name, people.engine, reading=people.reading, accept_weak=True, **compared, **named, **options
+        name, people.engine, reading=people.reading, accept_weak=True, **people.ids(), **named, **options
     )
     _, record = Ledger(named["ledger"]).series(name)
     if as_json:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from hubbub.certificate.certificate import about
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.kinds.histogram.request import KIND
 from hubbub.kinds.histogram.result import Counts
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
@@ -27,7 +26,6 @@ from hubbub.protocol.release import Release
 from hubbub.publication.signed_files import published, remove
 from hubbub.release import save
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.labels import labels
 
 KEY: Final = "publisher.key"
 DATASETS: Final = ("millbrook", "friends")
@@ -123,7 +121,7 @@ class Story:
         counts = self.counts
         visible = np.flatnonzero(counts.visible)
         first = visible[np.argsort(-counts.published.values[visible], kind="stable")[:most]]
-        names = [tuple("(missing)" if text is None else text for text in texts) for texts in labels(counts, first)]
+        names = [tuple("(missing)" if text is None else text for text in texts) for texts in counts.labels(first)]
         values, low, high = (array[first].tolist() for array in (counts.published.values, counts.low, counts.high))
         return list(zip(names, values, low, high, strict=True))
 
@@ -236,7 +234,7 @@ def publish(folder: Path) -> Story:
 
 def try_next(folder: Path) -> list[str]:
     """Two more releases, which may follow the first: one draws a fresh secret sample, one adds noise to every count."""
-    start = f"hubbub release {KIND.name} {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
+    start = f"hubbub release histogram {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
     options = {
         "departments": f"--by department --crowd {CROWD} --sample {SAMPLE}",
         "ages": "--by age:0..100:10,null --epsilon 1",

@@ -100,6 +100,15 @@ class Dictionary:
             found["missing"] = self.spellings
         return found | {name: value for name, value in self.opening if not found.get(name)}
 
+    def with_words(self, words: Mapping[str, Any]) -> Dictionary:
+        """This with what hubbub.open was told, which goes before it."""
+        how = {name: value for name, value in words.items() if value and name not in ("person", "rows_are_people")}
+        return replace(self, opening=tuple(how.items()))
+
+    def say(self, name: str) -> Any:
+        """What is declared about opening the table, by its name in hubbub.open; None if nothing is."""
+        return dict(self.opening).get(name)
+
     def offer(self) -> str:
         """The primary key, as who a person may be: that each row has its own says nothing of who they are."""
         if len(self.keys) != 1:

@@ -181,6 +181,7 @@ def open_inspection(
             person = unnamed_person(schema) or _find_repeated_id(table, schema)
         specs, of = [declared.bins(each, schema) for each in specs], None if of is None else declared.range(of, schema)
         found = inspect(table, specs, person, where=where, of=of)
+        found = found if person is not None else replace(found, possible_ids=_possible_ids(table, schema))
         everything = declared.fields and not specs and where is None and of is None
         return replace(found, broken=_broken(table, declared)) if everything else found
     person, missing = joined_person(join, on, person), how.pop("missing", ())
@@ -206,6 +207,21 @@ def _find_repeated_id(table: Engine, schema: Schema) -> str | None:
         if found.people < rows <= found.people * _MOST_ROWS:
             return found.column
     return None
+
+
+def _possible_ids(table: Engine, schema: Schema) -> tuple[str, ...]:
+    """The columns of words or whole numbers with far more values than a category has, some of them in several rows:
+    whatever their names, they may say who a row is about.
+
+    Guarantee: none. It is for the steward alone.
+    """
+    from hubbub.engines.duckdb.inspection import inspect_cells
+    from hubbub.engines.sql.sql_engine import SqlEngine
+
+    if not isinstance(table, duckdb_engine.DuckDB | SqlEngine):
+        return ()
+    asked = [name for name, kind in schema.items() if kind in (ColumnType.TEXT, ColumnType.INTEGER)]
+    return tuple(found.column for found in inspect_cells(table, (), asked)[1] if found.like_ids)
 
 
 def _broken(table: Engine, declared: Dictionary) -> tuple[str, ...]:

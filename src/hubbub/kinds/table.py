@@ -77,6 +77,10 @@ class Table:
         """As :func:`possible_person`."""
         return possible_person(self.dictionary, self.engine)
 
+    def ids(self) -> dict[str, Any]:
+        """Whose ids the table has, as it was opened or as its dictionary declares, for a period of a series."""
+        return {"other_people": bool(self.dictionary.say("other_people")), "ids_of": self.dictionary.say("ids_of")}
+
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"

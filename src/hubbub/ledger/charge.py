@@ -37,7 +37,7 @@ from hubbub.guarantees.neighbours import check_number
 from hubbub.guarantees.people import DECLARED_UNIQUE, People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.numeric.exact import Infinite, Loss
-from hubbub.protocol.spec import Spec
+from hubbub.protocol.bound import Bound
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 from hubbub.serialization.exact_json import UNSAID
@@ -324,7 +324,7 @@ def _loss(step: Derivation) -> tuple[Loss, Fraction]:
     return private.epsilon, private.delta
 
 
-def charge(spec: Spec) -> Charge:
+def charge(bound: Bound) -> Charge:
     """What a release asks of the ledger.
 
     Guarantee: every promise in it, but those that say they are about one person replaced, holds for adding or removing
@@ -332,10 +332,10 @@ def charge(spec: Spec) -> Charge:
     about how the table was collected; for a graph, for other edges of one vertex, or for one edge more or less, as its
     people say. A promise that compares unlike numbers of people is refused where one number is enforced.
     """
-    promises, composition = spec.table_promises(), spec.composition()
+    spec, promises, composition = bound.spec, bound.table_promises, bound.composition
     check_number((step.conclusion for step in promises), spec.enforced_number)
     return Charge(
-        what=spec.describe().entry,
+        what=bound.description.entry,
         promises=tuple(step.conclusion for step in promises),
         partition=composition.partition,
         kept_rows=any(step.people is not None and step.people.whose is Whose.KEPT_ROWS for step in promises),

@@ -27,8 +27,9 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 
 WINDOWS: Final = ("month", "quarter", "year")
-PAUSE: Final = 45
-"""Days between two entries, after which a long pause and a wrong clock look alike."""
+PAUSES: Final = {"month": 35, "quarter": 45, "year": 45}
+"""Days between two entries, after which a long pause and a wrong clock look alike, by what renews the caps. Whoever
+publishes every month on the same weekday has at most 35 between two of them."""
 FILTER_SHARE: Final = Fraction(1, 2)
 """What a privacy filter has of the delta of a policy."""
 
@@ -113,13 +114,13 @@ class Policy:
         """Refuse to go by a clock that may be wrong, where it renews the caps; `times` are those of the entries before.
 
         Guarantee: returns only if caps are not renewed, or if the clock is at most a day behind the last entry and, from
-        each entry to the next and to now, at most `PAUSE` days go by or all of them within one month, quarter or year.
+        each entry to the next and to now, at most its `PAUSES` days go by or all of them within one month, quarter or year.
         """
         if self.per is None:
             return
         for one, two in pairwise([*times, now]):
             days = (date.fromisoformat(two[:10]) - date.fromisoformat(one[:10])).days
-            if days < -1 or (days > PAUSE and _window(self.per, one) != _window(self.per, two)):
+            if days < -1 or (days > PAUSES[self.per] and _window(self.per, one) != _window(self.per, two)):
                 raise Refused(
                     f"the caps of {dataset} are renewed each {self.per} by this computer's clock, which may be wrong: "
                     f"from one entry of the ledger to the next it goes from {one[:10]} to {two[:10]}; set it right, or, if "

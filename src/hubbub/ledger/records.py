@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.kinds.series.calendar import Calendar
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CLOCK, Entry, moment
 from hubbub.ledger.policy import Policy
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import restored
+from hubbub.tables.calendar import Calendar
 
 RESERVED: Final = "reserved"
 COMMITTED: Final = "committed"

@@ -112,7 +112,7 @@ def coarsenings(
     engine = open_source(public)
 
     def counted(given: str) -> Coarsening:
-        axes = records(given, crowd=k).bind(engine.columns()).cells.axes
+        axes = records(given, crowd=k).with_schema(engine.columns()).cells.axes
         assert all(isinstance(axis, Discovered) for axis in axes)
         counts = engine.count(CountQuery(axes=axes), SystemSource()).counts.astype(float)
         total = max(float(counts.sum()), 1.0)
@@ -134,7 +134,7 @@ def _in_memory(engine: Engine, columns: str, k: int) -> Engine:
     """The columns of a public table, read once: a search counts them many times."""
     from hubbub.engines.opening import open_source
 
-    axes = records(columns, crowd=k).bind(engine.columns()).cells.axes
+    axes = records(columns, crowd=k).with_schema(engine.columns()).cells.axes
     names = [axis.column for axis in axes]
     return open_source(engine.rows(names, None, lambda rows: np.arange(rows, dtype=np.int64)))
 
@@ -147,7 +147,9 @@ def _searched(engine: Engine, columns: str, counted: Callable[[str], Coarsening]
 
     @cache
     def labels(spec: str) -> dict[str | None, int]:
-        found = engine.count(CountQuery(axes=records(spec, crowd=2).bind(engine.columns()).cells.axes), SystemSource())
+        found = engine.count(
+            CountQuery(axes=records(spec, crowd=2).with_schema(engine.columns()).cells.axes), SystemSource()
+        )
         return dict(zip(found.found[0], found.counts.tolist(), strict=True))
 
     @cache

@@ -94,7 +94,7 @@ def _try_on_invented_people(spec: Spec, schema: Mapping[str, ColumnType]) -> How
     )
     many = min(_EACH * bins, _TRIED)
     engine = open_source(fill(columns_of(declared), schema, many, spec.people.person))
-    shown = result(spec.bind(engine.columns()), engine, PublicDice(_DICE))
+    shown = result(spec.with_schema(engine.columns()), engine, PublicDice(_DICE))
     for sheet in shown.sheets():
         found = [(name, half_width(sheet, low, high)) for name, low, high in _intervals(sheet)]
         reach = [(name, width) for name, width in found if width is not None]

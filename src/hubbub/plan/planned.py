@@ -17,6 +17,7 @@ from hubbub.plan.calculators import wanted
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.shape import is_name, read
 from hubbub.plan.targets import Want
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.option import option_help
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
@@ -209,7 +210,7 @@ def named(design: Design) -> str:
 def warned(design: Design) -> str | None:
     """What has to be confirmed because it promises little; and what does not add up with it: exact crowds of everybody,
     or of a sample that is there once and for all."""
-    weak = weaknesses(design.spec)
+    weak = weaknesses(Bound(design.spec))
     warnings = [f"{weak_sentence(weak)}; the release asks you to confirm it"] if weak else []
     if design.rate is None and isinstance(loss_curve(checkable(design.spec.channel.claim)).limit, Infinite):
         warnings.append(_ONCE)

@@ -17,9 +17,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.mechanisms.noise_reach import reach_of_all
+from hubbub.channels.mechanisms.noise_reach import misses, reach_of_all
 from hubbub.errors import WrongUse
-from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
 from hubbub.protocol.option import option_help

@@ -94,7 +94,7 @@ class PlannedSums:
 
 
 def sums(
-    of: Annotated[str, option_help("RANGE", "What is added up: column:LOW..HIGH:STEP, like cost:0..50000:1.")],
+    of: Annotated[str, option_help("RANGE", "What is added up: column:LOW..HIGH, like cost:0..50000.")],
     people: Annotated[Exact, option_help("N", "About how many people there are.")],
     epsilon: Annotated[Exact, option_help("EPS", "What the sum may lose.")],
     typical: Annotated[Exact, option_help("X", "What half of the people have at most, from public knowledge.")],

@@ -70,6 +70,10 @@ def read_query(text: object) -> PrivateQuery:
     tokens = _tokens(text)
     if any(token.text.lower().startswith(_MARK) for token in tokens):
         raise WrongUse("a name in the query is one that we use ourselves; call it otherwise")
+    if any(token.kind == "PIPE_GT" for token in tokens):
+        raise WrongUse(
+            "a query is one SELECT, and |> goes on with what it made; write WHERE and GROUP BY in the place of it"
+        )
     first, last, promise = _clause(tokens)
     options = dict(_options(tokens[first + 4 : last], promise))
     cuts = [(tokens[first + 1].start, tokens[last].end, "")]

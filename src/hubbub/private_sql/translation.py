@@ -100,6 +100,9 @@ def _check_parts(select: Any, known: tuple[str, ...]) -> None:
         "distinct": "SELECT DISTINCT has no counts; ask for COUNT(DISTINCT) of the privacy unit by groups",
         "qualify": "QUALIFY looks at several rows at once; take it out",
         "windows": "a window looks at several rows at once; take it out",
+        "sample": "TABLESAMPLE has no meaning for a release, which draws its own sample in secret; take it out",
+        "laterals": "LATERAL makes rows of a row; take it out",
+        "zone": "a date is cut as it stands in the table; take the time zone out, or make another column beforehand",
     }
     for name, part in select.args.items():
         if part and name not in known:
@@ -235,9 +238,12 @@ def _groups(select: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     if group is None:
         return found
-    if any(part for name, part in group.args.items() if name != "expressions"):
-        raise WrongUse("GROUP BY lists columns; for sums over some of them too, ask with hubbub release cube")
     exp, listed = parser().exp, select.expressions
+    several = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
+    if any(part is not None and part != [] for name, part in group.args.items() if name != "expressions") or any(
+        isinstance(node, several) for node in group.expressions
+    ):
+        raise WrongUse("GROUP BY lists columns; for sums over some of them too, ask with hubbub release cube")
     aliases = {each.alias: each.this for each in listed if isinstance(each, exp.Alias)}
     for node in group.expressions:
         what = node
@@ -258,6 +264,7 @@ def _bins(node: Any) -> str:
     if isinstance(node, exp.Column):
         return quoted(column_name(node))
     if isinstance(node, exp.WidthBucket):
+        _check_parts(node, ("this", "min_value", "max_value", "num_buckets"))
         low, high, many = (value(node.args[name]) for name in ("min_value", "max_value", "num_buckets"))
         first, last, buckets = rational(low, "LOW"), rational(high, "HIGH"), rational(many, "the number of buckets")
         if buckets < 1 or first >= last:
@@ -265,6 +272,7 @@ def _bins(node: Any) -> str:
         step = (last - first) / buckets
         return f"{quoted(column_name(node.this))}:{to_text(first)}..{to_text(last)}:{to_text(step)}"
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and str(node.args["unit"].name).upper() in _UNITS:
+        _check_parts(node, ("this", "unit"))
         return f"{quoted(column_name(node.this))}:{str(node.args['unit'].name).lower()}"
     raise WrongUse(
         "a group is a column, WIDTH_BUCKET(column, LOW, HIGH, many) or DATE_TRUNC(column, MONTH); declare other bins in "
@@ -276,12 +284,9 @@ def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> li
     exp, found = parser().exp, []
     for each in select.expressions:
         node = each.this if isinstance(each, exp.Alias) else each
+        _check_aggregate(node)
         part, known = None, None
-        if isinstance(node, exp.Window) and not any(
-            part for name, part in node.args.items() if name not in ("this", "over")
-        ):
-            node = node.this
-        if isinstance(node, exp.Bracket) and len(node.expressions) == 1 and isinstance(node.this, exp.Anonymous):
+        if isinstance(node, exp.Bracket) and _is_offset(node):
             part, node = Fraction(rational(value(node.expressions[0]), "OFFSET")), node.this
         if isinstance(node, exp.Anonymous):
             known = aggregate(str(node.this))
@@ -306,6 +311,34 @@ def _aggregates(select: Any, private: PrivateQuery, by: Mapping[str, str]) -> li
             "a query asks for a number of people; add COUNT(*), COUNT(DISTINCT unit), SUM, AVG or a quantile"
         )
     return found
+
+
+def _check_aggregate(node: Any) -> None:
+    """Refuse what may stand in or after an aggregate and would change which rows it is of."""
+    exp = parser().exp
+    instead = {
+        exp.Window: "OVER gives every row a number; take it out, and name groups in GROUP BY",
+        exp.Filter: "FILTER keeps some rows for one number; write them in WHERE, and ask for other numbers apart",
+        exp.WithinGroup: "WITHIN GROUP is no part of a release; write PERCENTILE_CONT(column, 0.5)",
+        exp.Order: "ORDER BY in an aggregate has no meaning for a release; take it out",
+        exp.Limit: "LIMIT in an aggregate keeps rows in an order that one person can move; take it out",
+        exp.HavingMax: "HAVING MAX and HAVING MIN keep the rows of one value; take them out",
+        exp.IgnoreNulls: "IGNORE NULLS is no part of a release; write WHERE column IS NOT NULL",
+        exp.RespectNulls: "RESPECT NULLS is no part of a release; take it out",
+    }
+    for each in node.find_all(*instead):
+        raise WrongUse(instead[type(each)])
+    if any(any(each.args.values()) for each in node.find_all(exp.Star)):
+        raise WrongUse("COUNT(*) is of rows, whatever their columns; take out what stands after the star")
+
+
+def _is_offset(node: Any) -> bool:
+    """Whether this is one part of APPROX_QUANTILES, counted from 0 as OFFSET says."""
+    call = node.this
+    quantiles = isinstance(call, parser().exp.Anonymous) and (aggregate(str(call.this)) or ("",))[0]
+    if quantiles == "APPROX_QUANTILES" and len(node.expressions) == 1 and node.args.get("offset") == 0:
+        return True
+    raise WrongUse("only APPROX_QUANTILES has parts, counted from 0; write APPROX_QUANTILES(column, 4)[OFFSET(2)]")
 
 
 def _unknown(node: Any) -> str:

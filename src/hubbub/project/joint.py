@@ -28,7 +28,7 @@ from hubbub.kinds.queries.spec import Queries
 from hubbub.kinds.table import Table
 from hubbub.numeric.exact import rational, to_text
 from hubbub.project.plan_file import PlanEntry
-from hubbub.protocol.spec import Spec
+from hubbub.protocol.bound import Bound
 from hubbub.query_classes.classes import MOST_SHARE, NamedTable, NamedTables, is_table_name
 from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.marginals.shares import precision
@@ -82,8 +82,9 @@ class Joint:
         return math.fsum(p * r for p, r in zip(parts, self.ratios, strict=True)) / math.fsum(parts)
 
 
-def member(entry: PlanEntry, table: Table, spec: Spec) -> Member | None:
+def member(entry: PlanEntry, table: Table, bound: Bound) -> Member | None:
     """The release as a table that may come together with others; None if it may not."""
+    spec = bound.spec
     own = entry.sql is not None or entry.series is not None or entry.corrects is not None
     if own or not isinstance(spec, Histogram) or not is_table_name(entry.name):
         return None
@@ -162,7 +163,7 @@ def _planned(members: tuple[Member, ...], method: str, delta: Fraction) -> Joint
             method=method,
             coverage=members[0].spec.coverage,
             unit=members[0].spec.unit,
-        ).bind(members[0].table.engine.columns())
+        ).with_schema(members[0].table.engine.columns())
         spec.promises()
     except HubbubError:  # too wide, too large, or a value of somebody's is called as a bin of ours
         return None

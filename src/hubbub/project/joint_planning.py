@@ -18,7 +18,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.project.joint import Joint, Member, groups, joint, member, of_spec, same_request
 from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_begun, is_ready
-from hubbub.protocol.spec import Spec
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.query_classes.classes import NamedTables
@@ -29,7 +29,7 @@ def joint_releases(
     ledger: Ledger,
     dataset: Dataset,
     entries: list[PlanEntry],
-    tables: dict[str, tuple[Table, Spec]],
+    tables: dict[str, tuple[Table, Bound]],
 ) -> Iterator[Planned]:
     """The releases in which several tables come together: those that are out, and those that are planned now.
 
@@ -115,9 +115,10 @@ def _as_planned(folder: Path, best: Joint) -> Planned:
         report=_joint_report([each.entry for each in best.members]),
         accept_weak=all(each.entry.accept_weak for each in best.members),
     )
-    weak = weaknesses(best.spec, first.table.possible_person)
+    bound = Bound(best.spec)
+    weak = weaknesses(bound, first.table.possible_person)
     state = State.READY if is_ready(folder) else State.OPEN
-    return Planned(entry=entry, table=first.table, spec=best.spec, state=state, weak=weak, joint=best)
+    return Planned(entry=entry, table=first.table, bound=bound, state=state, weak=weak, joint=best)
 
 
 def _joint_report(entries: list[PlanEntry]) -> dict[str, Any]:

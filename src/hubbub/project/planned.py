@@ -12,6 +12,7 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.joint import Joint
 from hubbub.project.plan_file import PlanEntry
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import Spec
 from hubbub.publication.signed_files import CERTIFICATE, published
 from hubbub.publication.staging import DRAFT, unfinished
@@ -41,12 +42,17 @@ class Planned:
 
     entry: PlanEntry
     table: Table
-    spec: Spec
+    bound: Bound
     state: State
     weak: tuple[str, ...]
     joint: Joint | None = None
     series: SeriesRun | None = None
     charged: bool = True  # whether it is entered in the ledger: a period of a series that is started is not
+
+    @property
+    def spec(self) -> Spec:
+        """What is asked for."""
+        return self.bound.spec
 
     @property
     def names(self) -> tuple[str, ...]:

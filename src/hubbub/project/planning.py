@@ -23,7 +23,7 @@ from hubbub.project.joint_planning import joint_releases
 from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_ready
 from hubbub.project.series_planning import series_releases
-from hubbub.protocol.spec import Spec
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
@@ -82,7 +82,7 @@ def _order_in_file(order: dict[str, int]) -> Callable[[Planned], int]:
     return lambda each: order[each.names[0].partition("/")[0]]
 
 
-def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Spec]:
+def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Bound]:
     opening, kind, options = dict(dataset.opening), entry.kind, entry.options
     if entry.sql is not None:
         asked, sources = prepare(
@@ -114,18 +114,18 @@ def _open(publication: Publication, dataset: Dataset, opening: dict[str, Any]) -
         raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
 
 
-def _planned(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table, spec: Spec) -> Planned:
-    weak = weaknesses(spec, people.possible_person)
+def _planned(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table, bound: Bound) -> Planned:
+    weak = weaknesses(bound, people.possible_person)
     folder = publication.folder(entry)
     if entry.corrects is not None:
         certificate_in(publication.out / entry.corrects, ledger, entry.dataset)  # refuses here
     state = State.READY if is_ready(folder) else State.OPEN
     if (folder / CERTIFICATE).exists():
         body = certificate_in(folder, ledger, entry.dataset)
-        if body.get("release") != spec.to_json() or body.get("reading") != dict(people.reading):
+        if body.get("release") != bound.json or body.get("reading") != dict(people.reading):
             raise Refused(ANOTHER.format(entry.name))
         state = State.OUT
-    return Planned(entry=entry, table=people, spec=spec, state=state, weak=weak)
+    return Planned(entry=entry, table=people, bound=bound, state=state, weak=weak)
 
 
 def _check_budget(dataset: Dataset, found: list[Planned]) -> None:
@@ -137,8 +137,8 @@ def _check_budget(dataset: Dataset, found: list[Planned]) -> None:
     cap, most = (dataset.budget.get(name) for name in ("epsilon", "delta"))
     if cap is None and most is None:
         return
-    once = {each.entry.name if each.series is None else f"{each.series.name}/": each.spec for each in found}
-    charges = [charge(spec) for spec in once.values()]
+    once = {each.entry.name if each.series is None else f"{each.series.name}/": each.bound for each in found}
+    charges = list(map(charge, once.values()))
     together = totals([Entered(number=i, charge=each) for i, each in enumerate(charges, 1)]).differential.guarantee
     if not isinstance(together, DifferentialPrivacy) or isinstance(together.epsilon, Infinite):
         raise Refused(
@@ -160,12 +160,12 @@ def _totals_after(ledger: Ledger, dataset: Dataset, found: list[Planned]) -> Tot
         account = ledger.accounts().get(dataset.name)
         return None if account is None else account.totals
     for each in new:
-        each.spec.promises()  # refuses here if nothing can be promised
+        each.bound.promises  # noqa: B018  refuses here if nothing can be promised
     source = new[0].table.engine.identity()
     tried = dry_runs(
         ledger,
         dataset.name,
-        [charge(each.spec) for each in new],
+        [charge(each.bound) for each in new],
         source=source,
         disjoint=dataset.opening.get("disjoint"),
         more=dataset.policy if dataset.policy else None,

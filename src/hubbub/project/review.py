@@ -57,7 +57,7 @@ def _lines(plan: Plan) -> Iterator[Line]:
 
 def _release(planned: Planned) -> Iterator[Line]:
     spec, entry = planned.spec, planned.entry
-    about, promises = spec.describe(), requested_first(spec.promises())
+    about, promises = planned.bound.description, requested_first(planned.bound.promises)
     title = about.title if planned.joint is None else f"{len(planned.names)} tables, planned together"
     yield Line(2, f"{entry.name}: {entry.report.get('title') or title}")
     yield Line(0, STATE, f"{planned.state.value}.")

@@ -112,7 +112,7 @@ def _one(publication: Publication, planned: Planned) -> dict[str, str]:
         if planned.series is not None:
             done = _period(publication, planned, planned.series)
             return save(done, folder, form=entry.form, heading=_heading(planned))
-        done = planned.table.publish(planned.spec, accept_weak=True)  # if it is weak, somebody confirmed it
+        done = planned.table.publish(planned.bound, accept_weak=True)  # if it is weak, somebody confirmed it
         return save(done, folder, form=entry.form, heading=_heading(planned))
 
 
@@ -122,8 +122,7 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
     Guarantee: the series is charged once, as a whole, on the disk before any period is drawn; a period is drawn once.
     """
     table, where = planned.table, publication.folder(planned.entry)
-    opening = next(each.opening for each in publication.datasets if each.name == planned.entry.dataset)
-    compared: dict[str, Any] = {name: opening[name] for name in ("other_people", "ids_of") if name in opening}
+    compared = table.ids()
     if not run.started:
         series.start(
             run.name,

@@ -123,7 +123,7 @@ def _planned(
     run: SeriesRun,
     record: Record | None,
 ) -> Planned:
-    spec = Period(series=run.series, period=run.period).bind(people.engine.columns())
+    bound = Period(series=run.series, period=run.period).bind(people.engine.columns())
     one = replace(entry, name=f"{entry.name}/{run.period}")
     folder = publication.folder(one)
     state = State.READY if is_ready(folder) else State.OPEN
@@ -132,5 +132,5 @@ def _planned(
         if record is None or body["ledger"]["nonce"] != record.nonce or body["release"].get("period") != run.period:
             raise Refused(ANOTHER.format(one.name))
         state = State.OUT
-    weak = weaknesses(spec, people.possible_person)
-    return Planned(entry=one, table=people, spec=spec, state=state, weak=weak, series=run, charged=not run.started)
+    weak = weaknesses(bound, people.possible_person)
+    return Planned(entry=one, table=people, bound=bound, state=state, weak=weak, series=run, charged=not run.started)

@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 
@@ -16,6 +17,7 @@ from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Loss
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.protocol.spec import Spec
@@ -79,12 +81,11 @@ class Saving(TypedDict, total=False):
     replace: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What is published, and what is promised about it. Holds no count and no row of the data."""
 
-    spec: Spec
-    promises: tuple[Derivation, ...]
+    bound: Bound
     result: Result
     reservation: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
@@ -93,9 +94,24 @@ class Release:
     labels: tuple[tuple[str, str], ...] = ()  # what its columns are called, as declared
 
     @property
+    def spec(self) -> Spec:
+        """What was asked for, with what the columns of the data told."""
+        return self.bound.spec
+
+    @property
+    def promises(self) -> tuple[Derivation, ...]:
+        """Every promise, the mechanism's own first."""
+        return self.bound.promises
+
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The tables of rows that are published, one file each, the release itself first."""
+        return tuple(self.result.sheets())
+
+    @property
     def sheet(self) -> Sheet:
         """The release itself; a cube has further sheets."""
-        return self.result.sheets()[0]
+        return self.sheets[0]
 
     def __len__(self) -> int:
         return self.sheet.rows
@@ -148,7 +164,7 @@ class Release:
         promises = [
             f"Promise: {in_brief(step.conclusion)}, for {step.people}." for step in requested_first(self.promises)
         ]
-        description = self.spec.describe()
+        description = self.bound.description
         intervals = (
             [f"{description.intervals}."] if "values cut to" in description.intervals else []
         )  # not of those in the data
@@ -165,7 +181,7 @@ class Release:
     def __repr__(self) -> str:
         promised = "; ".join(in_brief(step.conclusion) for step in requested_first(self.promises))
         rows = "written when it is saved" if is_deferred(self.result) else _rows(len(self))
-        return f"<{self.spec.describe().entry}: {rows}; promised: {promised}>"
+        return f"<{self.bound.description.entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
         if is_deferred(self.result):
@@ -185,6 +201,6 @@ def _rows(number: int) -> str:
 class Publish(Protocol):
     """How a spec is carried out on data that were opened, and entered in the ledger."""
 
-    def __call__(self, spec: Spec, *, accept_weak: bool = False) -> Release:
-        """The release. A weak promise (:mod:`hubbub.protocol.weakness`) is refused unless it is accepted."""
+    def __call__(self, spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
+        """The release; a spec that is not bound yet is bound to the columns of the data. A weak promise (:mod:`hubbub.protocol.weakness`) is refused unless it is accepted."""
         ...

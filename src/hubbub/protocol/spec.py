@@ -30,14 +30,16 @@ from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.guarantees.survey import PoissonSurvey
-from hubbub.noise.source import Source
+from hubbub.noise.source import Source as Source
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.check import Check as Check
-from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.measurement import Measurement as Measurement
 from hubbub.protocol.option import Option, check_options
-from hubbub.protocol.result import Comparison, Result
+from hubbub.protocol.result import Comparison
+from hubbub.protocol.result import Result as Result
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
-from hubbub.serialization.published_files import Files
+from hubbub.serialization.published_files import Files as Files
 
 TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
@@ -114,14 +116,18 @@ class Spec(Protocol):
         """Why, by what is public, hardly anything will be shown; None where something will, or nobody can say."""
         return None
 
-    def bind(self, schema: Any) -> Self:
+    def bind(self, schema: Any) -> Bound:
+        """The release of a table with such columns, for everybody after this; refuses as `with_schema` does."""
+        return Bound(self.with_schema(schema))
+
+    def with_schema(self, schema: Any) -> Self:
         """With what the schema tells, or one sentence if such a release cannot be made of such columns."""
         ...
 
     def promises(self) -> tuple[Derivation, ...]:
         """Every promise, the mechanism's own first. Pure: it depends on nothing but the spec.
 
-        A release calls it after `bind`, so it may rest on what the schema told.
+        A release calls it after `with_schema`, so it may rest on what the schema told.
         """
         ...
 

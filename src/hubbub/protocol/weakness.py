@@ -26,7 +26,7 @@ from hubbub.guarantees.people import ROW, People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.numeric.format import short
-from hubbub.protocol.spec import Spec
+from hubbub.protocol.bound import Bound
 
 LARGEST_EPSILON: Final = 5
 LARGEST_DELTA: Final = Fraction(1, 10**5)  # and one over the number of people, where more of them are declared
@@ -38,7 +38,7 @@ _HIDDEN: Final = "hardly anything will be shown, because"
 _LONGEST_CURVE: Final = 60  # signs
 
 
-def weaknesses(spec: Spec, unnamed_person: str | None = None) -> tuple[str, ...]:
+def weaknesses(bound: Bound, unnamed_person: str | None = None) -> tuple[str, ...]:
     """What is weak about the promises of a release, a clause each; nothing where nothing is. `unnamed_person` is a column
     of the table that may say who a row is about.
 
@@ -49,7 +49,7 @@ def weaknesses(spec: Spec, unnamed_person: str | None = None) -> tuple[str, ...]
     Guarantee: it depends on the spec and a column's name alone, so that it can be said before data is read, and tells
     nothing about them.
     """
-    promises = spec.promises()
+    spec, promises = bound.spec, bound.promises
     if not promises:
         return ()
     own, first = promises[0].conclusion, requested_first(promises)[0].conclusion
@@ -83,9 +83,9 @@ def weak_unit(people: People, unnamed_person: str | None) -> tuple[str, ...]:
     return (f"{_EACH_ROW} {unnamed_person!r} may say who a row is about, and whoever has several rows gets less",)
 
 
-def check_accepted(spec: Spec, accept_weak: bool, unnamed_person: str | None = None) -> None:
+def check_accepted(bound: Bound, accept_weak: bool, unnamed_person: str | None = None) -> None:
     """Refuse a weak promise that nobody confirmed."""
-    check_confirmed(() if accept_weak else weaknesses(spec, unnamed_person))
+    check_confirmed(() if accept_weak else weaknesses(bound, unnamed_person))
 
 
 def check_confirmed(found: tuple[str, ...], how: str = "`accept_weak=True`") -> None:

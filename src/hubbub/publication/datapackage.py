@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from hubbub.certificate.explanation import in_numbers, meaning
 from hubbub.errors import HubbubError
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.result import Sheet
-from hubbub.protocol.spec import Description, Spec
+from hubbub.protocol.spec import Description
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.serialization.arrow import WIDE
 from hubbub.serialization.canonical import canonical, read
@@ -33,8 +33,7 @@ _ESTIMATE: Final = "estimate"
 
 
 def package_bytes(
-    spec: Spec,
-    promises: Sequence[Derivation],
+    bound: Bound,
     sheets: Sequence[Sheet],
     digests: Mapping[str, str],
     form: str,
@@ -48,9 +47,9 @@ def package_bytes(
 
     Guarantee: it is a function of what is public and of the digests of files that are published.
     """
-    about = spec.describe()
+    about = bound.description
     about = about if explained else replace(about, each="", columns=())
-    first = requested_first(promises)[0]
+    first = requested_first(bound.promises)[0]
     package: dict[str, Any] = {
         "$schema": _PROFILE,
         "name": "release",
@@ -62,7 +61,7 @@ def package_bytes(
             "counts": about.counts,
             "person": about.person,
             "promise": _sentence(meaning(first.conclusion, first.people).promised),
-            "promises": [in_numbers(step) for step in requested_first(promises)],
+            "promises": [in_numbers(step) for step in requested_first(bound.promises)],
         },
     }
     return canonical(package)
@@ -119,8 +118,7 @@ def _sentence(text: str) -> str:
 
 def difference(
     data: bytes,
-    spec: Spec,
-    promises: Sequence[Derivation],
+    bound: Bound,
     sheets: Sequence[Sheet],
     digests: Mapping[str, str],
     form: str,
@@ -135,8 +133,8 @@ def difference(
             for name, field in zip(sheet.schema.names, resource["schema"]["fields"], strict=True)
             if "title" in field
         }
-        again = partial(package_bytes, spec, promises, sheets, digests, form, title=title, titles=titles)
-        same = data in (again(), again(explained=False))
+        again = partial(package_bytes, bound, sheets, digests, form, title=title, titles=titles)
+        same = data == again() or data == again(explained=False)
     except (HubbubError, KeyError, TypeError, ValueError, AttributeError):
         return "it is not one that we write"
     return None if same else "it says something else than the release"

@@ -47,7 +47,7 @@ def excerpt(release: Release, dataset: str) -> str:
 
 
 def _report(release: Release, files: Mapping[str, str] | None, digest: str | None, heading: Heading) -> str:
-    title = heading.title or in_signs(release.spec.describe().title)
+    title = heading.title or in_signs(release.bound.description.title)
     software = f"hubbub {hubbub.__version__}"
     first, *others = requested_first(release.promises)
     body = BODY.substitute(

@@ -16,7 +16,7 @@ _LONGEST = 2000  # signs
 
 def about(release: Release, files: Mapping[str, str], heading: Heading = NO_HEADING) -> list[tuple[str, str]]:
     """Terms and paragraphs: what it is, how exact it is, what is promised, what is not, and how to check it."""
-    description = release.spec.describe()
+    description = release.bound.description
     first, *others = requested_first(release.promises)
     rows = [
         ("Title", heading.title or description.title),

@@ -78,7 +78,7 @@ def promise(step: Derivation) -> str:
 
 def assumptions(release: Release) -> str:
     """Who counts as a person, who sampled whom, what is public, which data sets must look alike."""
-    description = release.spec.describe()
+    description = release.bound.description
     known = {
         description.person,
         "the bins are a public partition",

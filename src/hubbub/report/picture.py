@@ -65,7 +65,7 @@ def chart_of(release: Release) -> Chart:
     if drawing is None:
         raise WrongUse("this release has no picture: no number of it is shown, or it is no table of numbers")
     below = [re.sub("<[^>]*>", "", line).strip() for line in _caption(drawing)]
-    return replace(_chart(drawing), title=visible(release.spec.describe().title, 400), below=tuple(below))
+    return replace(_chart(drawing), title=visible(release.bound.description.title, 400), below=tuple(below))
 
 
 def _chart(drawing: Drawing) -> Chart:

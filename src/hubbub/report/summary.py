@@ -36,7 +36,7 @@ _VALUES: Final = ("estimate", "count", "value")
 
 def summary(release: Release, dataset: str | None) -> str:
     """As HTML: three terms and their sentences. The dataset is where the ledger has it."""
-    words = release.spec.describe()
+    words = release.bound.description
     lines = {
         translate("What this shows"): kept_english(sentence(words.headline or words.published)),
         translate("How exact it is"): " ".join(map(_sentence, exactness(release))),
@@ -64,7 +64,7 @@ def _sentence(text: str) -> str:
 
 def exactness(release: Release) -> tuple[str, ...]:
     """How wide half of the intervals are at most, and what they hold; or that what is shown is exact."""
-    words = release.spec.describe()
+    words = release.bound.description
     if own := release.result.exactness():
         return own
     widths = [] if is_deferred(release.result) else _widths(release)

@@ -2,6 +2,7 @@
 
 ::
 
+    salary:0..300000            in the finest decimal step of at most 100,000 steps: 10
     salary:0..300000:100        0, 100, 200, ... 300000
     bmi:10..60:0.1              10, 10.1, ... 60
     fee:0..500:1,money          as cells are written, like bins (:mod:`hubbub.tables.cell_format`)
@@ -15,6 +16,7 @@ more than W.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Final
 
@@ -27,6 +29,7 @@ from hubbub.tables.cell_format import NUMBERS
 from hubbub.tables.schema import ColumnType, Schema, column
 
 MOST_STEPS: Final = 10_000_000
+_STEPS: Final = 100_000  # where no step is said: enough that rounding is not seen, and any law is quick to work out
 _FINEST: Final = 2**50  # decimals are counted in their last place, which must fit a floating-point number
 
 
@@ -121,10 +124,35 @@ def measured(spec: object) -> Measure:
     """The range that a SPEC says."""
     if not isinstance(spec, str) or not spec.strip():
         raise WrongUse("say what is measured, with its range and its step, like `of=salary:0..300000:100`")
-    axis = parse(spec)
+    axis = parse(_with_step(spec))
     if not isinstance(axis, Steps) or axis.null or axis.other:
         raise WrongUse(
-            f"the range and the step of {axis.column} must be declared, because nothing about it may be found in the "
-            f"data; write {axis.column}:LOW..HIGH:STEP, like salary:0..300000:100"
+            f"the range of {axis.column} must be declared, because nothing about it may be found in the data; write "
+            f"{axis.column}:LOW..HIGH, like salary:0..300000"
         )
     return Measure(axis.column, axis.low, axis.width, axis.steps, axis.reads)
+
+
+def _with_step(spec: str) -> str:
+    """The SPEC, with a step if it has a range and none."""
+    number = r"\s*([-+]?\d{1,40}(?:\.\d{1,40})?)\s*"
+    match = re.fullmatch(rf'((?:"(?:[^"]|"")*"|[^=:"]+):{number}\.\.{number})(,.*)?', spec.strip(), re.DOTALL)
+    if match is None:
+        return spec
+    low, high = Fraction(match[2]), Fraction(match[3])
+    return f"{match[1]}:{to_text(finest_step(low, high))}{match[4] or ''}" if low < high else spec
+
+
+def finest_step(low: Fraction, high: Fraction) -> Fraction:
+    """The finest power of ten that has at most 100,000 steps from `low` to `high`, or a finer one of which both are
+    multiples. A finer step costs nothing, and rounding to a coarse one makes every interval wider.
+
+    >>> finest_step(Fraction(0), Fraction(14)), finest_step(Fraction(3), Fraction(1_000_003))
+    (Fraction(1, 1000), Fraction(1, 1))
+    """
+    step = Fraction(1)
+    while (high - low) / step > _STEPS:
+        step *= 10
+    while (high - low) / (step / 10) <= _STEPS or any((end / step).denominator > 1 for end in (low, high)):
+        step /= 10
+    return step

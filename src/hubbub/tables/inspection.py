@@ -21,6 +21,8 @@ from hubbub.tables.cell_format import Missing
 
 MOST_BINS_OF_A_PERSON: Final = 2**31
 FEW: Final = 20  # values that are named
+LEAST_IDS: Final = 50  # with no more values a column is a category, however short the table
+MOST_CATEGORIES: Final = 1000  # with more values a column is none, if people have at most ten rows on average
 CROWDS: Final = (5, 10, 20, 50)
 BOUNDS: Final = (1, 2, 3, 5, 10, 20)  # on the rows, or the bins, of a person
 RATES: Final = (Fraction(1), Fraction(1, 2), Fraction(1, 10))
@@ -78,6 +80,13 @@ class Persons:
     def once(self) -> bool:
         """Whether each person has one row."""
         return not self.nobody and all(rows == 1 for rows, _ in self.rows)
+
+    @property
+    def like_ids(self) -> bool:
+        """Whether there are far more values than a category has, and some of them come again, as those of ids do."""
+        rows = sum(rows * people for rows, people in self.rows)
+        many = 2 * self.people > rows or (self.people > MOST_CATEGORIES and 10 * self.people >= rows)
+        return many and LEAST_IDS < self.people < rows
 
     @property
     def rows_kept(self) -> tuple[Kept, ...]:
@@ -164,6 +173,7 @@ class Inspection:
     partners: Partners | None = None  # of a join; where it cannot be made, nothing else is there
     broken: tuple[str, ...] = ()  # what the data dictionary declares and is not so
 
+    possible_ids: tuple[str, ...] = ()  # columns that may say who a row is about by their values alone
     unnamed_person: str | None = None  # a column that may say who a row is about, where each row is taken for a person
 
     def misses(self) -> tuple[str, ...]:
@@ -209,6 +219,7 @@ class Inspection:
                 "bins_kept": [_kept_json("distinct", "bins", each) for each in self.bins_kept],
                 "values_kept": [_kept_json("cap_in_largest_values", "steps", each) for each in self.values_kept],
             },
+            "possible_ids": list(self.possible_ids),
             "bins": self.bins,
             "met": self.met,
             "join": None

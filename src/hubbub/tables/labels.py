@@ -5,34 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from numpy.typing import NDArray
-
-from hubbub.tables.bins import Axis, Dates, Declared, Discovered, Steps, Values, all_labels, size
+from hubbub.tables.bins import Axis, Dates, Declared, Discovered, Steps, Values, all_labels
 from hubbub.tables.generalization import Ranges
-
-if TYPE_CHECKING:
-    from hubbub.kinds.histogram.result import Counts
 
 MISSING: Final = "(missing)"
 EMPTY: Final = "(empty text)"
 _RANGE: Final = re.compile(r"\[(-inf|-?\d+(?:\.\d+)?),(inf|-?\d+(?:\.\d+)?)\)", re.ASCII)
-
-
-def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]:
-    """The labels of some bins, one for each axis; None is the bin of missing values."""
-    codes = wanted if counts.some is None else counts.some[wanted]
-    found = list(counts.found)
-    columns: list[list[str | None]] = []
-    for axis in reversed(counts.axes):
-        if isinstance(axis, Discovered):
-            texts = found.pop()
-            columns.append([texts[i] for i in wanted.tolist()])
-        else:
-            columns.append(labels_at(axis, (codes % size(axis)).tolist()))
-            codes = codes // size(axis)
-    return list(zip(*reversed(columns), strict=True))
 
 
 def labels_at(axis: Declared, positions: Sequence[int]) -> list[str | None]:

@@ -24,6 +24,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.ledger.ledger import dataset_name, released
 from hubbub.numeric.exact import rational, to_text
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
 from hubbub.protocol.release import CLAMPED, JOIN, MISSING, UNLISTED, UNNAMED_PERSON, UNREADABLE
@@ -74,11 +75,20 @@ class Checked(Verdict):
 
     thing: ClassVar[str] = "certificate"
     certificate: Mapping[str, Any] | None = None
-    spec: Spec | None = None
-    promises: tuple[Derivation, ...] = ()
+    bound: Bound | None = None
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     not_recomputed: str = ""  # why no number was worked out again; empty if all that are there were
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the certificate is about, if that could be read."""
+        return None if self.bound is None else self.bound.spec
+
+    @property
+    def promises(self) -> tuple[Derivation, ...]:
+        """Its promises, derived again."""
+        return () if self.bound is None else self.bound.promises
 
     @property
     def complete(self) -> bool:
@@ -210,7 +220,7 @@ def verify(
     with suppress(Failed):
         _check(notes, seen, data, folder, release, key, dataset, known)
         if official is not None:
-            notes.add(_companion(seen["spec"], Path(official)))
+            notes.add(_companion(seen["bound"].spec, Path(official)))
     return Checked(tuple(notes.done), **seen)
 
 
@@ -237,12 +247,13 @@ def _check(
     seen["missing"] = tuple(name for name in missing if name != PACKAGE)  # which follows from the others
     try:
         spec = _spec(body)
-        derived = spec.promises()
+        bound = Bound(spec)
+        derived = bound.promises
     except (KeyError, TypeError, HubbubError, *_BEYOND) as error:
         why = f"{error}" if isinstance(error, HubbubError) else "a part of it is missing, or no number that can be"
         notes.note("what was released", False, why)
-    seen |= {"certificate": body, "spec": spec, "promises": derived}
-    notes.note("what was released", True, spec.describe().entry)
+    seen |= {"certificate": body, "bound": bound}
+    notes.note("what was released", True, bound.description.entry)
     main = next(iter(released(body)))
     _only_sheets(notes, body["files"], main)
     _numbers(notes, seen, spec, main, folder, release)
@@ -307,7 +318,7 @@ def _package(notes: Notes, path: Path, seen: dict[str, Any], sheets: tuple[Sheet
     try:
         with open_regular(path) as file:
             data = file.read(LARGEST + 1)
-        wrong = package_difference(data, seen["spec"], seen["promises"], sheets, seen["certificate"]["files"], form)
+        wrong = package_difference(data, seen["bound"], sheets, seen["certificate"]["files"], form)
     except OSError:
         wrong = "it cannot be read"
     notes.note(f"what {PACKAGE} says", wrong is None, "follows from the release", wrong=f"{wrong}; get the original")

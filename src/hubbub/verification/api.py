@@ -82,17 +82,15 @@ def explain(what: Release | str | os.PathLike[str]) -> Explained:
     if isinstance(what, Release):
         reservation = what.reservation
         where = "a release" if reservation is None else f"a release of {reservation.dataset}"
-        return Explained(
-            about=where, text=explain_release(what.spec, what.promises, what.reading), promises=what.promises
-        )
+        return Explained(about=where, text=explain_release(what.bound, what.reading), promises=what.promises)
     with working("Checking"):
         done = check(load(Path(what)))
-    if not done.passed or done.spec is None or done.certificate is None:
+    if not done.passed or done.bound is None or done.certificate is None:
         wrong = done.checks[-1]
         raise CheckFailed(f"the certificate does not hold, so it is not explained: {wrong.what}: {wrong.found}")
     return Explained(
         about=f"a release of {done.certificate['ledger']['dataset']}",
-        text=explain_release(done.spec, done.promises, done.certificate["reading"]),
+        text=explain_release(done.bound, done.certificate["reading"]),
         promises=done.promises,
         software=f"{done.certificate['software']}",
     )

@@ -15,6 +15,7 @@ from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.records import RESERVED
 from hubbub.ledger.running import Running
+from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import plain
 
 
@@ -44,7 +45,7 @@ def content(book: Ledger) -> list[list[Any]]:
 @pytest.mark.parametrize("one", [True, False])
 @pytest.mark.parametrize("words", [{"epsilon": "0.001"}, {"crowd": 20, "sample": "0.1"}])
 def test_what_is_filled_in_bulk_is_what_is_entered_one_by_one(tmp_path: Path, words: dict[str, Any], one: bool) -> None:
-    asked = charge(histogram(["a=x,y"], **words))
+    asked = charge(Bound(histogram(["a=x,y"], **words)))
     books = []
     for way in (one_by_one, fill):
         book = Ledger(tmp_path / f"{way.__name__}.db")

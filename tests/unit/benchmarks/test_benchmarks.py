@@ -56,6 +56,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "utility_tasks.MADE_UP": ((100, (2, 2, 2)),),
         "utility_tasks.WORKLOADS": (("marginals:2", (2,), "1"),),
     },
+    "defaults": {"RUNS": 1, "BINS": (1, 2), "PEOPLE": (50,), "DEVIATIONS": (1.0,)},
     "voting": ONCE | {"BALLOTS": 500, "ROWS": 200, "ballot_files.ROWS": 200, "ballot_files.REPEATS": 1},
     "composition": {"CASES": ((5, "0.1", "1"), (5, "0.1", "0.1"))},
     "honesty": {"VOTERS": (5,), "STEPS": 2, "EXACT": {"plurality": (5,), "instant-runoff": (5,), "borda": (5,)}},

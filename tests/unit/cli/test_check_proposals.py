@@ -111,6 +111,11 @@ def test_every_command_that_is_proposed_runs_when_it_is_filled_in(
         parquet.write_table(table, file)
     first = told(file)
     person, run = BY_ID.get(place.stem), 0
+    if (
+        "look again with --rows-are-people. A release" in first
+    ):  # some column may hold ids, and nobody said that none does
+        assert proposals(first) == []
+        first = told(file, "--rows-are-people")
     asked = [first] if person is None else [first, told(file, "--rows-are-people")]
     for words in proposals(first):
         assert ("--rows-are-people" in words) is (person is None)
@@ -127,3 +132,49 @@ def test_every_command_that_is_proposed_runs_when_it_is_filled_in(
                 assert done.exit_code == 0, (each, done.output)
                 run += 1
     assert run or "No command is proposed" in first
+
+
+def visits(folder: Path, ids: list[Any], column: str = "kennung") -> str:
+    """A table of visits whose column of ids has no word for them in its name."""
+    rows = "".join(f"{each},{'ABC'[n % 3]},{n % 90}\n" for n, each in enumerate(ids))
+    (folder / "visits.csv").write_text(f"{column},ward,age\n{rows}")
+    return str(folder / "visits.csv")
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [n % 600 for n in range(1000)],
+        [f"k{n % 999}" for n in range(1000)],  # nearly unique
+        [n % 1100 for n in range(9000)],  # about eight rows a person
+    ],
+    ids=["half", "nearly-unique", "many-rows"],
+)
+def test_a_column_of_many_values_is_asked_about_whatever_its_name(tmp_path: Path, ids: list[Any]) -> None:
+    file = visits(tmp_path, ids)
+    said = told(file)
+    assert "in several rows: kennung. " in said
+    assert proposals(said) == []
+    assert proposals(told(file, "--by", "ward=A,B,C")) == []
+    confirmed = proposals(told(file, "--rows-are-people"))
+    assert ["--rows-are-people" in words for words in confirmed] == [True, True]
+    assert not any("kennung" in word for words in confirmed for word in words)
+    by_person = told(file, "--person", "kennung")
+    assert all("--person" in words for words in proposals(by_person))
+    assert "Does one of these columns" not in by_person
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [list(range(1000)), [n % 400 for n in range(1000)], [n % 40 for n in range(60)]],
+    ids=["unique", "category", "short"],
+)
+def test_ids_of_one_row_each_and_categories_are_not_asked_about(tmp_path: Path, ids: list[Any]) -> None:
+    assert proposals(told(visits(tmp_path, ids)))
+
+
+def test_a_release_says_who_a_person_is_whatever_the_names(tmp_path: Path) -> None:
+    words = ["release", "histogram", visits(tmp_path, [n % 600 for n in range(1000)]), "--by", "ward=A,B,C"]
+    done = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "--rows-are-people if each row is another person" in done.output

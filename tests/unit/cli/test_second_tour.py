@@ -12,8 +12,8 @@ import pytest
 from tests.unit.cli import test_newcomers_tour as first
 
 TOUR = """\
-release mean people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be
-release mean people.csv --of age:0..100 --epsilon 1 --out o => 2 the bins of age are written age:0..100:10,
+release mean people.csv --of age --epsilon 1 --out o => 2 the range of age must be
+release mean people.csv --of age:0.. --epsilon 1 --out o => 2 the bins of age are written age:0..100:10,
 release mean people.csv --of age:100..0:1 --epsilon 1 --out o => 2 the range of age ends at 0, not above its beginning 100
 release mean people.csv --of age:0..100:1 --by town --epsilon 1 --out o => 2 the bins of town must be declared, like
 release mean people.csv --epsilon 1 --out o => 2 say what the mean is of, with its range and
@@ -45,7 +45,7 @@ release quantile people.csv --of age:0..100:1 --q half --epsilon 1 --out o => 2 
 release quantile people.csv --of age:0..100:1 --q -0.5 --epsilon 1 --out o => 2 a quantile lies between 0 and 1, like 0.5
 release sum people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way:
 release sum people.csv --of age:0..100:1 --epsilon 0 --out o => 2 epsilon must be above 0, not 0
-release sum people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be
+release sum people.csv --of age --epsilon 1 --out o => 2 the range of age must be
 release sum people.csv --of age:0..100:1 --cap -5 --epsilon 1 --out o => 2 cap must be above 0, not -5
 release sum people.csv --of age:0..100:1 --cap many --epsilon 1 --out o => 2 a cap is a number, auto or layers, not 'many'
 release cube people.csv --by town --epsilon 1 --out o => 2 a cube has at least two columns; add --by
@@ -150,12 +150,12 @@ studio nowhere => 2 there is no folder 'nowhere'; make it, or
 studio --port none => 2 invalid value for '--port': 'none' is not a
 studio . --port 99999999 => 2 invalid value for '--port': 99999999 is not
 check people.csv --where age => 2 a condition is written like "age >= 65 and
-check people.csv --of age => 2 the range and the step of age must be
+check people.csv --of age => 2 the range of age must be
 check people.csv --person line --rows-are-people => 2 --person and --rows-are-people exclude each
 check twice.csv --person Town => 2 2 columns are called 'Town'; say which:
 """
 NEWEST = """\
-release sum people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
+release sum people.csv --of age --epsilon 1 --out o => 2 the range of age must be declared, because
 release sum people.csv --of age:0..100:1 --by town --epsilon 1 --out o => 2 the bins of town must be declared, like town=a,b,other or
 release sum people.csv --of age:0..100:1 --cap lots --epsilon 1 --out o => 2 a cap is a number, auto or layers, not 'lots'; choose one of
 release sum people.csv --of age:0..100:1 --cap 300 --epsilon 1 --out o => 2 the cap must lie above 0 and in the range, up to 100, not
@@ -166,13 +166,13 @@ release sum people.csv --of age:0..100:1 --person line --rows-per-person 0 --eps
 release sum people.csv --of age:0..100:1 --person line --rows-per-person many --epsilon 1 --out o => 2 --rows-per-person must be a number like 0.1, 1/3 or 1e-6, not
 release sum people.csv --of age:0..100:1 --rows-per-person 3 --epsilon 1 --out o => 2 choosing among a person's rows needs the person column; add
 release ratio people.csv --of age:0..100:1 --epsilon 1 --out o => 2 say of which two columns, with range and step: --of
-release ratio people.csv --of age:0..100:1 --per id --epsilon 1 --out o => 2 the range and the step of id must be declared, because
+release ratio people.csv --of age:0..100:1 --per id --epsilon 1 --out o => 2 the range of id must be declared, because
 release ratio people.csv --of age:0..100:1 --per age:0..100:1 --epsilon 1 --out o => 2 a ratio is of two columns; choose another for --of or --per
 release ratio people.parquet --of age:0..100:1 --per lines:0..100:1 --epsilon 1 --out o => 2 there is no column 'lines'; did you mean 'line'? There are 'line',
 release ratio people.csv --of age:0..100:1 --per id:-5..100:2 --epsilon 1 --out o => 2 the range of id from -5 to 100 is no whole number of steps of 2
 release ratio people.csv --of age:0..100:1 --per id:0..100:1 --crowd 20 --out o => 2 no such option '--crowd'; see hubbub release ratio --help
 release ratio people.csv --of age:0..100:1 --per id:0..100:1 --by town --epsilon 1 --out o => 2 the bins of a ratio are declared; list them, like
-release variance people.csv --of age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
+release variance people.csv --of age --epsilon 1 --out o => 2 the range of age must be declared, because
 release variance people.csv --of town:0..10:1 --epsilon 1 --out o => 3 too many people have a value of town that cannot be read
 release variance people.csv --of age:0..100:1 --weight id:0..9:1 --epsilon 1 --out o => 2 no such option '--weight'; see hubbub release variance --help
 release variance people.csv --of age:0..100:1 --out o => 2 say how people are protected, in one way: --zero-knowledge
@@ -182,7 +182,7 @@ release synthetic people.csv --epsilon 1 --out o => 2 invented rows have at leas
 release synthetic people.csv --columns town,age --epsilon 1 --out o => 2 the domain must be declared, and town has no bins; write
 release synthetic people.csv --columns town=a,b --columns town=a,b --epsilon 1 --out o => 2 each column can be used once; combine its bins into one
 release synthetic people.csv --columns town=a,b --columns age:0..100:10 --crowd 10 --out o => 2 no such option '--crowd'; see hubbub release synthetic --help
-release count people.csv --weight age --epsilon 1 --out o => 2 the range and the step of age must be declared, because
+release count people.csv --weight age --epsilon 1 --out o => 2 the range of age must be declared, because
 release count people.csv --weight town:0..5:1 --epsilon 1 --out o => 3 too many people have a value of town that cannot be read
 release count people.csv --weight age:0..5:1 --crowd 20 --out o => 2 weights are covered by plain noise only; use --epsilon E
 RH people.csv --by town=a,b --weight age:0..60:1 --epsilon 1 --out o => 2 a histogram counts people as they are, and how many they

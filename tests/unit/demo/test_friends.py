@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hubbub.demo.friend_attack import guesses
 from hubbub.demo.friends import PARTIES, PEOPLE, STREETS, friends
 from hubbub.errors import WrongUse
-from hubbub.graphs.attack import guesses
 from hubbub.graphs.distances import facts
 from hubbub.noise.source import ScriptedSource
 

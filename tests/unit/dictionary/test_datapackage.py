@@ -317,3 +317,18 @@ def test_ids_are_of_a_register_or_of_this_table_alone(tmp_path: Path) -> None:
         found = find(put(tmp_path / ids, package(hubbub={"person": "resident", "ids": ids})))
         assert dict(found.opening) == said
         assert found.open_words({"ids_of": "mine"})["ids_of"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("ids", "words", "whose"),
+    [
+        ("census", {}, {"other_people": False, "ids_of": "census"}),
+        ("table", {}, {"other_people": True, "ids_of": None}),
+        ("census", {"ids_of": "register"}, {"other_people": False, "ids_of": "register"}),
+    ],
+)
+def test_a_series_compares_the_ids_that_the_dictionary_declares(
+    tmp_path: Path, ids: str, words: dict[str, Any], whose: dict[str, Any]
+) -> None:
+    file = put(tmp_path, package(hubbub={"person": "resident", "ids": ids}))
+    assert opened(file, **words).ids() == whose

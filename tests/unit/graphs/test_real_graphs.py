@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hubbub.graphs.attack import guesses
+from hubbub.demo.friend_attack import guesses
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Graph
 from hubbub.graphs.readers.loading import load

@@ -60,11 +60,11 @@ def test_nobody_can_tell_whether_i_took_part_heads_the_report_the_words_and_the_
     assert asked == "With you or without you"
     page = report(found)
     assert page.partition("<article>\n<h3>")[2].startswith(asked)
-    assert explain_release(found.spec, found.promises).partition("What is promised\n  ")[2].startswith(asked)
+    assert explain_release(found.bound).partition("What is promised\n  ")[2].startswith(asked)
     for text in (repr(found), found._repr_html_()):
         assert text.index("differential") < text.index("outlier")
     preview_facts = LivePreview(
-        spec=found.spec,
+        bound=found.bound,
         promises=Answer(value=found.promises),
         expected=Answer(),
         dry_run=Answer(),
@@ -89,7 +89,7 @@ def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: 
 
 
 def test_no_promise_of_one_loss_for_all_says_that_the_rarer_show_less(found: Release) -> None:
-    for text in (report(found), explain_release(found.spec, found.promises)):
+    for text in (report(found), explain_release(found.bound)):
         assert "rarer" not in text
         assert "The fewer people" not in text
         assert "fewer people a bin has" not in text

@@ -129,7 +129,7 @@ def test_the_auditor_plays_people_with_all_rows_that_count(
             histogram(WARDS, epsilon=1, unit=unit(**bounds)),
             statistic("count", by=WARDS, epsilon=1, unit=unit(**bounds)),
             statistic("mean", of="stay:0..30:1", by=WARDS, epsilon=1, unit=unit(**bounds)),
-            cube(cells, epsilon=1, unit=unit(**bounds)).bind(schema),
+            cube(cells, epsilon=1, unit=unit(**bounds)).with_schema(schema),
             queries(WARDS, "marginals:1", epsilon=1, unit=unit(**bounds)),
         ]
 

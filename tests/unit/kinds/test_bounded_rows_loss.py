@@ -242,7 +242,7 @@ def test_all_tables_of_a_cube_of_rows_lose_together_what_is_promised_and_no_more
     both, however few bins there are."""
     unit = Unit(person="id", **bounds)
     asked = cube(["ward=a,b", "sex=f"], epsilon=2, unit=unit)
-    spec = asked.bind(Schema({"id": ColumnType.INTEGER, "ward": ColumnType.TEXT, "sex": ColumnType.TEXT}))
+    spec = asked.with_schema(Schema({"id": ColumnType.INTEGER, "ward": ColumnType.TEXT, "sex": ColumnType.TEXT}))
     rates = [rate for rate, many in zip(spec.shares, spec.sizes, strict=True) for _ in range(many)]
 
     def added(kept: Sequence[Row]) -> Vector:

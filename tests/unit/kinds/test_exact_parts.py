@@ -135,7 +135,7 @@ def test_of_people_that_are_public_a_sum_lies_between_all_at_the_least_and_all_a
 
 
 def test_what_is_told_of_a_cut_sum_has_two_ends_and_the_estimate_between_them() -> None:
-    spec = total(of="x:0..1000:1", epsilon="1")
+    spec = total(of="x:0..1000:1", cap="layers", epsilon="1")
     sums = tuple(10_000 for _ in spec.layers.tops)
     (answer,) = estimated_answers(spec, [Row(sums)])
     assert answer.cut is not None
@@ -145,7 +145,7 @@ def test_what_is_told_of_a_cut_sum_has_two_ends_and_the_estimate_between_them() 
 
 
 def test_the_check_of_a_sum_finds_the_loss_of_whoever_loses_most() -> None:
-    spec = total(of="x:0..100:1", epsilon="1")
+    spec = total(of="x:0..100:1", cap="layers", epsilon="1")
     noise, *_ = sum_promises.checks(spec)
     assert noise.passed
     assert noise.found.startswith("lose 1 at most")
@@ -176,7 +176,7 @@ def test_margins_of_found_bins_count_the_people_of_theirs() -> None:
     rows = [each for each, many in zip(people, (7, 8, 9, 10), strict=True) for _ in range(many)]
     table = pa.table(dict(zip(("town", "age", "sex"), zip(*rows, strict=True), strict=True)))
     engine = opened(table).engine
-    spec = cube(["town", "age:0..90:30", "sex=f,m"], crowd=5, margins="town,age").bind(engine.columns())
+    spec = cube(["town", "age:0..90:30", "sex=f,m"], crowd=5, margins="town,age").with_schema(engine.columns())
     release = played(spec, engine, ScriptedSource.from_label("margins"))
     sheets = {each.name: pa.Table.from_batches(each.batches()).to_pylist() for each in release.result.sheets()}
     found = {(row["town"], row["age"]): row["count"] for row in sheets["margin-town-age"]}

@@ -90,7 +90,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("sum", {"of": "cost:-200..0:1", "rows_per_person": 2}, "needs a cap"),
     ("sum", {"of": COST, "cap": "auto", "cap_share": 0}, "cap-share is the part of epsilon"),
     ("sum", {"of": COST, "cap": "auto", "cap_share": 2}, "cap-share is the part of epsilon"),
-    ("sum", {"of": COST, "cap_share": "0.2"}, "for a cap that is drawn"),
+    ("sum", {"of": COST, "cap": "layers", "cap_share": "0.2"}, "for a cap that is drawn"),
     ("sum", {"of": COST, "lost": "0.1"}, "say the cap"),
     ("sum", {"of": COST, "cap": 100, "lost": 0}, "lost is the part of epsilon"),
     ("sum", {"of": COST, "cap": 100, "cap_per_bin": 50, "lost": "0.1", "rows_per_person": 2}, "two"),

@@ -9,6 +9,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
+from hubbub.protocol.bound import Bound
 from hubbub.tables.privacy_unit import Unit
 
 NOTIONS = ("differential", "zero_knowledge", "crowd_blending", "outlier")
@@ -50,7 +51,7 @@ KINDS: dict[str, dict[str, Any]] = {
 @cache
 def charge(name: str) -> Charge:
     words = {"unit": BY_ID, "by": A} | KINDS[name]
-    return charge_of(histogram([words.pop("by")], **words))
+    return charge_of(Bound(histogram([words.pop("by")], **words)))
 
 
 def releases(*names: str) -> list[Entered]:

@@ -28,6 +28,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import _own_triggers
 from hubbub.noise.source import Source, SystemSource
+from hubbub.protocol.bound import Bound
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import execute, save
@@ -71,7 +72,7 @@ def release(home: Path) -> None:
 
     histogram_mechanism.through = marked  # type: ignore[assignment]
     spec = histogram(["a=x,y,z"], epsilon=1)
-    save(execute(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
+    save(execute(spec.bind(Few().columns()), Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
 
 
 def watched(code_file: str) -> bool:
@@ -152,7 +153,7 @@ def warm() -> None:
     """What the children would each load and derive again, done once."""
     pa.array(np.arange(3), mask=np.zeros(3, dtype=bool))  # loads pandas, where that is installed
     spec = histogram(["a=x,y,z"], epsilon=1)
-    charge(spec)
+    charge(Bound(spec))
     spec.channel.release(np.array([1, 2, 3]), SystemSource())
     intervals(spec.channel, spec.channel.release(np.array([5, 30, 400]), SystemSource()), spec.coverage)
 

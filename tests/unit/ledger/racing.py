@@ -11,10 +11,11 @@ from hubbub.errors import Refused
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.bound import Bound
 
 
 def ask(path: str, tries: int, epsilon: str, together: Barrier, granted: Any) -> None:
-    asked = charge(histogram(["a=x,y"], epsilon=epsilon))
+    asked = charge(Bound(histogram(["a=x,y"], epsilon=epsilon)))
     together.wait()
     for _ in range(tries):
         try:

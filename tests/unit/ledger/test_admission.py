@@ -31,6 +31,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.running_total import running_total_of
 from hubbub.numeric.exact import Infinite
+from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.privacy_unit import Unit
 from tests.unit.ledger.charges import BY_ID, KINDS, NOTIONS, A, charge, releases, together, told
@@ -248,8 +249,8 @@ def test_names_of_partitions_differ_where_people_may_stand_elsewhere() -> None:
     assert charge("two bins").partition is None
     by_row = histogram([A], epsilon=1)
     found = histogram(["a"], crowd=20, unit=BY_ID)
-    names = {charge("plain").partition, charge_of(by_row).partition, charge("plain by b").partition}
-    assert len(names | {charge_of(found).partition}) == 4
+    names = {charge("plain").partition, charge_of(Bound(by_row)).partition, charge("plain by b").partition}
+    assert len(names | {charge_of(Bound(found)).partition}) == 4
 
 
 def test_deltas_that_add_up_to_one_promise_nothing() -> None:
@@ -275,7 +276,7 @@ def test_promises_about_unlike_people_do_not_add_up() -> None:
     by_row, by_name = Unit(), Unit(person="name")
     for words in ({"epsilon": 1}, {"crowd": 20, "epsilon": 1, "sample": "0.1"}):
         for unit in (by_row, by_name):
-            other = Entered(number=2, charge=charge_of(histogram([A], unit=unit, **words)))  # type: ignore[arg-type]
+            other = Entered(number=2, charge=charge_of(Bound(histogram([A], unit=unit, **words))))  # type: ignore[arg-type]
             with pytest.raises(Refused, match="promises about unlike people do not add up"):
                 admit(releases("plain"), other, "town")
 

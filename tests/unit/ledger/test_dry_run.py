@@ -14,6 +14,7 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
+from hubbub.protocol.bound import Bound
 from tests.unit.shared.histogram_requests import WORDS
 
 
@@ -24,7 +25,7 @@ def test_a_trial_says_what_reserving_says(first: str, second: str, tmp_path: Pat
     file.write_text("a\n1\n")
     source = of_files([str(file)])
     ledger = Ledger(tmp_path / "books" / "ledger.db")
-    one, two = (charge(histogram(["town=Bath,York"], **WORDS[name])) for name in (first, second))
+    one, two = (charge(Bound(histogram(["town=Bath,York"], **WORDS[name]))) for name in (first, second))
     ledger.reserve("people", one, source=source)
     before = len(ledger.entries())
     tried = dry_run(ledger, "people", two, source=source)
@@ -41,7 +42,7 @@ def test_a_trial_says_what_reserving_says(first: str, second: str, tmp_path: Pat
 def test_caps_count_too(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.set_policy("people", Policy(differential_epsilon=Fraction(1, 2)))
-    asked = charge(histogram(["town=Bath,York"], epsilon="1/3"))
+    asked = charge(Bound(histogram(["town=Bath,York"], epsilon="1/3")))
     tried = dry_run(ledger, "people", asked)
     assert tried.refusal is None
     assert tried.releases == 0

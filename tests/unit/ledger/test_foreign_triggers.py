@@ -11,6 +11,7 @@ from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.bound import Bound
 
 _ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT hex(n), 'a', 'b' FROM c"
 
@@ -27,7 +28,7 @@ _ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELE
     ],
 )
 def test_25_a_trigger_or_view_that_is_not_ours_is_refused_before_it_runs(tmp_path: Path, planted: str) -> None:
-    book, asked = Ledger(tmp_path / "ledger.db"), charge(histogram(["a=x,y"], epsilon="0.5"))
+    book, asked = Ledger(tmp_path / "ledger.db"), charge(Bound(histogram(["a=x,y"], epsilon="0.5")))
     book.reserve("town", asked)
     base = sqlite3.connect(book.path)
     base.executescript(planted)

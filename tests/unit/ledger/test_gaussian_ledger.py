@@ -21,6 +21,7 @@ from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy, left
 from hubbub.ledger.running_total import running_total_of
+from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import plain, restored
 from tests.unit.ledger.charges import releases, together
 
@@ -29,11 +30,13 @@ MILLIONTH = Fraction(1, 10**6)
 
 def gaussian(epsilon: str = "0.5", variance: str = "100") -> Charge:
     """rho = 0.005 at a variance of 100."""
-    return charge_of(histogram(["a=x,y"], channel="gaussian", options={"epsilon": epsilon, "variance": variance}))
+    return charge_of(
+        Bound(histogram(["a=x,y"], channel="gaussian", options={"epsilon": epsilon, "variance": variance}))
+    )
 
 
 def plain_noise(epsilon: str = "0.1") -> Charge:
-    return charge_of(histogram(["a=x,y"], epsilon=epsilon))
+    return charge_of(Bound(histogram(["a=x,y"], epsilon=epsilon)))
 
 
 def entered(*charges: Charge) -> list[Entered]:
@@ -101,7 +104,9 @@ def test_one_person_replaced_is_root_two_and_not_two() -> None:
 
 
 def test_proposition_8_with_gaussian_noise_says_its_delta() -> None:
-    found = totals(entered(charge_of(histogram(["a=x,y"], crowd=20)), gaussian("1", "30.25"))).crowd_blending.guarantee
+    found = totals(
+        entered(charge_of(Bound(histogram(["a=x,y"], crowd=20))), gaussian("1", "30.25"))
+    ).crowd_blending.guarantee
     assert isinstance(found, CrowdBlending)
     second = gaussian("1", "30.25")
     assert second.replaced is not None

@@ -37,6 +37,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.running_total import running_total_of, total_bytes
 from hubbub.numeric.exact import ball, exp, precision
+from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.identity import Identity, Part
 from tests.unit.graphs.simulator import rounded_law
@@ -60,7 +61,7 @@ def in_turn(*specs: GraphSpec, source: Identity = FILE) -> list[Entered]:
     """What a ledger enters for these, one after the other."""
     found: list[Entered] = []
     for number, spec in enumerate(specs, 1):
-        charge = charge_of(spec).of_content(source.content() if source.is_known else None, f"nonce {number}")
+        charge = charge_of(Bound(spec)).of_content(source.content() if source.is_known else None, f"nonce {number}")
         found.append(entered(found, number, charge))
     return found
 
@@ -209,7 +210,7 @@ def test_one_sample_with_too_little_noise_is_noticed() -> None:
 @pytest.mark.parametrize("epsilon", ["0.05", "0.3", "0.333333", "1/3", "0.5"])
 @pytest.mark.parametrize("counts", ["connectivity,edges", "edges,eulerian", "connectivity,cycle-freeness,edges"])
 def test_the_total_is_what_one_joint_release_promises(counts: str, epsilon: str, centred: bool) -> None:
-    at_once = charge_of(asked(counts, epsilon, centred=centred)).zero_knowledge
+    at_once = charge_of(Bound(asked(counts, epsilon, centred=centred))).zero_knowledge
     assert at_once is not None
     added = len(counts.split(",")) * Fraction(epsilon)
     found = knowledge(*(asked(of, epsilon, centred=centred) for of in counts.split(",")))
@@ -221,7 +222,7 @@ def test_where_one_sample_would_lose_more_than_the_sum_the_sum_it_is() -> None:
     first, second = asked("connectivity", "2"), asked("edges", "2")
     assert samples(in_turn(first, second)) == [1, 2]
     found = knowledge(first, second)
-    assert found == charge_of(asked("connectivity,edges", "2")).zero_knowledge
+    assert found == charge_of(Bound(asked("connectivity,edges", "2"))).zero_knowledge
     assert found == ZeroKnowledge(epsilon=Fraction(4), aggregate=ExplorationSample(k=1000, s=45))
 
 
@@ -255,11 +256,11 @@ def test_unlike_samples_add_up(second: GraphSpec, k: int) -> None:
 def test_other_networks_add_up_and_so_do_those_that_nobody_can_compare() -> None:
     first, second = asked("connectivity"), asked("edges")
     one = in_turn(first)
-    changed = charge_of(second).of_content(OTHER.content(), "nonce")
+    changed = charge_of(Bound(second)).of_content(OTHER.content(), "nonce")
     for other in (
         entered(one, 2, changed),
-        entered(one, 2, charge_of(second).of_content(None, "nonce")),
-        entered(one, 2, charge_of(second).of_content(replace(FILE, links=("column other",)).content(), "nonce")),
+        entered(one, 2, charge_of(Bound(second)).of_content(None, "nonce")),
+        entered(one, 2, charge_of(Bound(second)).of_content(replace(FILE, links=("column other",)).content(), "nonce")),
         Entered(number=2, charge=replace(changed, sampled=None)),  # as earlier versions wrote it
     ):
         found = totals([*one, other]).zero_knowledge.guarantee
@@ -269,7 +270,7 @@ def test_other_networks_add_up_and_so_do_those_that_nobody_can_compare() -> None
 
 def test_a_release_with_a_sample_for_each_count_shares_none() -> None:
     both = asked("connectivity,edges", "2")
-    assert charge_of(both).sampled is None
+    assert charge_of(Bound(both)).sampled is None
     assert samples(in_turn(both, asked("edges", "0.01"))) == [0, 2]
 
 
@@ -282,7 +283,7 @@ def test_unlike_bounds_on_the_degree_and_unlike_walks_share_a_sample() -> None:
 def test_differential_totals_stay_sums() -> None:
     releases = in_turn(asked("connectivity"), asked("edges"))
     found = totals(releases).differential.guarantee
-    each = [charge_of(asked(of)).differential for of in ("connectivity", "edges")]
+    each = [charge_of(Bound(asked(of))).differential for of in ("connectivity", "edges")]
     assert isinstance(found, DifferentialPrivacy)
     assert found.epsilon == sum(private.epsilon for private in each if private is not None)  # type: ignore[misc]
 
@@ -307,13 +308,13 @@ def test_what_the_bound_needs_is_in_the_entry_and_comes_back() -> None:
 def test_an_edge_count_alone_is_told_by_those_who_were_drawn() -> None:
     spec = asked("edges")
     assert spec.promises()[0].conclusion.aggregate == NeighbourhoodSample(k=500, radius=1)  # type: ignore[union-attr]
-    known = charge_of(spec).zero_knowledge
+    known = charge_of(Bound(spec)).zero_knowledge
     assert known is not None
     assert known.aggregate == ExplorationSample(k=500, s=1)
     earlier = Entered(
-        number=1, charge=replace(charge_of(spec), sampled=None, promises=(spec.promises()[0].conclusion,))
+        number=1, charge=replace(charge_of(Bound(spec)), sampled=None, promises=(spec.promises()[0].conclusion,))
     )
-    found = totals([earlier, Entered(number=2, charge=charge_of(spec))]).zero_knowledge.guarantee
+    found = totals([earlier, Entered(number=2, charge=charge_of(Bound(spec)))]).zero_knowledge.guarantee
     assert found == ZeroKnowledge(epsilon=Fraction(6, 10), aggregate=NeighbourhoodSample(k=1000, radius=1))
 
 
@@ -353,7 +354,7 @@ def mixed(chosen: Sequence[int]) -> list[Entered]:
     for number, i in enumerate(chosen, 1):
         of, epsilon, k, source = MIXTURE[i]
         content = source.content() if source.is_known else None
-        charge = charge_of(asked(of, epsilon, samples=k)).of_content(content, f"nonce {number}")
+        charge = charge_of(Bound(asked(of, epsilon, samples=k))).of_content(content, f"nonce {number}")
         found.append(entered(total.stand_ins, number, charge))
         total = total.followed_by(found[-1])
     return found
@@ -381,7 +382,7 @@ def test_the_running_total_of_many_networks_stays_short() -> None:
         changed = replace(FILE.parts[0], changed=number // 3)
         content = Identity(parts=(changed,)).content()
         found = found.followed_by(
-            entered(found.stand_ins, number, charge_of(asked("edges", "0.01")).of_content(content, ""))
+            entered(found.stand_ins, number, charge_of(Bound(asked("edges", "0.01"))).of_content(content, ""))
         )
     assert len(found.stand_ins) <= 5
     assert len(total_bytes(found)) < 20_000
@@ -399,14 +400,14 @@ def of_book(book: Ledger) -> str:
 
 
 def test_the_ledger_writes_it_down_and_works_it_out_again(book: Ledger) -> None:
-    first = book.reserve("friends", charge_of(asked("connectivity")), source=FILE)
+    first = book.reserve("friends", charge_of(Bound(asked("connectivity"))), source=FILE)
     assert of_book(book) == "0.3-ZK w.r.t. RSE(500, 45)"
-    ahead = dry_run(book, "friends", charge_of(asked("edges")), source=FILE)
+    ahead = dry_run(book, "friends", charge_of(Bound(asked("edges"))), source=FILE)
     assert ahead.after is not None
     assert str(ahead.after.zero_knowledge.guarantee) == "0.6-ZK w.r.t. RSE(500, 45)"
-    book.reserve("friends", charge_of(asked("edges")), source=FILE)
+    book.reserve("friends", charge_of(Bound(asked("edges"))), source=FILE)
     assert of_book(book) == "0.6-ZK w.r.t. RSE(500, 45)"
-    book.reserve("friends", charge_of(asked("edges")), source=OTHER)
+    book.reserve("friends", charge_of(Bound(asked("edges"))), source=OTHER)
     assert of_book(book) == "0.9-ZK w.r.t. RSE(1000, 45)"
     assert book.check() == 4
     book.abandon(first, drawn=False)  # the others keep the sample that was settled for them
@@ -417,6 +418,6 @@ def test_the_ledger_writes_it_down_and_works_it_out_again(book: Ledger) -> None:
 def test_a_cap_counts_what_one_sample_loses(book: Ledger) -> None:
     book.set_policy("friends", Policy(zero_knowledge_epsilon=Fraction(6, 10)))
     for of in ("connectivity", "edges"):
-        book.reserve("friends", charge_of(asked(of)), source=FILE)
+        book.reserve("friends", charge_of(Bound(asked(of))), source=FILE)
     with pytest.raises(Refused, match="above the cap"):
-        book.reserve("friends", charge_of(asked("edges", "0.01")), source=FILE)
+        book.reserve("friends", charge_of(Bound(asked("edges", "0.01"))), source=FILE)

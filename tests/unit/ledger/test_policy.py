@@ -19,12 +19,13 @@ from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy, _short, left, share
 from hubbub.numeric.exact import rational, to_text
+from hubbub.protocol.bound import Bound
 
 EPSILON = st.fractions(Fraction(1, 1000), 10)
 
 
 def charge(**words: Any) -> Charge:
-    return charge_of(histogram(["a=x,y"], **words))
+    return charge_of(Bound(histogram(["a=x,y"], **words)))
 
 
 def together(*charges: Charge) -> Totals:

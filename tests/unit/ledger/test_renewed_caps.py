@@ -20,10 +20,11 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Reservation
 
-HALF = charge(histogram(["a=x,y"], epsilon="0.5"))
-MORE = charge(histogram(["a=x,y"], epsilon="0.6"))
+HALF = charge(Bound(histogram(["a=x,y"], epsilon="0.5")))
+MORE = charge(Bound(histogram(["a=x,y"], epsilon="0.6")))
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_a_clock_that_goes_back_does_not_open_a_window_again(
 
 @pytest.mark.parametrize(
     ("per", "far"),
-    [("month", "2030-06-17"), ("quarter", "2030-07-01"), ("year", "2031-01-01"), ("month", "8000-05-02")],
+    [("month", "2030-06-07"), ("quarter", "2030-07-01"), ("year", "2031-01-01"), ("month", "8000-05-02")],
 )
 def test_25_a_clock_that_jumps_ahead_renews_nothing_until_somebody_says_that_it_is_right(
     at: Callable[[str], None], wrong: Callable[[str], None], per: str, far: str
@@ -126,6 +127,22 @@ def test_25_a_clock_that_jumps_ahead_renews_nothing_until_somebody_says_that_it_
     told = CliRunner().invoke(commands, ["ledger", "clock", "--json"])
     assert json.loads(told.output) == {"time": f"{far}T00:00:00Z"}
     reserve(MORE)
+
+
+def test_25_whoever_publishes_every_five_weeks_is_not_asked_and_what_came_too_early_is_missing_later(
+    at: Callable[[str], None], wrong: Callable[[str], None]
+) -> None:
+    at("2030-05-02")
+    Ledger().set_policy("town", Policy(differential_epsilon=Fraction(1), per="month"))
+    reserve(MORE)
+    wrong("2030-06-06")  # 35 days later: a month that went by, or a clock that is wrong
+    reserve(MORE)
+    wrong("2030-05-03")
+    with pytest.raises(Refused, match="from 2030-06-06 to 2030-05-03"):
+        reserve(MORE)
+    wrong("2030-06-06")
+    with pytest.raises(Refused, match="above the cap of 1 for each month"):
+        reserve(MORE)
 
 
 def test_25_a_clock_that_was_ahead_locks_nothing_for_ever_and_frees_nothing(

@@ -10,8 +10,9 @@ from hubbub.guarantees.neighbours import Neighbours
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
+from hubbub.protocol.bound import Bound
 
-TABLE = charge(histogram(["town=Bath,York"], epsilon="0.5"))
+TABLE = charge(Bound(histogram(["town=Bath,York"], epsilon="0.5")))
 SWAP = DifferentialPrivacy(epsilon=Fraction(1, 2), neighbours=Neighbours.REPLACE)
 
 

@@ -29,6 +29,7 @@ from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
 from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
 from hubbub.numeric.exact import INFINITY
+from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import line
 from tests.unit.ledger.charges import KINDS, charge, releases, told
 
@@ -139,7 +140,7 @@ def test_growths_are_those_of_all_releases_also_once_pairs_are_rounded() -> None
     carried = set()
     for i in range(1, MOST_KINDS + 9):
         spec = histogram(["a=x,y"], epsilon=f"1/{i % (MOST_KINDS + 5) + 1}")
-        new = Entered(number=i, charge=charge_of(spec))
+        new = Entered(number=i, charge=charge_of(Bound(spec)))
         found = found.followed_by(new)
         wanted = [before + more for before, more in zip(wanted, new.growths(), strict=True)]
         (one,) = found.stand_ins
@@ -162,8 +163,8 @@ def test_long_numbers_are_rounded_against_us() -> None:
     found, exact = RunningTotal(), Fraction(0)
     for i in range(1, 400):
         spec = histogram(["a=x,y"], epsilon=f"1/{i}", sample="0.1")
-        found = found.followed_by(Entered(number=i, charge=charge_of(spec)))
-        exact += charge_of(spec).differential.epsilon  # type: ignore[union-attr, assignment]
+        found = found.followed_by(Entered(number=i, charge=charge_of(Bound(spec))))
+        exact += charge_of(Bound(spec)).differential.epsilon  # type: ignore[union-attr, assignment]
     (one,) = found.stand_ins
     promise, knowledge = one.charge.differential, one.charge.zero_knowledge
     assert isinstance(promise, DifferentialPrivacy)

@@ -31,6 +31,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import Entry
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.store import ADOPTED, Store
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
 from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import save
@@ -44,7 +45,7 @@ TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3, "age": list(range(
 
 
 def charge(**words: Any) -> Charge:
-    return charge_of(histogram(["dept=a,b,c"], **words))
+    return charge_of(Bound(histogram(["dept=a,b,c"], **words)))
 
 
 def town(ledger: Path) -> Table:

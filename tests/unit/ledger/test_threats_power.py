@@ -15,6 +15,7 @@ from hubbub.ledger import anchor, durable, key
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.bound import Bound
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import save
@@ -76,7 +77,7 @@ def opens(home: Path, reserved: bool) -> None:
     spec = histogram(["dept=a,b"], crowd=20)
     if any(record.spent for record in records):  # else the power went before anything was drawn
         with pytest.raises(Refused, match="already has release 1"):
-            book.reserve("town", charge_of(spec))
+            book.reserve("town", charge_of(Bound(spec)))
     values = home / "out" / "release.csv"
     if values.exists():
         assert sha256(values) in records[0].files
@@ -88,7 +89,7 @@ def opens(home: Path, reserved: bool) -> None:
     else:
         for hidden in whole:
             assert finish(hidden)["release"] == str(values)
-    book.sign(b"") if records else book.reserve("town", charge_of(spec))
+    book.sign(b"") if records else book.reserve("town", charge_of(Bound(spec)))
 
 
 def test_38_after_every_step_of_a_first_release_the_power_may_go_out(

@@ -40,7 +40,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", CASES)
 def test_every_statistic_says_how_exact_it_is_and_says_the_same_again(kind: str) -> None:
-    spec = registry.kind(kind).ask(person="id", **CASES[kind]).bind(SCHEMA)
+    spec = registry.kind(kind).ask(person="id", **CASES[kind]).with_schema(SCHEMA)
     first = how_exact(spec, SCHEMA)
     assert first is not None
     assert str(first)
@@ -49,7 +49,7 @@ def test_every_statistic_says_how_exact_it_is_and_says_the_same_again(kind: str)
 
 def test_less_epsilon_is_less_exact() -> None:
     one, tenth = (
-        how_exact(registry.kind("sum").ask(person="id", **PAY | {"epsilon": each}).bind(SCHEMA), SCHEMA)
+        how_exact(registry.kind("sum").ask(person="id", **PAY | {"epsilon": each}).with_schema(SCHEMA), SCHEMA)
         for each in ("1", "0.1")
     )
     assert one is not None
@@ -59,7 +59,7 @@ def test_less_epsilon_is_less_exact() -> None:
 
 def test_a_series_says_it_too() -> None:
     words = {"name": "s", "kind": "histogram", "periods": 4, "first": "2026-01", "person": "id", "rows_per_person": 3}
-    found = how_exact(from_options(**words, **BY).bind(SCHEMA), SCHEMA)
+    found = how_exact(from_options(**words, **BY).with_schema(SCHEMA), SCHEMA)
     assert found is not None
     assert {name for name, _ in found.reach} == {"increment", "total"}
 

@@ -17,6 +17,7 @@ from hubbub.ledger.undrawn import Undrawn
 from hubbub.project.plan_file import read_plan
 from hubbub.project.planning import plan
 from hubbub.project.running import exclusive_plan, publish_all, run
+from hubbub.protocol.bound import Bound
 
 TOML = """
 ledger = "ledger.db"
@@ -88,7 +89,7 @@ def test_67_a_run_that_is_refused_leaves_no_folder(file: Path) -> None:
 def test_84_a_run_goes_on_after_one_that_died_before_it_drew_and_names_what_is_lost(file: Path) -> None:
     books = Ledger(file.with_name("ledger.db"))
     mark = Undrawn(books.path)
-    books.reserve("town", charge(plan(read_plan(file)).releases[0].spec), before_entry=mark.begin)
+    books.reserve("town", charge(Bound(plan(read_plan(file)).releases[0].spec)), before_entry=mark.begin)
     mark.close()
     publish_all(file, dry_run=True)  # says what the run will do
     publish_all(file)
@@ -97,7 +98,7 @@ def test_84_a_run_goes_on_after_one_that_died_before_it_drew_and_names_what_is_l
 
 def test_84_a_run_is_told_which_reservation_is_lost(file: Path) -> None:
     books = Ledger(file.with_name("ledger.db"))
-    books.reserve("town", charge(plan(read_plan(file)).releases[0].spec))
+    books.reserve("town", charge(Bound(plan(read_plan(file)).releases[0].spec)))
     for dry_run in (True, False):
         with pytest.raises(Refused, match=r"b cannot follow the others: .*; release 1 of .* and is lost"):
             publish_all(file, dry_run=dry_run)

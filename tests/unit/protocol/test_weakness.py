@@ -29,6 +29,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import LARGEST_DELTA, check_accepted, weaknesses
 from hubbub.protocol.weakness import sentence as weak_sentence
@@ -77,19 +78,19 @@ WEAK: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize("words", STRONG, ids=str)
 def test_a_usual_promise_is_not_weak(words: dict[str, Any]) -> None:
     spec = asked(**words)
-    assert weaknesses(spec) == ()
-    check_accepted(spec, accept_weak=False)
+    assert weaknesses(Bound(spec)) == ()
+    check_accepted(Bound(spec), accept_weak=False)
 
 
 @pytest.mark.parametrize(("words", "says"), WEAK, ids=str)
 def test_a_weak_promise_is_told_in_a_few_digits_and_refused_unless_accepted(words: dict[str, Any], says: str) -> None:
     spec = asked(**words)
-    (found,) = weaknesses(spec)
+    (found,) = weaknesses(Bound(spec))
     assert says in found
     assert not re.search(r"\d{7}|\d/\d", found.replace(",", "")), "no long number and no fraction"
     with pytest.raises(WrongUse, match=re.escape(found)):
-        check_accepted(spec, accept_weak=False)
-    check_accepted(spec, accept_weak=True)
+        check_accepted(Bound(spec), accept_weak=False)
+    check_accepted(Bound(spec), accept_weak=True)
 
 
 def test_where_people_are_declared_delta_is_measured_by_them_and_crowds_too() -> None:
@@ -101,14 +102,14 @@ def test_where_people_are_declared_delta_is_measured_by_them_and_crowds_too() ->
     found = {"epsilon": 1, "delta": "1e-6"}
     delta = histogram(["a"], **found).promises()[0].conclusion.delta  # type: ignore[union-attr]
     assert delta <= LARGEST_DELTA
-    assert weaknesses(knowing(int(1 / delta), **found)) == ()
-    (said,) = weaknesses(knowing(int(1 / delta) + 1, **found))
+    assert weaknesses(Bound(knowing(int(1 / delta), **found))) == ()
+    (said,) = weaknesses(Bound(knowing(int(1 / delta) + 1, **found)))
     assert "people declared" in said
     large = {"epsilon": 1, "delta": "1e-2"}
-    (said,) = weaknesses(knowing(10, **large))  # one in ten is no small chance because there are ten people
+    (said,) = weaknesses(Bound(knowing(10, **large)))  # one in ten is no small chance because there are ten people
     assert "is above 1 in 100,000" in said
-    assert weaknesses(knowing(20, crowd=20)) == ()
-    (said,) = weaknesses(knowing(19, crowd=20))
+    assert weaknesses(Bound(knowing(20, crowd=20))) == ()
+    (said,) = weaknesses(Bound(knowing(19, crowd=20)))
     assert said == "a crowd of 20 is above the 19 people declared, so nothing could be shown"
 
 
@@ -124,17 +125,17 @@ def test_every_kind_that_declares_its_people_says_so() -> None:
 
 
 def test_other_kinds_are_judged_by_the_same_measure() -> None:
-    assert weaknesses(statistic("mean", of="s:0..10:1", epsilon=9))
-    assert weaknesses(statistic("mean", of="s:0..10:1", zero_knowledge=6, rows=100, people=1000))
-    assert weaknesses(statistic("count", by=BINS, crowd=3))
-    assert not weaknesses(statistic("mean", of="s:0..10:1", zero_knowledge=5, rows=100, people=1000))
-    assert weaknesses(statistics(["edges"], vertices=60, max_degree=4, samples=20, epsilon=7))
+    assert weaknesses(Bound(statistic("mean", of="s:0..10:1", epsilon=9)))
+    assert weaknesses(Bound(statistic("mean", of="s:0..10:1", zero_knowledge=6, rows=100, people=1000)))
+    assert weaknesses(Bound(statistic("count", by=BINS, crowd=3)))
+    assert not weaknesses(Bound(statistic("mean", of="s:0..10:1", zero_knowledge=5, rows=100, people=1000)))
+    assert weaknesses(Bound(statistics(["edges"], vertices=60, max_degree=4, samples=20, epsilon=7)))
     schema = hubbub.open(pa.table({"a": ["x"], "b": ["p"]}), rows_are_people=True).engine.columns()
-    assert weaknesses(cube(["a=x,y", "b=p,q"], margins="1", epsilon=6).bind(schema))
+    assert weaknesses(Bound(cube(["a=x,y", "b=p,q"], margins="1", epsilon=6).with_schema(schema)))
 
 
 def test_several_weaknesses_are_one_sentence() -> None:
-    found = weaknesses(asked(crowd=3, epsilon=Fraction(100, 3)))
+    found = weaknesses(Bound(asked(crowd=3, epsilon=Fraction(100, 3))))
     assert len(found) == 2
     assert weak_sentence(found).startswith("this promises little: epsilon = 33.4 is above 5")
 

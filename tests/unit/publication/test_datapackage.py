@@ -102,11 +102,12 @@ def test_whoever_verifies_makes_it_again(tmp_path: Path) -> None:
     save(ASKED["histogram"](enter(TOWN, person="id")), tmp_path)
     checked = verify((tmp_path / "certificate.json").read_bytes(), folder=tmp_path)
     assert f"what {PACKAGE} says" in [check.what for check in checked.checks]
+    assert checked.bound is not None
     assert checked.spec is not None
     assert checked.certificate is not None
     sheets = checked.spec.present(checked.spec.load(checked.published(tmp_path))).sheets()
     data = (tmp_path / PACKAGE).read_bytes()
-    about = (checked.spec, checked.promises, sheets, checked.certificate["files"], "csv")
+    about = (checked.bound, sheets, checked.certificate["files"], "csv")
     assert difference(data, *about) is None
     assert difference(data.replace(b"2.72 times", b"1.01 times"), *about) == "it says something else than the release"
     assert difference(b"{}\n", *about) == "it is not one that we write"
@@ -121,10 +122,11 @@ def test_the_numbers_beside_a_mean_are_explained_and_a_file_that_did_not_yet_do_
     assert said["whole"]["description"] == "What part would be if every value were 90, with noise."
     assert said["estimate"]["description"].startswith("The mean of age of the people in the table")
     checked = verify((tmp_path / "certificate.json").read_bytes(), folder=tmp_path)
+    assert checked.bound is not None
     assert checked.spec is not None
     assert checked.certificate is not None
     sheets = checked.spec.present(checked.spec.load(checked.published(tmp_path))).sheets()
-    about = (checked.spec, checked.promises, sheets, checked.certificate["files"], "csv")
+    about = (checked.bound, sheets, checked.certificate["files"], "csv")
     earlier = package_bytes(*about, explained=False)
     assert b"How far values" not in earlier
     assert difference(earlier, *about) is None

@@ -22,7 +22,6 @@ from hubbub.report import report
 from hubbub.report.numbers import LISTED
 from hubbub.report.picture import picture
 from hubbub.report.text import label, visible
-from hubbub.tables.labels import labels
 from tests.fresh import counts
 from tests.fresh import enter as open_table
 
@@ -273,7 +272,7 @@ def test_labels_are_those_of_the_release(town: pa.Table) -> None:
         release = released(town, *by, crowd=2)
         found = counts(release)
         keys = [[texts[i] for i in which.tolist()] for which, texts in found.keys(0, found.bins)]
-        assert labels(found, np.arange(found.bins)) == list(zip(*keys, strict=True))
+        assert found.labels(np.arange(found.bins)) == list(zip(*keys, strict=True))
 
 
 def test_millions_of_bins_are_no_burden() -> None:

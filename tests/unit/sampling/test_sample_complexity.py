@@ -9,8 +9,8 @@ from itertools import combinations, product
 import pytest
 
 from hubbub import account
+from hubbub.account.sample_complexity import histogram_error
 from hubbub.errors import Refused, WrongUse
-from hubbub.sampling.histogram_error import histogram_error
 from hubbub.sampling.sample_complexity import (
     COROLLARY_13,
     COROLLARY_14,

@@ -299,6 +299,19 @@ def test_a_rule_that_is_not_listed_is_refused(opened: Opened) -> None:
     assert opened.send("/vote/count", {"file": "../x.csv", "rule": "plurality"})[0] == 400
 
 
+def test_a_rule_is_recommended_for_a_club(opened: Opened) -> None:
+    for _ in range(400):
+        text = opened.get("/vote/choose", params={"voters": "12", "candidates": "3"})[1]
+        if "data-again" not in text:
+            break
+        opened.client.portal.call(_moment)  # type: ignore[union-attr]
+    assert "Choose " in plain(text)
+    assert "With 12 voters the theorems promise nothing" in plain(text)
+    assert text.count("<tr>") == 10
+    refused = opened.get("/vote/choose", params={"voters": "12", "candidates": "2"})[1]
+    assert "data-again" in refused or "majority" in refused
+
+
 def test_the_honesty_map_is_drawn(opened: Opened) -> None:
     for _ in range(400):
         text = opened.get("/vote/map", params={"voters": "11"})[1]

@@ -40,7 +40,7 @@ def test_more_bins_than_there_are_is_cut_and_the_noise_follows(asked: int) -> No
     (promise,) = spec.promises()
     assert promise.conclusion == DifferentialPrivacy(epsilon=Fraction(1))
     assert dict(promise.numbers)["bins"] == "3"
-    assert question(spec).most_bins == 3
+    assert question(spec.axes, spec.unit).most_bins == 3
 
 
 def test_500_people_in_three_bins_are_told_within_some_dozens_whatever_the_bound() -> None:
@@ -76,7 +76,7 @@ def test_with_fewer_it_is_said_who_is_missing_and_nothing_of_how_many() -> None:
 def test_bins_that_a_column_declares_itself_bound_it_too() -> None:
     spec = histogram(["member"], epsilon=1, unit=unit(9))
     with pytest.raises(WrongUse, match="nobody is in more of them; lower"):
-        spec.bind(open(pa.table({"id": [1], "member": [True]})).engine.columns())
+        spec.with_schema(open(pa.table({"id": [1], "member": [True]})).engine.columns())
 
 
 def test_file_and_screen_call_the_number_the_same(tmp_path: Path) -> None:

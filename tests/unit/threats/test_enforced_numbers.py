@@ -22,7 +22,7 @@ from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, OutlierPrivacy
 from hubbub.guarantees.neighbours import check_number
 from hubbub.kinds.ballots.request import KIND as BALLOTS
-from hubbub.kinds.ballots.spec import BallotBox, PublishedBallots
+from hubbub.kinds.ballots.spec import PublishedBallots
 from hubbub.kinds.queries.replaced import replaced_holds
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.queries.spec import Queries
@@ -30,9 +30,10 @@ from hubbub.ledger import key
 from hubbub.ledger.admission import Totals
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import SystemSource
+from hubbub.protocol.bound import Bound
 from hubbub.query_classes.setting import Cells
 from hubbub.query_classes.weights import Weights
-from hubbub.voting.ballots import Ballots
+from hubbub.voting.ballots import BallotBox, Ballots
 from tests.fresh import enter, open, opened, save_over
 from tests.unit.shared.saved import sign
 
@@ -76,14 +77,14 @@ def test_five_are_published_and_four_refused_and_the_certificate_says_no_more_th
     body = json.loads((tmp_path / "q" / "certificate.json").read_text())
     assert [each["promise"]["neighbours"] for each in body["guarantees"]] == ["replace"]
     assert CliRunner().invoke(commands, ["verify", str(tmp_path / "q" / "certificate.json")]).exit_code == 0
-    with pytest.raises(Refused, match="does not have the declared number of people"):
+    with pytest.raises(Refused, match="not of as many people as were declared"):
         open(FOUR).queries([X], "marginals:1", **words)
 
 
 def test_where_the_number_is_public_no_heading_says_with_you_or_without_you() -> None:
     for method in ASKED:
         spec, _ = spec_of(method)
-        told = explain_release(spec, spec.promises())
+        told = explain_release(Bound(spec))
         assert "Whatever your data are (differential privacy)" in told
         assert "without you" not in told
 

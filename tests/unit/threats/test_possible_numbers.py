@@ -159,7 +159,7 @@ def test_the_promise_of_a_network_and_its_explanation_name_one_number(tmp_path: 
 
 def test_a_sum_says_where_it_is_capped_and_draws_the_interval_of_its_file() -> None:
     table = open_table(PEOPLE)
-    layered = table.sum("pay:0..1000000:1", [TOWNS], epsilon=1)
+    layered = table.sum("pay:0..1000000:1", [TOWNS], cap="layers", epsilon=1)
     assert isinstance(layered.result, Totals)
     drawing = layered.result.drawing()
     assert isinstance(drawing, Bars)

@@ -141,6 +141,18 @@ def count_guards() -> int:
     )
 
 
+def count_outside_imports() -> int:
+    """Imports of a kind by name outside of `kinds` and of the registry, which lists them."""
+    kinds = {path.parent.name for path in _trees() if path.parent.parent == _SOURCE / "kinds"}
+    outside = (
+        tree
+        for path, tree in _trees().items()
+        if not path.is_relative_to(_SOURCE / "kinds") and path != _SOURCE / "registry.py"
+    )
+    modules = (node.module or "" for tree in outside for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return sum(module.startswith(tuple(f"hubbub.kinds.{kind}" for kind in kinds)) for module in modules)
+
+
 @cache
 def travel() -> dict[str, int]:
     """Functions visited, and calls from one package into another (each pair of functions once), of a histogram of three bins, and of its verification."""
@@ -177,6 +189,7 @@ def figures() -> dict[str, int]:
         "functions without a name": count_nameless(),
         "options of the largest release": most_options(),
         "places that refuse options": count_guards(),
+        "imports of a kind from outside": count_outside_imports(),
         **travel(),
     }
 

@@ -372,7 +372,7 @@ def test_the_share_of_unreadable_people_that_would_refuse_is_in_the_certificate(
 def test_noise_that_nobody_can_draw_fails_and_is_no_error_of_whoever_verifies(forger: Path, epsilon: int) -> None:
     """Its promises fit, and only the look at its laws refuses it: that was a WrongUse out of verify."""
     asked = registry.kind("fraction").from_options(where="age >= 40", epsilon="1", person="id")
-    spec = asked.bind(open_source(TABLE).columns())
+    spec = asked.with_schema(open_source(TABLE).columns())
     made = unsigned(spec)
     inner = made["release"] | {"protection": made["release"]["protection"] | {"epsilon": str(epsilon)}}
     done = verify(sign(forger, unsigned(registry.read(made["kind"], inner))))

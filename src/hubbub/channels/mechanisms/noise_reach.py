@@ -9,6 +9,7 @@ searched with floats; that the bound holds there is computed with balls.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -17,7 +18,7 @@ from typing import Final
 from flint import arb, fmpz_poly
 
 from hubbub.numeric.bisection import first, first_from
-from hubbub.numeric.exact import ball, exp, lower
+from hubbub.numeric.exact import ball, exp, lower, rounded
 
 _FAR: Final = Fraction(1, 2**44)  # what is left out of the law of a sum
 _BITS: Final = 6
@@ -48,6 +49,15 @@ def reach_of_all(rate: Fraction, miss: Fraction) -> int:
     Guarantee: that inequality, computed with balls.
     """
     return first_from(lambda r: bool(beyond(rate, r) <= ball(miss)), 0)
+
+
+def misses(sizes: Sequence[int], coverage: Fraction) -> tuple[Fraction, ...]:
+    """For each table the chance that one number may be wrong, rounded down.
+
+    Guarantee: if each number of table i is wrong with at most this chance, independently, then none of all tables is
+    with a chance of at least `coverage`: the chances 1 - misses multiply to coverage.
+    """
+    return tuple(rounded(1 - (ball(coverage).log() / (len(sizes) * size)).exp(), up=False) for size in sizes)
 
 
 def reach_of_sum(rate: Fraction, many: int, tail: Fraction) -> int:

@@ -15,10 +15,9 @@ from hubbub.engines.duckdb.connection import UNREADABLE, column_types_of, lock, 
 from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
 from hubbub.engines.duckdb.query_sql import query_relation
 from hubbub.engines.duckdb.scratch import Scratch
-from hubbub.engines.files.csv_exam import cuts_right
 from hubbub.engines.files.csv_file import csv_header, csv_relation
 from hubbub.engines.files.csv_form import Form
-from hubbub.engines.files.csv_lines import is_record_per_line
+from hubbub.engines.files.csv_lines import cuts_right, is_record_per_line
 from hubbub.engines.files.csv_records import (
     BUFFERED,
     LONGEST,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.ballots.tally_paths import Path, pile
 from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
-from hubbub.voting.count.flow import EXHAUSTED, MOST_NAMED
+from hubbub.voting.rctab.rounds_flow import EXHAUSTED, MOST_NAMED
 
 if TYPE_CHECKING:
     from hubbub.kinds.ballots.result import PathTable

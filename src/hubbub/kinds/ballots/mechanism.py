@@ -25,7 +25,8 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 
 if TYPE_CHECKING:
-    from hubbub.kinds.ballots.spec import BallotBox, PublishedBallots
+    from hubbub.kinds.ballots.spec import PublishedBallots
+    from hubbub.voting.ballots import BallotBox
 
 WAY, COUNT = "way", "count"  # columns of what is drawn
 _STOPS: Final = "stops"

@@ -20,38 +20,21 @@ from hubbub.kinds.ballots.noisy_prefixes import level_channel
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import plain
-from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.official import Official, read_official
 
 METHODS = ("paths", "prefix", "noisy")
 _DEEPEST = 6
 
 
-@dataclass(frozen=True, slots=True)
-class BallotBox:
-    """Ballots that were read, and by what the ledger knows their file."""
-
-    ballots: Ballots
-    source: Any = None
-
-    def columns(self) -> tuple[str, ...]:
-        return ()
-
-    def identity(self) -> Any:
-        return self.source
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedBallots(FolderSpec):
+class PublishedBallots(Spec):
     """Ballots of an election, published beside its official record."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.ballots.request
-    folder: ClassVar[str] = __package__
     official: Official
     method: str = "paths"
     k: int = 30
@@ -113,7 +96,7 @@ class PublishedBallots(FolderSpec):
         share = "" if self.sample is None else " in the share of ballots that is drawn"
         return f"k = {self.k} is above the official first choices that anybody has{share}"
 
-    def bind(self, schema: Any) -> Self:
+    def with_schema(self, schema: Any) -> Self:
         return self
 
     def composition(self) -> CompositionInfo:
@@ -159,3 +142,25 @@ class PublishedBallots(FolderSpec):
             "depth": self.depth,
             "epsilon": plain(self.epsilon),
         }
+
+    promises = ballots_promises.promises
+
+    def describe(self) -> Description:
+        from hubbub.kinds.ballots import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.ballots import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.ballots import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.ballots.load import load
+
+        return load(self, files)

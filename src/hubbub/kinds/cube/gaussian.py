@@ -204,18 +204,9 @@ def _batch(mechanism: GaussianLevels, numbers: NDArray[np.int64]) -> pa.RecordBa
     return pa.record_batch([integer_array(numbers)], schema=mechanism.schema)
 
 
-OTHER_NUMBER: Final = (
-    "the table does not have the declared number of people; nothing was published and nothing is spent. That it was "
-    "refused is for you alone: correct `people`"
-)
-
-
 def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
     """Count the cells, and draw. A table of another number of people is refused before a word is drawn."""
-    question = histogram_mechanism.question(spec.cells)
-    exact = engine.count(replace(question, everybody=spec.public_number is not None), source)
-    if spec.public_number is not None and int(exact.counts.sum()) != spec.public_number:
-        raise Refused(OTHER_NUMBER)
+    exact = histogram_mechanism.count_cells(spec.axes, spec.cells.unit, engine, source, spec.public_number)
     return Measurement(residuals=release(GaussianLevels(spec), exact, source))
 
 

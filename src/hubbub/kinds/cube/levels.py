@@ -16,11 +16,11 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.channels.mechanisms.noise_reach import beyond, reach_of_all
+from hubbub.channels.mechanisms.noise_reach import beyond, misses, reach_of_all
 from hubbub.channels.protocol import SMALLEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first_from
-from hubbub.numeric.exact import ball, rounded
+from hubbub.numeric.exact import ball
 from hubbub.runtime.frozen import dataclass
 
 _PARTS: Final = (10**6, 10**9, 10**12)  # into which epsilon is cut: coarse ones make short numbers
@@ -36,15 +36,6 @@ class Split:
     @property
     def worst(self) -> int:
         return max(self.reaches)
-
-
-def misses(sizes: Sequence[int], coverage: Fraction) -> tuple[Fraction, ...]:
-    """For each table the chance that one number may be wrong, rounded down.
-
-    Guarantee: if each number of table i is wrong with at most this chance, independently, then none of all tables is
-    with a chance of at least `coverage`: the chances 1 - misses multiply to coverage.
-    """
-    return tuple(rounded(1 - (ball(coverage).log() / (len(sizes) * size)).exp(), up=False) for size in sizes)
 
 
 def reaches(shares: Sequence[Fraction], sizes: Sequence[int], coverage: Fraction) -> tuple[int, ...]:

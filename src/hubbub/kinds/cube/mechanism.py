@@ -78,7 +78,7 @@ def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
         return gaussian.measure(spec, engine, source)
     if not spec.levelled:
         return histogram_mechanism.measure(spec.cells, engine, source)
-    exact = engine.count(histogram_mechanism.question(spec.cells), source)
+    exact = histogram_mechanism.count_cells(spec.axes, spec.cells.unit, engine, source)
     return Measurement(levels=release(Levels(spec), exact, source))
 
 

@@ -32,8 +32,7 @@ from hubbub.kinds.histogram.spec import Histogram, columns
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
@@ -48,7 +47,7 @@ _BYTES_PER_BIN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cube(FolderSpec):
+class Cube(Spec):
     """Cells and margins of one table of people.
 
     Guarantee: without shares, the margins are sums of the published cells, so what is promised of the cells is promised
@@ -56,7 +55,6 @@ class Cube(FolderSpec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.cube.request
-    folder: ClassVar[str] = __package__
     cells: Histogram
     margins: tuple[Margin, ...]
     consistent: bool = False
@@ -147,8 +145,8 @@ class Cube(FolderSpec):
     def enforced_number(self) -> int | None:
         return self.public_number
 
-    def bind(self, schema: Schema) -> Self:
-        known = replace(self, cells=self.cells.bind(schema))
+    def with_schema(self, schema: Schema) -> Self:
+        known = replace(self, cells=self.cells.with_schema(schema))
         total = known.cells.channel.plain_noise
         if total is None:
             return known
@@ -222,6 +220,26 @@ class Cube(FolderSpec):
 
     def size_hint(self) -> int:
         return self.cells.size_hint() + _BYTES_PER_BIN * sum(self.sizes[1:])
+
+    def describe(self) -> Description:
+        from hubbub.kinds.cube import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.cube import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.cube import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.cube.load import load
+
+        return load(self, files)
 
 
 @lru_cache(maxsize=64)

@@ -92,7 +92,7 @@ class OwnMechanism(Spec):
     def enforced_number(self) -> int | None:
         return self.of_people
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         for name in (*self.columns, *([] if self.unit.person is None else [self.unit.person])):
             column(schema, name)
         return self

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.protocol import LARGEST_RATE, SMALLEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, sampling, sensitivity
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
+from hubbub.kinds.graph import promises as graph_promises
 from hubbub.kinds.graph import wire
 from hubbub.kinds.graph.noise_scale import Spread, enough, scale_for, spread
 from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 
@@ -26,7 +26,7 @@ _BYTES_PER_ROW: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphSpec(FolderSpec):
+class GraphSpec(Spec):
     """Which counts of a graph are published, how private each is, and what is declared about the graph.
 
     `epsilon` is what each published count loses; the average degree and the number of edges are one count. With
@@ -39,7 +39,6 @@ class GraphSpec(FolderSpec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.graph.request
-    folder: ClassVar[str] = __package__
     size: Size
     of: tuple[Statistic, ...]
     epsilon: Fraction
@@ -157,14 +156,13 @@ class GraphSpec(FolderSpec):
         return None if self.per_edge else self.size.vertices
 
     def table_promises(self) -> tuple[Derivation, ...]:
-        found: tuple[Derivation, ...] = self.module("promises").ledger_promises(self)
-        return found
+        return graph_promises.ledger_promises(self)
 
     def composition(self) -> CompositionInfo:
         """A sample that tells its counts may serve other releases of the same network."""
-        return CompositionInfo(sampled=self.module("promises").sampled(self))
+        return CompositionInfo(sampled=graph_promises.sampled(self))
 
-    def bind(self, schema: object) -> Self:
+    def with_schema(self, schema: object) -> Self:
         """A graph has no columns: everything is declared."""
         return self
 
@@ -179,3 +177,25 @@ class GraphSpec(FolderSpec):
     def size_hint(self) -> int:
         rows = self.size.max_degree if Statistic.DEGREE_COUNTS in self.of else 0
         return (1 << 20) + _BYTES_PER_ROW * rows
+
+    promises = graph_promises.promises
+
+    def describe(self) -> Description:
+        from hubbub.kinds.graph import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.graph import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.graph import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.graph.load import load
+
+        return load(self, files)

@@ -20,7 +20,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import OTHER, Axis, Dates, Discovered, Values, all_labels, size
-from hubbub.tables.labels import MISSING, is_ranges, label_in_words, labels
+from hubbub.tables.labels import MISSING, is_ranges, label_in_words
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.result import Counts
@@ -97,7 +97,7 @@ def _in_order(counts: Counts, visible: NDArray[Any]) -> NDArray[Any] | None:
     axis = counts.axes[0]
     if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(visible) <= ALONG_AN_ORDER:
         return None
-    texts = [names[0] for names in labels(counts, visible)]
+    texts = [names[0] for names in counts.labels(visible)]
     if is_ranges(axis):
         return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, _begin(texts[i] or "[0,")))]
     if axis.unit is None and not all(text is None or _NUMBER.fullmatch(text) for text in texts):
@@ -143,7 +143,7 @@ def _heat(counts: Counts) -> Heat | None:
     if len(axes) != 2 or any(map(is_dates, axes)) or counts.bins > CELLS:
         return None
     places = np.arange(counts.bins)
-    keys = [tuple(map(label_in_words, axes, names)) for names in labels(counts, places)]
+    keys = [tuple(map(label_in_words, axes, names)) for names in counts.labels(places)]
     met = [_met(axis, [key[i] for key in keys]) for i, axis in enumerate(axes)]
     across = min((1, 0), key=lambda i: len(met[i]))
     rows, columns = met[1 - across], met[across]
@@ -196,7 +196,7 @@ def labelled_bars(counts: Counts, panel: str) -> list[Bar]:
 def _bars(counts: Counts, drawn: Chosen) -> tuple[Bar, ...]:
     met: dict[tuple[str, str], int] = {}
     found = []
-    for i, names in zip(drawn.bins.tolist(), labels(counts, drawn.bins), strict=True):
+    for i, names in zip(drawn.bins.tolist(), counts.labels(drawn.bins), strict=True):
         texts = list(map(label_in_words, counts.axes, names))
         label = " · ".join(texts) if drawn.along is None else texts[drawn.along]
         panel = "" if drawn.panels is None else texts[drawn.panels]

@@ -83,7 +83,7 @@ def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
     remote_count: Callable[[CountQuery, Source], RemoteCounts] | None = getattr(engine, "remote_count", None)
     if remote_count is None:
         raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
-    counts = remote_count(question(spec), source)
+    counts = remote_count(question(spec.axes, spec.unit), source)
     return Spread(spec, cut(spec), counts, BlockKeys(source))
 
 

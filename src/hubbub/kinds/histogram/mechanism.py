@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
-from hubbub.errors import WrongUse
+from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
@@ -19,8 +20,9 @@ from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
-from hubbub.tables.bins import Discovered, declared_size
-from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
+from hubbub.tables.bins import Axis, Discovered, declared_size
+from hubbub.tables.engine import OTHER_NUMBER, CountQuery, Engine, ExactCounts, MultiRowPolicy
+from hubbub.tables.privacy_unit import Unit
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -130,7 +132,21 @@ def found_name(i: int) -> str:
 
 def measure(spec: Histogram, engine: Engine, source: Source) -> Measurement:
     """Count exactly in the engine, then add noise."""
-    return Measurement(cells=release(Bins(spec), engine.count(question(spec), source), source))
+    return Measurement(cells=release(Bins(spec), count_cells(spec.axes, spec.unit, engine, source), source))
+
+
+def count_cells(
+    axes: tuple[Axis, ...], unit: Unit, engine: Engine, source: Source, people: int | None = None
+) -> ExactCounts:
+    """The exact counts of a table of counts, whatever is then drawn from them. Where the number of `people` is public, a
+    table of another number is refused before a word is drawn."""
+    asked = question(axes, unit)
+    if people is None:
+        return engine.count(asked, source)
+    exact = engine.count(replace(asked, everybody=True), source)
+    if int(exact.counts.sum()) != people:
+        raise Refused(OTHER_NUMBER)
+    return exact
 
 
 def present(spec: Histogram, drawn: Drawn) -> Counts:
@@ -143,16 +159,16 @@ def present(spec: Histogram, drawn: Drawn) -> Counts:
     return Counts(spec, published, *of_published(spec, published), found, codes)
 
 
-def question(spec: Histogram) -> CountQuery:
-    unit = spec.unit
+def question(axes: tuple[Axis, ...], unit: Unit) -> CountQuery:
+    """What an engine is asked, so that a person counts as the unit says."""
     if unit.one_row_per_person:
-        return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
+        return CountQuery(axes=axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
     if unit.bounds is not None:
         repeats = MultiRowPolicy.BOUNDED
-        return CountQuery(axes=spec.axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
+        return CountQuery(axes=axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
     if unit.distinct is not None:
-        return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
-    return CountQuery(axes=spec.axes, person=unit.person, repeats=unit.one_row)
+        return CountQuery(axes=axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
+    return CountQuery(axes=axes, person=unit.person, repeats=unit.one_row)
 
 
 def every_bin(counted: ExactCounts, total: int) -> NDArray[np.int64]:

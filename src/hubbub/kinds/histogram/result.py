@@ -30,7 +30,7 @@ from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
-from hubbub.tables.labels import is_ranges, labels, labels_at
+from hubbub.tables.labels import is_ranges, labels_at
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -94,6 +94,20 @@ class Counts(Result):
                     met, which = distinct_and_inverse(positions)
                     yield which, labels_at(axis, met.tolist())
 
+    def labels(self, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]:
+        """The labels of some bins, one for each axis; None is the bin of missing values."""
+        codes = wanted if self.some is None else self.some[wanted]
+        found = list(self.found)
+        columns: list[list[str | None]] = []
+        for axis in reversed(self.axes):
+            if isinstance(axis, Discovered):
+                texts = found.pop()
+                columns.append([texts[i] for i in wanted.tolist()])
+            else:
+                columns.append(labels_at(axis, (codes % size(axis)).tolist()))
+                codes = codes // size(axis)
+        return list(zip(*reversed(columns), strict=True))
+
     def estimate(self, i: int) -> int | None:
         """What the number says about what its interval is for; it lies in the interval. None where nothing is shown."""
         value, _ = self.published.outcome(i)
@@ -140,7 +154,7 @@ class Counts(Result):
 
     def display(self, first: int) -> DisplayTable:
         rows = []
-        for i, texts in enumerate(labels(self, np.arange(min(self.bins, first)))):
+        for i, texts in enumerate(self.labels(np.arange(min(self.bins, first)))):
             value, tag = self.published.outcome(i)
             rows.append(Line(texts, value, self.estimate(i), *self.ends(i), histogram_text.status(tag)))
         return lined(self.spec, rows, map(histogram_text.status, self.published.names))

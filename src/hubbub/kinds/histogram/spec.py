@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.protocol import Channel
@@ -21,15 +21,11 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram import promises, sparse, wire
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.capabilities import Deferred
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
@@ -44,11 +40,10 @@ _BYTES_IN_PARQUET = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram(FolderSpec):
+class Histogram(Spec):
     """Counts by some columns, through a channel, for some unit, perhaps on a fresh secret sample."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.histogram.request
-    folder: ClassVar[str] = __package__
     axes: tuple[Axis, ...]
     channel: Channel
     unit: Unit = EACH_ROW
@@ -85,7 +80,7 @@ class Histogram(FolderSpec):
         curve = getattr(self.channel, "curve", None)
         return curve if self.lowered and isinstance(curve, Curve) else None
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         axes = bind_axes(self.axes, schema)
@@ -178,6 +173,23 @@ class Histogram(FolderSpec):
         from hubbub.kinds.histogram import mechanism
 
         return mechanism.present(self, measurement["cells"])
+
+    promises = promises.promises
+
+    def describe(self) -> Description:
+        from hubbub.kinds.histogram import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.histogram import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.histogram.load import load
+
+        return load(self, files)
 
 
 def columns(spec: Histogram) -> list[str]:

@@ -13,7 +13,6 @@ from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Ne
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.kinds.histogram.promises import with_found_bins
 from hubbub.kinds.statistic.promises import HIDDEN, granted, of_sample, sample_holds, sampled_crowds
-from hubbub.kinds.statistic.promises import who as who
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
 from hubbub.tables.protection import Crowd, Knowledge, Noise

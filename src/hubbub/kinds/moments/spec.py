@@ -8,12 +8,15 @@ of x and that of (2 x - W)^2, with noise of rates 0.64 epsilon/W and 0.64 epsilo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.wide import WIDEST
+from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
@@ -27,7 +30,6 @@ from x/W = 3/8 to 1."""
 class Moments(Statistic):
     """The spread of a column, over the people of each bin, or over all, who have a value there."""
 
-    folder: ClassVar[str] = __package__
     of: Measure
 
     def __post_init__(self) -> None:
@@ -67,6 +69,36 @@ class Moments(Statistic):
         if isinstance(self.protection, Crowd):
             return CROWD_SHARE * loss / width, CROWD_SHARE * loss / width**2
         return (loss / width**2,) * 3
+
+    def promises(self) -> tuple[Derivation, ...]:
+        from hubbub.kinds.moments import promises
+
+        return promises.promises(self)
+
+    def checks(self) -> Iterator[Check]:
+        from hubbub.kinds.moments import promises
+
+        return promises.checks(self)
+
+    def describe(self) -> Description:
+        from hubbub.kinds.moments import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.moments import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.moments import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.moments.load import load
+
+        return load(self, files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.text import range_note
 from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.promises import who
 from hubbub.kinds.statistic.text import (
     LONGEST_CONDITION,
     by_columns,
@@ -35,7 +36,7 @@ def describe(spec: Moments) -> Description:
         title=f"{_both(spec)}{by}",
         published=f"{capital(heading(spec))} and mean, of values {spec.of.cut}, of {whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name} of {spec.of.column}{by}{protected(spec)}",
-        person=spec.unit.describe,
+        person=str(who(spec)),
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),

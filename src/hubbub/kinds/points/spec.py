@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
@@ -23,8 +23,7 @@ from hubbub.kinds.points.space import Areas, Space
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, integer, to_text
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import Kind
+from hubbub.protocol.spec import Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
@@ -35,12 +34,11 @@ _LARGEST: Final = Fraction(50)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyPoints(FolderSpec):
+class NoisyPoints(Spec):
     """Points of people, those of small cells deleted, the others moved. With `clamp`, those that leave the box are put
     back on its edge afterwards; `within` is a distance for which it is said how often no point moved further."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.points.request
-    folder: ClassVar[str] = __package__
     space: Space
     crowd: int
     epsilon: Fraction
@@ -82,7 +80,7 @@ class NoisyPoints(FolderSpec):
     def people(self) -> People:
         return self.unit.people
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         bind_axes(self.space.axes, schema)
@@ -142,3 +140,23 @@ class NoisyPoints(FolderSpec):
 
     def size_hint(self) -> int:
         return _ROOM
+
+    def describe(self) -> Description:
+        from hubbub.kinds.points import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.points import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.points import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.points.load import load
+
+        return load(self, files)

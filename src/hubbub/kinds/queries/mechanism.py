@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from hubbub.errors import Refused
+from hubbub.kinds.histogram.mechanism import count_cells
 from hubbub.kinds.queries.result import ROUND, Synopsis
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
@@ -22,17 +22,12 @@ from hubbub.query_classes.weights import Weights
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.ranks import sample_counts
 from hubbub.serialization.arrow import integer_array
-from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
+from hubbub.tables.engine import Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
 
 NUMBER, QUERY, MEASURED = "number", "query", "measured"  # columns of what is drawn
-
-OTHER_NUMBER: Final = (
-    "the table does not have the declared number of people; nothing was published and nothing is spent. That it was "
-    "refused is for you alone: correct `people`"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +77,7 @@ def in_columns(mechanism: Answering, *columns: ArrayLike) -> pa.RecordBatch:
 
 def measure(spec: Queries, engine: Engine, source: Source) -> Measurement:
     """Count the cells, and draw. A table of another number of people is refused before a word is drawn."""
-    people, unit = spec.request.people, spec.unit
-    if unit.bounds is not None:
-        bounded = MultiRowPolicy.BOUNDED
-        question = CountQuery(axes=spec.request.axes, person=unit.person, repeats=bounded, bounds=unit.bounds)
-    else:
-        question = CountQuery(
-            axes=spec.request.axes, person=unit.person, repeats=unit.one_row, everybody=people is not None
-        )
-    counted = engine.count(question, source)
-    if people is not None and int(counted.counts.sum()) != people:
-        raise Refused(OTHER_NUMBER)
+    counted = count_cells(spec.request.axes, spec.unit, engine, source, spec.request.people)
     return Measurement(synopsis=release(Answering(spec), counted, source))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_RATE
@@ -23,8 +23,7 @@ from hubbub.kinds.queries import replaced, text, wire
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse
@@ -139,7 +138,7 @@ def all_offers(request: QueryRequest) -> tuple[Offer, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Queries(FolderSpec):
+class Queries(Spec):
     """A synopsis that answers every query of a class.
 
     `loss` is what the method loses where it runs: on all people epsilon itself, on a sample what zero-knowledge
@@ -148,7 +147,6 @@ class Queries(FolderSpec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.queries.request
-    folder: ClassVar[str] = __package__
     request: QueryRequest
     method: Method
     loss: Fraction
@@ -210,7 +208,7 @@ class Queries(FolderSpec):
         """
         return self.loss * (2 if self.method.blank is Blank.HALF_WAY and not isinstance(self.method, Residual) else 1)
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         if self.unit != within_bins(self.unit, self.request.axes):
@@ -290,3 +288,25 @@ class Queries(FolderSpec):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * self.rows_published
+
+    promises = queries_promises.promises
+
+    def describe(self) -> Description:
+        from hubbub.kinds.queries import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.queries import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.queries import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.queries.load import load
+
+        return load(self, files)

@@ -32,8 +32,7 @@ from hubbub.kinds.questions.gaussian import joint_delta
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic
 from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.one_sample import joint_epsilon
 from hubbub.sampling.sanitize import Blank, outside
@@ -86,11 +85,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questions(FolderSpec):
+class Questions(Spec):
     """Counts, shares, means and quantiles of one secret sample of `rows` of `of_people` people."""
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.questions.request
-    folder: ClassVar[str] = __package__
     asked: tuple[Asked, ...]
     epsilon: Fraction  # of zero-knowledge privacy, all questions together
     rows: int
@@ -197,9 +195,9 @@ class Questions(FolderSpec):
     def enforced_number(self) -> int | None:
         return self.of_people
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         for each in self.statistics:
-            each.bind(schema)
+            each.with_schema(schema)
         return self
 
     def composition(self) -> CompositionInfo:
@@ -221,6 +219,28 @@ class Questions(FolderSpec):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * sum(each.bins for each in self.statistics)
+
+    promises = questions_promises.promises
+
+    def describe(self) -> Description:
+        from hubbub.kinds.questions import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.questions import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.questions import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.questions.load import load
+
+        return load(self, files)
 
 
 def _known(statistic: Statistic) -> Knowledge:

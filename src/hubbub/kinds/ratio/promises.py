@@ -12,7 +12,6 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import DMNS, Derivation, Theorem, stated, texts
 from hubbub.kinds.histogram.promises import several_rows
 from hubbub.kinds.statistic.promises import granted
-from hubbub.kinds.statistic.promises import who as who
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
 from hubbub.tables.protection import Noise

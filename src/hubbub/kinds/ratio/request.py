@@ -68,7 +68,7 @@ A person with several rows counts by at most M of them (`rows_per_person=M`, per
     ),
     options=(
         OF,
-        Option("per", "RANGE", "What it is divided by, as column:LOW..HIGH:STEP.", takes="str"),
+        Option("per", "RANGE", "What it is divided by, as column:LOW..HIGH.", takes="str"),
         BY,
         WHERE,
         ONE_ROW,

@@ -8,13 +8,16 @@ is told by neither.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, Self
 
 from hubbub.errors import WrongUse
+from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
+from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Noise
@@ -25,7 +28,6 @@ from hubbub.tables.schema import Schema
 class Ratio(Statistic):
     """The sum of a column divided by that of another, over the rows of each bin, or over all, that have both."""
 
-    folder: ClassVar[str] = __package__
     of: Measure
     per: Measure
 
@@ -73,6 +75,36 @@ class Ratio(Statistic):
         one, other = (loss / (2 * top) for top in self.tops)
         return one, other
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         self.per.bind(schema)
-        return Statistic.bind(self, schema)
+        return Statistic.with_schema(self, schema)
+
+    def promises(self) -> tuple[Derivation, ...]:
+        from hubbub.kinds.ratio import promises
+
+        return promises.promises(self)
+
+    def checks(self) -> Iterator[Check]:
+        from hubbub.kinds.ratio import promises
+
+        return promises.checks(self)
+
+    def describe(self) -> Description:
+        from hubbub.kinds.ratio import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.ratio import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.ratio import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.ratio.load import load
+
+        return load(self, files)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.text import range_note
 from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.promises import who
 from hubbub.kinds.statistic.text import (
     LONGEST_CONDITION,
     by_columns,
@@ -32,7 +33,7 @@ def describe(spec: Ratio) -> Description:
         title=f"{capital(heading(spec))}{by}",
         published=f"{capital(heading(spec))}, {cut(spec)}, of {whom(spec)}{by}: with whole-number noise on both sums",
         entry=f"ratio of {spec.of.column} to {spec.per.column}{by}",
-        person=spec.unit.describe,
+        person=str(who(spec)),
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),

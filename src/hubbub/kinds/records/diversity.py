@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.kinds.histogram.mechanism import question
+from hubbub.kinds.histogram.mechanism import count_cells
 from hubbub.noise.source import Source
 from hubbub.runtime.frozen import dataclass
 
@@ -64,8 +64,8 @@ def inspect_crowds(spec: Records, data: Engine, source: Source) -> Crowds:
 
     Guarantee: none. What it returns is private.
     """
-    bound = spec.bind(data.columns())
-    exact = data.count(question(bound.joint), source)
+    bound = spec.with_schema(data.columns())
+    exact = count_cells(bound.joint.axes, bound.joint.unit, data, source)
     keys, counts = len(bound.cells.axes), exact.counts.tolist()
     crowds: Counter[tuple[str | None, ...]] = Counter()
     labels = list(zip(*exact.found, strict=True))

@@ -56,7 +56,7 @@ class RowsOfCrowds:
 def measure(spec: Records, engine: Engine, source: Source) -> Measurement:
     """How often each record is published."""
     if spec.keep:
-        exact = engine.count(of_cells.question(spec.joint), source)
+        exact = of_cells.count_cells(spec.joint.axes, spec.joint.unit, engine, source)
         return Measurement(cells=release(RowsOfCrowds(spec), exact, source))
     return of_cells.measure(spec.cells, engine, source)
 

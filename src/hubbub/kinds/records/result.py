@@ -18,7 +18,7 @@ from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
-from hubbub.tables.labels import is_ranges, labels
+from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.spec import Records
@@ -48,7 +48,7 @@ class Rows(Result):
 
     def order(self) -> NDArray[np.intp]:
         """The distinct records, numbers by size and texts by their signs, what is missing last."""
-        known = labels(self.counts, np.arange(self.counts.bins))
+        known = self.counts.labels(np.arange(self.counts.bins))
         return np.array(sorted(range(len(known)), key=lambda i: [_sort_key(text) for text in known[i]]), dtype=np.intp)
 
     def sheets(self) -> tuple[Sheet, ...]:
@@ -88,7 +88,7 @@ class Rows(Result):
         """Each record once, and how many rows of the file are like it."""
         order = self.order()[:first]
         values = self.counts.published.values
-        found = zip(order.tolist(), labels(self.counts, order), strict=True)
+        found = zip(order.tolist(), self.counts.labels(order), strict=True)
         rows = tuple((texts, (f"{int(values[i]):,}",), False) for i, texts in found)
         notes: tuple[str, ...] = ("The file has a row for each person; here each record stands once",)
         notes += ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, self.counts.axes)) else ()

@@ -21,8 +21,7 @@ from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.format import listed
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Description, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
@@ -40,7 +39,7 @@ KEY_COLUMNS: Final = Theorem(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Records(FolderSpec):
+class Records(Spec):
     """The records that at least k people share once a public function has made them coarser.
 
     Guarantee: (k, 0)-crowd-blending, and what a secret sample adds to that, since the rows are a function of the
@@ -49,7 +48,6 @@ class Records(FolderSpec):
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.records.request
-    folder: ClassVar[str] = __package__
     cells: Histogram
     keep: tuple[str, ...] = ()  # columns that are published untouched, beside the promises
 
@@ -75,7 +73,7 @@ class Records(FolderSpec):
         """The histogram of all published columns: how often each row of the file is there."""
         return replace(self.cells, axes=(*self.cells.axes, *self.untouched_axes))
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         if self.cells.unit.person is not None:
             column(schema, self.cells.unit.person)
         axes = tuple(_found(axis, column(schema, axis.column)) for axis in self.cells.axes)
@@ -152,6 +150,21 @@ class Records(FolderSpec):
     def to_json(self) -> dict[str, Plain]:
         fields = histogram_wire.to_json(self.cells)
         return {**fields, "keep": [*self.keep]} if self.keep else fields
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.records import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.records import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.records.load import load
+
+        return load(self, files)
 
 
 def _found(axis: Axis, column_type: ColumnType) -> Axis:

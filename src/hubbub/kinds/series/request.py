@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import parse_margins
-from hubbub.kinds.series.calendar import Calendar
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.spec import COUNT, CUBE, Period, Series, Way, bins_of_a_person, moved_in_a_period, read
 from hubbub.numeric.exact import Exact, integer, positive, rational
@@ -17,6 +16,7 @@ from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.choice import best_blocks, best_factor
 from hubbub.tables.bins import declared_size, parse
 from hubbub.tables.bounded_column import measured
+from hubbub.tables.calendar import Calendar
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.contribution import Moved
 from hubbub.tables.privacy_unit import Unit, within_bins

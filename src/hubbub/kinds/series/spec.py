@@ -14,22 +14,20 @@ from hubbub.guarantees.people import People
 from hubbub.kinds.cube.margins import checked as check_margins
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.series import promises
-from hubbub.kinds.series.calendar import Calendar
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.protocol.capabilities import SeriesPart
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.query_classes.series.blocks import Blocks
 from hubbub.query_classes.series.choice import MOST_PERIODS
 from hubbub.query_classes.series.factor import Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import UNSAID, plain, restored
-from hubbub.serialization.published_files import Files
 from hubbub.tables import condition
 from hubbub.tables.bins import Axis, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
+from hubbub.tables.calendar import Calendar
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds, Moved
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
@@ -267,14 +265,13 @@ def bins_of_a_person(unit: Unit, cells: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Period(FolderSpec):
+class Period(Spec):
     """One period of a series: its files hold all periods up to this one.
 
     Guarantee: the promises are those of the whole series; a period adds none and takes none away.
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.series.request
-    folder: ClassVar[str] = __package__
     series: Series
     period: str
     missed: tuple[str, ...] = ()  # periods so far that were not published: nobody was counted in them
@@ -301,7 +298,7 @@ class Period(FolderSpec):
     def people(self) -> People:
         return self.series.unit.people
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         return replace(self, series=self.series.bind(schema))
 
     def promises(self) -> tuple[Derivation, ...]:
@@ -355,6 +352,26 @@ class Period(FolderSpec):
         from hubbub.kinds.series import load as series_load
 
         return series_load.drawn_digests(self, files)
+
+    def describe(self) -> Description:
+        from hubbub.kinds.series import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.series import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.series import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.series.load import load
+
+        return load(self, files)
 
 
 def read(given: Any) -> Period:

@@ -180,7 +180,7 @@ def _knowledge(one: bool, miss: Fraction, epsilon: Exact, rows: Exact | None, pe
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
 BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
-OF: Final = Option("of", "RANGE", "What is measured, COLUMN:LOW..HIGH:STEP: pay:0..9000:10.", takes="str")
+OF: Final = Option("of", "RANGE", "What is measured, COLUMN:LOW..HIGH: pay:0..9000.", takes="str")
 WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
 _Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 _INTERVAL: Final = Option(

@@ -30,9 +30,7 @@ from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.noise.sampler import SMALLEST_EPSILON
-from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Description, Kind
+from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain
@@ -55,11 +53,10 @@ _BYTES_PER_BIN: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic(FolderSpec):
+class Statistic(Spec):
     """One number for each bin of a public partition, or one for everybody."""
 
     kind: ClassVar[Kind]  # set where the kinds are made, in hubbub.kinds.statistic.request
-    folder: ClassVar[str] = __package__
     axes: tuple[Axis, ...]
     where: Condition | None
     protection: Protection
@@ -262,7 +259,7 @@ class Statistic(FolderSpec):
     def enforced_number(self) -> int | None:
         return self.protection.people if isinstance(self.protection, Knowledge) else None
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         if self.where is not None:
@@ -284,17 +281,26 @@ class Statistic(FolderSpec):
         """Without what is promised to the population of a survey: that is worked out for all its releases together."""
         return tuple(step for step in self.promises() if step.people == self.people or self.survey is None)
 
-    def checks(self) -> Iterator[Check]:
-        yield from self.module("promises").checks(self)
-
     def unverified_fields(self) -> tuple[str, ...]:
         fields = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
             fields.append(f"the name of the column that says who is who, {self.unit.person}")
         return tuple(fields)
 
+    def promises(self) -> tuple[Derivation, ...]:
+        from hubbub.kinds.statistic import promises
+
+        return promises.promises(self)
+
+    def checks(self) -> Iterator[Check]:
+        from hubbub.kinds.statistic import promises
+
+        return promises.checks(self)
+
     def describe(self) -> Description:
-        return replace(FolderSpec.describe(self), person=str(self.module("promises").who(self)))
+        from hubbub.kinds.statistic import text
+
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
         fields = plain(self)
@@ -303,6 +309,21 @@ class Statistic(FolderSpec):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_BIN * self.bins
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.statistic import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.statistic import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.statistic.load import load
+
+        return load(self, files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

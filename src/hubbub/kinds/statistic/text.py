@@ -26,12 +26,14 @@ LONGEST_CONDITION: Final = 60  # signs in a heading
 
 def describe(spec: Statistic) -> Description:
     """The texts of the release: title, what is published, whom it is about, what intervals mean."""
+    from hubbub.kinds.statistic.promises import who  # late: what that rests on draws, and a drawing needs these words
+
     by = by_columns(spec)
     return Description(
         title=f"{capital(heading(spec))}{of_whom(spec)}{by}",
         published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name}{_of(spec)}{by}{protected(spec)}",
-        person=spec.unit.describe,
+        person=str(who(spec)),
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),

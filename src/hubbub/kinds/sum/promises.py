@@ -34,7 +34,6 @@ from hubbub.kinds.statistic.promises import (
     profile_crowds,
     sample_holds,
 )
-from hubbub.kinds.statistic.promises import who as who
 from hubbub.kinds.statistic.quantile import largest_loss
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.layers import Layers

@@ -30,13 +30,22 @@ from hubbub.kinds.sum.spec import Sum
 from hubbub.numeric.exact import Exact, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
+from hubbub.tables.bins import declared_size
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.privacy_unit import Unit, of_options
 
 AUTO: Final = "auto"
 IN_LAYERS: Final = "layers"
-_SHARE: Final = Fraction(1, 5)
+
+
+def cap_share_for(bins: int) -> Fraction:
+    """The part of epsilon that the choice of a cap gets where none is said.
+
+    With many bins a cap that is somewhat off costs each of them little, so that less is spent on it; benchmarks/defaults.py
+    compares the parts. It is a public decision: any part keeps the promise.
+    """
+    return Fraction(1, 5) if bins < 10 else Fraction(1, 10) if bins < 40 else Fraction(1, 20)
 
 
 def total(
@@ -67,13 +76,16 @@ def total(
     word = cap.strip().lower() if isinstance(cap, str) else None
     if word is not None and word.isalpha() and word not in (AUTO, IN_LAYERS):
         raise WrongUse(f"a cap is a number, auto or layers, not {word[:40]!r}; choose one of these")
-    several = unit is not None and unit.counts_rows and bool(by)
-    # In several bins a person pays for the lowest layers of each, and a cap on the whole costs once.
-    plain = not in_crowds and cap_per_bin is None and lost is None and measured(of).low >= 0
-    auto = word == AUTO or (cap is None and several and plain)
+    several = unit is not None and unit.counts_rows
+    # Layers tell least where noise drowns large values: a chosen cap errs less wherever one can be chosen.
+    can_choose = measured(of).low >= 0 and not (several and in_crowds) and noise != "gaussian"
+    can_choose &= cap_per_bin is None and lost is None and weight is None
+    auto = word == AUTO or (cap is None and can_choose)
     share = None if cap_share is None else rational(cap_share, "cap-share")
     if share is not None and not auto:
         raise WrongUse("`cap_share` is for a cap that is drawn; say `cap='auto'`, or leave it out")
+    if auto and share is None and tailored is None:
+        share = cap_share_for(declared_size(common["axes"]) or 1)
     loss = None
     if tailored is not None:
         if noise is not None or protecting.get("epsilon") is not None or in_crowds:
@@ -86,7 +98,7 @@ def total(
         if curve.lowered:
             raise WrongUse("the curve of a tailored loss must never fall, as in 1:0.2,101:1; let it rise")
         loss = Tailored(curve.curve, positive(delta or "1e-9", "delta"))
-        protecting["epsilon"], delta, auto = loss.limit, None, False
+        protecting["epsilon"], delta = loss.limit, None
     found = Sum(
         **common,
         protection=protected(False, 1 - common["coverage"], **protecting),
@@ -94,7 +106,7 @@ def total(
         of=measured(of),
         cap=None if cap is None or auto or word == IN_LAYERS else positive(cap, "cap"),
         cap_per_bin=None if cap_per_bin is None else positive(cap_per_bin, "cap-per-bin"),
-        cap_share=(_SHARE if share is None else share) if auto else None,
+        cap_share=share,
         lost=None if lost is None else rational(lost, "lost"),
         cap_max=None if cap_max is None else positive(cap_max, "cap-max"),
         weight=declared_weight(weight, calibrated),
@@ -116,16 +128,19 @@ KIND = Sum.kind = Kind(
     wire="sum/1",
     help="""Publish the total of a column, over all people or over those of each bin.
 
-RANGE is declared: column:LOW..HIGH:STEP. Values below LOW count as LOW, those above HIGH as HIGH, all to the nearest
-STEP; people without a value add nothing. Nothing about it may be found in the data.
+RANGE is declared: column:LOW..HIGH. Values below LOW count as LOW, those above HIGH as HIGH, all to the nearest STEP
+(column:LOW..HIGH:STEP says which; else it is fine enough not to be seen); people without a value add nothing. Nothing about it may be found in the data.
 
-Without a cap nothing has to be guessed: totals are cut into octaves (1, 2, 4 ... steps, up to HIGH), each with noise as
-wide as it is. The sum is told up to the first octave that the noise drowns, and of that a part, with an interval for values cut there and
-one for values cut to HIGH, whose upper end is far away. Most people lose much less than epsilon: the certificate says
-how much by value. `cap=A` lets nobody count with more than A, and the noise is as wide as A: best where a cap is known
-from elsewhere. `cap='auto'` spends a part of epsilon (`cap_share`, a fifth) on choosing one. `lost=0.1` spends a tenth
-of epsilon on how many people are above the cap, by octaves, and on between what bounds the lost total lies, up to
-`cap_max` (what a person could have at most). Values below 0 need a cap.
+Nobody counts with more than a cap, and the noise is as wide as the cap. If you know a good one from elsewhere, say it:
+`cap=A`. Otherwise a part of epsilon (`cap_share`: a fifth, with many bins less) is spent on choosing one in private, such
+that few people lie above it. `lost=0.1`, with a cap that you say, spends a tenth of epsilon on how many people are above
+it and on between what bounds the lost total lies, up to `cap_max` (what a person could have at most). Values below 0
+need a cap that you say.
+
+`cap='layers'` has no cap: totals are cut into octaves (1, 2, 4 ... steps, up to HIGH), each with noise as wide as it is.
+The sum is told up to the first octave that the noise drowns, with an interval up to HIGH. It errs several times as much,
+and whoever has little loses much less than epsilon: the certificate says how much by value. Weighted sums, Gaussian noise
+and crowds of people with several rows use it if you say no cap.
 
 Say how people are protected, in one way: `epsilon=E` (differential privacy for one person more or less; with `delta=D`
 the noise of a cap that is said, or of layers, is geometric or Gaussian, whichever has less error), `crowd=K`
@@ -136,9 +151,8 @@ well, up to EPS). SPEC declares bins, as for a histogram.
 
 A person with several rows counts by at most M of them (`rows_per_person=M`, perhaps with `distinct=B` bins and
 `rows_per_bin=C` rows in each), with `epsilon=E`: layers and caps are then of what a person has together, in a bin
-(`cap_per_bin=A`) or in all (`cap=A`). By bins a cap in all is then chosen without being asked for, as layers cost once
-for each bin; `cap='layers'` cuts into layers all the same. With M = 1000000 all rows count; a cap alone is then what bounds a person. Or by
-one of them (`one_row_per_person=True`). Without such a word a table where somebody has several rows is refused, for you
+(`cap_per_bin=A`) or in all (`cap=A`, or the chosen one). With M = 1000000 all rows count; a cap alone is then what
+bounds a person. Or by one of them (`one_row_per_person=True`). Without such a word a table where somebody has several rows is refused, for you
 alone.""",
     examples=(
         f"hubbub release sum {_TOWN} --of salary:0..300000:1000 --epsilon 1 --out total/",
@@ -149,9 +163,9 @@ alone.""",
         BY,
         TOTALS,
         WHERE,
-        Option("cap", "A", "The most that a person counts with, or auto, or layers."),
+        Option("cap", "A", "The most that a person counts with; auto (chosen in private) or layers."),
         Option("cap_per_bin", "A", "Several rows: the most that a person counts with in one bin.", advanced=True),
-        Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2).", advanced=True),
+        Option("cap_share", "S", "The part of epsilon for choosing a cap (0.2; with many bins less).", advanced=True),
         Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1.", advanced=True),
         Option("cap_max", "A", "With `lost`: up to where that is told (HIGH times M).", advanced=True),
         WEIGHT,

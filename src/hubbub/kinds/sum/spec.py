@@ -20,13 +20,15 @@ rates are such that nobody loses more than epsilon whatever the bins (:meth:`hub
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field, replace
 from fractions import Fraction
 from math import ceil
-from typing import ClassVar, Final
+from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity
+from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.kinds.sum.cap import grid
@@ -34,7 +36,7 @@ from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import CompositionInfo
+from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bounded_column import Measure
@@ -48,7 +50,6 @@ _BYTES: Final = 300  # of a bin
 class Sum(Statistic):
     """The total of a column over the people of each bin, or over all, who have a value there."""
 
-    folder: ClassVar[str] = __package__
     of: Measure
     cap: Fraction | None = None  # the most that a person counts with; None: layers, or a cap that is drawn
     cap_per_bin: Fraction | None = None  # the most that a person with several rows counts with in one bin
@@ -292,6 +293,36 @@ class Sum(Statistic):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES * self.bins * (1 + len(self.layers))
+
+    def promises(self) -> tuple[Derivation, ...]:
+        from hubbub.kinds.sum import promises
+
+        return promises.promises(self)
+
+    def checks(self) -> Iterator[Check]:
+        from hubbub.kinds.sum import promises
+
+        return promises.checks(self)
+
+    def describe(self) -> Description:
+        from hubbub.kinds.sum import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.sum import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.sum import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.sum.load import load
+
+        return load(self, files)
 
 
 def _check_cap(spec: Sum) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.text import range_note
 from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.promises import who
 from hubbub.kinds.statistic.text import (
     LONGEST_CONDITION,
     about,
@@ -46,7 +47,7 @@ def describe(spec: Sum) -> Description:
         title=f"{capital(heading(spec))}{_of_whom(spec)}{by}",
         published=f"{capital(heading(spec))}, of {cut(spec)}, of {whom(spec)}{by}: {method(spec)}",
         entry=f"sum of {spec.of.column}{by}{protected(spec)}",
-        person=spec.unit.describe,
+        person=str(who(spec)),
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),
@@ -71,7 +72,9 @@ def _headline(spec: Sum, by: str) -> str:
     if spec.weight is not None:
         sentences.append(weight_sentence(spec.weight))
     if spec.drawn_cap:
-        sentences.append("What somebody has above a cap, which was drawn in private, is left out")
+        sentences.append(
+            "Very large amounts are cut off at a limit that was chosen in private, so that no one person stands out"
+        )
     elif spec.cap is not None or spec.cap_per_bin is not None:
         sentences.append(f"Nobody counts with more than {readable(spec.amount(spec.most_in_all))}")
     elif spec.layered:

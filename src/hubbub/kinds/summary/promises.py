@@ -20,7 +20,6 @@ from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import with_found_bins
 from hubbub.kinds.statistic.promises import gaussian_holds, granted, of_gaussian
-from hubbub.kinds.statistic.promises import who as who
 from hubbub.kinds.statistic.quantile import largest_loss
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, spelled

@@ -14,15 +14,17 @@ within its range, the steps x and W - x of an average. Of people with several ro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Final, Self
+from typing import Any, Final, Self
 
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity
 from hubbub.guarantees.curve import flat
+from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.cap import grid
@@ -38,6 +40,7 @@ from hubbub.kinds.summary.numbers import (
 )
 from hubbub.noise.wide import WIDEST
 from hubbub.numeric.exact import to_text
+from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Discovered
@@ -55,7 +58,6 @@ _BYTES: Final = 200  # of a number of a bin
 class Summary(Statistic):
     """Several numbers of each bin, or of everybody."""
 
-    folder: ClassVar[str] = __package__
     numbers: tuple[Number, ...]
     found_delta: Fraction | None = field(default=None, metadata=UNSAID)  # that may show a bin of one person
 
@@ -204,10 +206,10 @@ class Summary(Statistic):
         """How the cells of the columns that are measured are read, each way once."""
         return tuple(dict.fromkeys(as_read(each.of) for each in self.numbers if isinstance(each, Total | Average)))
 
-    def bind(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         for measure in self.measures:
             measure.bind(schema)
-        known = Statistic.bind(self, schema)
+        known = Statistic.with_schema(self, schema)
         if not known.discovered:
             return replace(known, found_delta=None)
         known.counted_people  # noqa: B018  # refuses where there is none
@@ -221,6 +223,36 @@ class Summary(Statistic):
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES * self.bins * len(self.numbers)
+
+    def promises(self) -> tuple[Derivation, ...]:
+        from hubbub.kinds.summary import promises
+
+        return promises.promises(self)
+
+    def checks(self) -> Iterator[Check]:
+        from hubbub.kinds.summary import promises
+
+        return promises.checks(self)
+
+    def describe(self) -> Description:
+        from hubbub.kinds.summary import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.summary import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.summary import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.summary.load import load
+
+        return load(self, files)
 
 
 @lru_cache(maxsize=64)

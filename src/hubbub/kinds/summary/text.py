@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.text import range_note
 from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.statistic.promises import who
 from hubbub.kinds.statistic.text import LONGEST_CONDITION, by_columns, capital, public_rules, remarks, sampling
 from hubbub.kinds.summary.numbers import (
     Average,
@@ -34,7 +35,7 @@ def describe(spec: Summary) -> Description:
         title=f"{capital(names)}{by}",
         published=f"{capital(names)} of {whom(spec)}{by}: with whole-number noise on each",
         entry=f"summary of {names}{by}",
-        person=spec.unit.describe,
+        person=str(who(spec)),
         sampling=sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),

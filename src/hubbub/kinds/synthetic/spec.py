@@ -16,8 +16,7 @@ from hubbub.guarantees.people import People
 from hubbub.kinds.queries import wire as queries_wire
 from hubbub.kinds.queries.spec import Queries
 from hubbub.protocol.check import Check
-from hubbub.protocol.folder import FolderSpec
-from hubbub.protocol.spec import CompositionInfo, Kind
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.junction_tree import MOST_ROWS
 from hubbub.query_classes.residual import Residual
@@ -31,14 +30,13 @@ _BYTES_PER_ROW = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Synthetic(FolderSpec):
+class Synthetic(Spec):
     """Tables with noise, and `size` invented rows; about as many as there are people where that is not said.
 
     Guarantee: that of the tables. Nothing else of the data is looked at.
     """
 
     kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.synthetic.request
-    folder: ClassVar[str] = __package__
     tables: Queries
     size: int | None = None
 
@@ -52,8 +50,8 @@ class Synthetic(FolderSpec):
     def people(self) -> People:
         return self.tables.people
 
-    def bind(self, schema: Schema) -> Self:
-        return replace(self, tables=self.tables.bind(schema))
+    def with_schema(self, schema: Schema) -> Self:
+        return replace(self, tables=self.tables.with_schema(schema))
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: those of the tables: rows are a function of what these publish and of words that hide nobody."""
@@ -77,6 +75,26 @@ class Synthetic(FolderSpec):
 
     def size_hint(self) -> int:
         return 2 * self.tables.size_hint() + _BYTES_PER_ROW * (self.size or 100_000)
+
+    def describe(self) -> Description:
+        from hubbub.kinds.synthetic import text
+
+        return text.describe(self)
+
+    def measure(self, data: Any, source: Source) -> Measurement:
+        from hubbub.kinds.synthetic import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.synthetic import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.synthetic.load import load
+
+        return load(self, files)
 
 
 def read(given: Mapping[str, Any]) -> Synthetic:

@@ -40,7 +40,7 @@ def tried(kind: Kind, options: Mapping[str, Any], schema: Mapping[str, ColumnTyp
     from hubbub.engines.opening import open_source
 
     engine = open_source(table(options, schema, many, shape))
-    shown = result(kind.ask(**options).bind(engine.columns()), engine, SystemSource())
+    shown = result(kind.ask(**options).with_schema(engine.columns()), engine, SystemSource())
     sheet = shown.sheets()[0]
     drawn = shown.drawing() if sheet.rows <= _DRAWN else None
     shows = "" if drawn is None else picture(drawn)

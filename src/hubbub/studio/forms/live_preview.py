@@ -21,6 +21,7 @@ from hubbub.ledger.dry_run import DryRun, dry_run
 from hubbub.plan import Planned
 from hubbub.plan.error import Expected
 from hubbub.plan.shape import Shape
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import TABLE, Kind, Spec
 from hubbub.protocol.weakness import weaknesses
 from hubbub.runtime.frozen import dataclass
@@ -52,7 +53,7 @@ class PromiseText:
 class LivePreview:
     """What can be said of a release before it is made. What is None is not known, or is still being worked out."""
 
-    spec: Spec
+    bound: Bound
     promises: Answer[tuple[Derivation, ...]]
     expected: Answer[tuple[Shape, Expected] | str]
     dry_run: Answer[DryRun]
@@ -96,14 +97,15 @@ def live_preview(
 ) -> LivePreview:
     """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made of such columns."""
     until = soon()
-    spec = kind.ask(**options).bind(schema)
+    bound = kind.ask(**options).bind(schema)
+    spec = bound.spec
     key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in options.items()))
-    promises = app_state.answers.answer(("promises", key), spec.promises, until)
+    promises = app_state.answers.answer(("promises", key), lambda: bound.promises, until)
     if promises.error is not None:
         raise promises.error
     expected = app_state.answers.answer(("expected", key, stated), lambda: hoped(spec, stated) or "none", until)
     known = Identity() if source is None else source
-    spent: Answer[DryRun] = _tried(lambda: dry_run(app_state.open_ledger, dataset, charge(spec), source=known))
+    spent: Answer[DryRun] = _tried(lambda: dry_run(app_state.open_ledger, dataset, charge(bound), source=known))
     frontier: Answer[str] = Answer(value="")
     if promises.value is not None:
         target = _aim(spec, promises.value, stated)
@@ -115,13 +117,13 @@ def live_preview(
             frontier = Answer(error=found.error) if found.error else Answer()
             if found.value is not None:
                 frontier = Answer(value=picture(found.value, here))
-    weak = () if promises.value is None else weaknesses(spec, unnamed_person(schema))
+    weak = () if promises.value is None else weaknesses(bound, unnamed_person(schema))
     by_trying: Answer[Tried | str] = Answer(value="none")
     if kind.data == TABLE:
         question = partial(invented.expected, kind, dict(options), schema, stated.people, stated.shape)
         by_trying = app_state.answers.answer(("tried", key, stated), question, until)
     return LivePreview(
-        spec=spec,
+        bound=bound,
         promises=promises,
         expected=expected,
         dry_run=spent,

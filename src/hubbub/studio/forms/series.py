@@ -12,12 +12,12 @@ from datetime import date
 from typing import Any, Final
 
 from hubbub.kinds.series import request as series_request
-from hubbub.kinds.series.calendar import UNITS
 from hubbub.kinds.series.request import ROWS_OF_A_PERSON
 from hubbub.kinds.series.spec import COUNT, HISTOGRAM, Period
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import TABLE, Kind
+from hubbub.tables.calendar import UNITS
 
 NAME: Final = "series"
 _UNSAID: Final = {"every": "month", "periods": "12", "recur": "1"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -13,14 +14,20 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hubbub.certificate.explanation import meaning
+from hubbub.channels.profile import checkable, exact_loss, loss_curve, profile
+from hubbub.channels.protocol import Channel
+from hubbub.charts.lines import Axes, Series, responsive_lines
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
+from hubbub.numeric.exact import Infinite, to_float, upper
+from hubbub.numeric.format import short
 from hubbub.publication.staging import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import LARGEST
 from hubbub.studio.app_state import AppState, app_state_of, key_of, whose
 from hubbub.studio.ballots import EXAMPLE, read_again
-from hubbub.studio.derivation_tree import Step, tree
 from hubbub.studio.folder import RECORD
 from hubbub.studio.forms.live_preview import PromiseText, text_of_promise
 from hubbub.studio.rendering import drawing, page, trouble
@@ -191,10 +198,10 @@ def _seen(app_state: AppState, certificate: Path, folder: Path, key: str, ballot
         return Seen(done=verify_count(data, ballots=again, key=signed, known=known))
     release = _release(folder)
     done = verify(data, folder=folder, release=release, key=signed, known=known)
-    if done.spec is None:
+    if done.bound is None:
         return Seen(done=done)
-    description = done.spec.describe()
-    chart, rows = _profile(done.spec)
+    description = done.bound.description
+    chart, rows = _profile(done.bound.spec)
     return Seen(
         done=done,
         promises=tuple(map(text_of_promise, requested_first(done.promises))),
@@ -215,7 +222,6 @@ def _release(folder: Path) -> Path | None:
 
 
 def _profile(spec: Any) -> tuple[str, tuple[Mapping[str, Any], ...]]:
-    from hubbub.studio.profile import profile_of
 
     channel = getattr(spec, "channel", None)
     if channel is None:
@@ -231,3 +237,96 @@ def _page(found: Seen, title: str) -> Response:
     bounded = [row for row in found.rows if row["promised"] != inf]
     silent = bounded[-1]["count"] if bounded and all(row["promised"] == row["exact"] == 0 for row in bounded) else 0
     return page("checked.html", title, section=SECTION, seen=found, done=found.done, chart=chart, so=_SO, silent=silent)
+
+
+# A derivation as a tree that opens step by step, each step said in plain words.
+_DEEP: Final = 40  # steps below one another that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: what follows, by which theorem, in words, with which numbers, if what is so, from what."""
+
+    conclusion: str
+    people: str
+    theorem: str
+    source: str
+    text: str
+    numbers: tuple[tuple[str, str], ...]
+    assumptions: tuple[str, ...]
+    premises: tuple[Step, ...]
+
+
+def tree(step: Derivation, depth: int = 0) -> Step:
+    """The step and what it rests on."""
+    below = tuple(tree(premise, depth + 1) for premise in step.premises) if depth < _DEEP else ()
+    return Step(
+        conclusion=str(step.conclusion),
+        people="" if step.people is None else str(step.people),
+        theorem=step.theorem.name,
+        source=step.theorem.source,
+        text=meaning(step.conclusion, step.people).promised,
+        numbers=tuple((name.removesuffix("_out").replace("_", " "), text) for name, text in step.numbers),
+        assumptions=tuple(map(str, step.assumptions)),
+        premises=below,
+    )
+
+
+# A channel's exact profile as a picture: what is promised to one person of a bin, and what is exactly so.
+_COUNTS: Final = 48  # that are looked at
+_FURTHEST: Final = 400
+
+
+def profile_of(channel: Channel) -> tuple[str, tuple[Mapping[str, Any], ...]]:
+    """The picture, and its rows: count, promised, exact, and the exact delta; "" where there is nothing to draw."""
+    claim = checkable(channel.claim)
+    rows = []
+    for row in profile(channel, _counts(claim), claim):
+        rows.append(
+            {
+                "count": row.count,
+                "promised": _number(row.epsilon),
+                "exact": _exact(channel, row.count),
+                "delta": to_float(upper(row.exact_delta), round_up=True) or 0.0,
+            }
+        )
+    return _picture(rows), tuple(rows)
+
+
+def _counts(claim: Any) -> list[int]:
+    """Counts around those where the promise changes."""
+    last = max(piece.start for piece in loss_curve(claim).pieces)
+    top = min(max(2 * last, 12), _FURTHEST)
+    every = max(math.ceil(top / _COUNTS), 1)
+    near = range(max(last - 2, 1), min(last + 3, top + 1))
+    return sorted({*range(1, top + 1, every), *near})
+
+
+def _exact(channel: Channel, count: int) -> float | None:
+    try:
+        return _number(exact_loss(channel, count))
+    except ValueError:  # the law is a table, and the ratio in its tails is not known
+        return None
+
+
+def _number(loss: Any) -> float:
+    return math.inf if isinstance(loss, Infinite) else to_float(loss, round_up=True) or 0.0
+
+
+def _picture(rows: list[dict[str, Any]]) -> str:
+    series = []
+    for name, key, broad in (("promised", "promised", True), ("exact", "exact", False)):
+        finite = [row for row in rows if row[key] is not None and math.isfinite(row[key])]
+        if finite:
+            points = tuple((float(row["count"]), row[key]) for row in finite)
+            labels = tuple(f"{row['count']:,} people: {short(row[key])}" for row in finite)
+            series.append(Series(name=name, points=points, labels=labels, marks=not broad, broad=broad))
+    if not series:
+        return ""
+    axes = Axes(
+        title="Privacy loss of one person, by the size of the bin",
+        description="What is promised and what is exactly so; the table below has the numbers.",
+        x="people in the bin",
+        y="privacy loss of one person (epsilon)",
+    )
+    return responsive_lines(series, axes)

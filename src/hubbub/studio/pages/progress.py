@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 from hubbub import registry
 from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.report import excerpt
@@ -132,8 +133,8 @@ def _excerpt(folder: Path, names: Sequence[str]) -> tuple[str, str] | None:
     sheets = {name.rpartition(".")[0]: folder / name for name in names if name.endswith(f".{form}")}
     try:
         spec = registry.read(body["kind"], body["release"])
-        release = Release(spec, spec.promises(), spec.present(spec.load(Files(form, sheets))), reading=body["reading"])
-        return spec.describe().title, excerpt(release, body["ledger"]["dataset"])
+        release = Release(Bound(spec), spec.present(spec.load(Files(form, sheets))), reading=body["reading"])
+        return release.bound.description.title, excerpt(release, body["ledger"]["dataset"])
     except (HubbubError, OSError):  # the report is there all the same
         return None
 

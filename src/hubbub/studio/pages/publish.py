@@ -434,7 +434,7 @@ def preview_facts(app_state: AppState, form: Mapping[str, str]) -> dict[str, Any
         "out": given["out"],
         "start": given["words"] if is_series(kind) else None,
         "seen": _seen(app_state, dataset_of(form)),
-        "description": found.spec.describe(),
+        "description": found.bound.description,
     }
 
 
@@ -510,8 +510,7 @@ def _start(app_state: AppState, kind: Kind, given: Mapping[str, Any]) -> None:
         words.pop("name"),
         people.engine,
         reading=people.reading,
-        other_people=bool(opening.get("other_people")),
-        ids_of=opening.get("ids_of"),
+        **people.ids(),
         kind=kind_of_counts(words.get("by", ())),
         dataset=given["dataset"],
         ledger=given["ledger"],

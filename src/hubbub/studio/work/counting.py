@@ -14,8 +14,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import PublicDice, Source, SystemSource
 from hubbub.numeric.exact import integer
 from hubbub.publication.staging import check_free
-from hubbub.report.office import office_page
-from hubbub.report.results import Repeating, results_page, seats_page
+from hubbub.report.results import Repeating, office_page, results_page, seats_page
 from hubbub.serialization.canonical import read as read_canonical
 from hubbub.studio.ballots import opened
 from hubbub.studio.folder import RECORD, RESULTS

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import HubbubError
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Publish, Release
 from hubbub.protocol.spec import BALLOTS, GRAPH, Kind, Spec
 
@@ -92,7 +93,7 @@ def work(request: Mapping[str, Any], report: Report, interrupt: Interrupt) -> No
 def _remarks(done: Release, request: Mapping[str, Any]) -> list[str]:
     from hubbub.ledger.overlap import COMPARED
 
-    return [*done.spec.describe().remarks, *([COMPARED] if request["opening"].get("disjoint") else [])]
+    return [*done.bound.description.remarks, *([COMPARED] if request["opening"].get("disjoint") else [])]
 
 
 def _release(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
@@ -117,8 +118,7 @@ def _period(request: Mapping[str, Any]) -> tuple[Callable[[], Release], int]:
         request["series"],
         request["period"],
         ledger=request["ledger"],
-        other_people=bool(request["opening"].get("other_people")),
-        ids_of=request["opening"].get("ids_of"),
+        **people.ids(),
         reading=people.reading,
         one_row_per_person=bool(request["words"].get("one_row_per_person")),
         accept_weak=request["accept_weak"],
@@ -141,7 +141,7 @@ def _opened(kind: Kind, request: Mapping[str, Any]) -> tuple[Publish, dict[str, 
         if path is None:
             named["dataset"] = named["dataset"] or file
 
-        def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
+        def publish(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
             return opening_module.publish_ballots(spec, read, path, **named, accept_weak=accept_weak)
 
         return publish, options

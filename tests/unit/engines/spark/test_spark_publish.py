@@ -65,16 +65,16 @@ def task(spec: Histogram, work: Path, secret: BlockKeys | None = None) -> Task:
 
 
 def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
-    spec = spec.bind(engine.columns())
-    far = engine.remote_count(question(spec), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
+    spec = spec.with_schema(engine.columns())
+    far = engine.remote_count(question(spec.axes, spec.unit), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
     return sorted(far.reports(cut(spec), given))
 
 
 def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> None:
     """What lies beside the tables is not run by Spark's own processes of Python either."""
     people = frame(tmp_path)
-    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).bind(open_spark_frame(people).columns())
-    open_spark_frame(people).remote_count(question(spec), ScriptedSource.from_label("same"))
+    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).with_schema(open_spark_frame(people).columns())
+    open_spark_frame(people).remote_count(question(spec.axes, spec.unit), ScriptedSource.from_label("same"))
 
     def safe(parts: Any) -> Any:
         import sys
@@ -97,7 +97,7 @@ def test_spark_publishes_to_the_byte_what_one_machine_does_with_the_same_secret(
     monkeypatch.setattr(bins, "MOST_BINS", 10_000)
     by, words = KINDS[kind]
     here = from_arrow(TABLE, tmp_path)
-    spec = spec_of(by, {**words, "parts": 3}).bind(here.columns())
+    spec = spec_of(by, {**words, "parts": 3}).with_schema(here.columns())
     wanted = plain(reports(Cluster(here, in_turn), spec, task(spec, tmp_path / "here")))
     rows = frame(tmp_path)
     told = plain(reports(open_spark_frame(rows), spec, task(spec, tmp_path / "there")))
@@ -164,7 +164,7 @@ def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, An
     channel = {"epsilon": 1} if "distinct" in unit else {"crowd": 2}
     spec = spec_of(["t", "a:0..50:10"] if "distinct" not in unit else NUMBERS, {**channel, **unit, "parts": 2}, "who")
     engine = open_spark_frame(frame(tmp_path))
-    spec = spec.bind(engine.columns())
+    spec = spec.with_schema(engine.columns())
 
     def rows(counted: ExactCounts) -> list[Any]:  # in here: the tasks have no tests on their path
         found = ([repr(label) for label in labels] for labels in counted.found)
@@ -174,7 +174,9 @@ def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, An
         return Report(part, name=repr(sorted(rows(counted))))
 
     told = [row for report in reports(engine, spec, counts) for row in eval(report.name)]
-    assert sorted(told) == sorted(_rows(engine.count(question(spec), ScriptedSource.from_label("same"))))
+    assert sorted(told) == sorted(
+        _rows(engine.count(question(spec.axes, spec.unit), ScriptedSource.from_label("same")))
+    )
     assert told
 
 
@@ -185,7 +187,7 @@ def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:
     for file in (tmp_path / "work").glob("?-*"):
         file.rename(file.with_suffix(".parquet"))
     told = sorted(map(repr, rows_of(tmp_path / "work")))
-    known = spec.bind(engine.columns())
+    known = spec.with_schema(engine.columns())
     alone = known.present(known.measure(engine, ScriptedSource.from_label("alone")))
     assert told == sorted(repr(row) for batch in alone.sheets()[0].batches() for row in batch.to_pylist())
 

@@ -20,12 +20,12 @@ from hubbub.kinds.ballots.giveaways import hidden_moves, official_moves
 from hubbub.kinds.ballots.public_tree import prefix_cells, public_tree
 from hubbub.kinds.ballots.request import KIND, publish
 from hubbub.kinds.ballots.result import PathTable
-from hubbub.kinds.ballots.spec import METHODS, BallotBox, PublishedBallots
+from hubbub.kinds.ballots.spec import METHODS, PublishedBallots
 from hubbub.kinds.ballots.tally_paths import check_recount, is_path, pile, piles, tally_paths
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.opening import publish_ballots
-from hubbub.voting.ballots import Ballots
+from hubbub.voting.ballots import BallotBox, Ballots
 from hubbub.voting.count.official import Official, OfficialRound, official_of
 from hubbub.voting.count.record import record_of
 from hubbub.voting.formats.ballot_file import BallotFile

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.channels.mechanisms.noise_reach import beyond, reach_of_all, reach_of_one_side, reach_of_sum
+from hubbub.channels.mechanisms.noise_reach import beyond, misses, reach_of_all, reach_of_one_side, reach_of_sum
 from hubbub.kinds.cube.least_squares import solved
-from hubbub.kinds.cube.levels import best_split, misses, reaches
+from hubbub.kinds.cube.levels import best_split, reaches
 from hubbub.numeric.exact import ball
 
 HALF, MOST = Fraction(1, 2), Fraction(19, 20)

@@ -18,9 +18,9 @@ LEVELS = "region,county; region"
 
 def test_three_levels_have_geometric_noise_and_many_tables_gaussian_noise() -> None:
     schema = open(PEOPLE).engine.columns()
-    nested = cube(BY, epsilon=1, delta="1e-6", margins=LEVELS).bind(schema)
+    nested = cube(BY, epsilon=1, delta="1e-6", margins=LEVELS).with_schema(schema)
     assert nested.noise == "geometric"
-    other = cube(BY, epsilon=1, delta="1e-6", margins=LEVELS, noise="gaussian").bind(schema)
+    other = cube(BY, epsilon=1, delta="1e-6", margins=LEVELS, noise="gaussian").with_schema(schema)
     assert max(nested.reaches) < max(other.reaches), "a person is in three tables: too few for Gaussian noise"
 
 
@@ -30,7 +30,7 @@ def test_levels_agree_exactly_and_a_region_is_more_exact_than_the_sum_of_its_cel
     squares, alone = [], 30 * 2 * np.exp(-1) / (1 - np.exp(-1)) ** 2
     truth = np.bincount(PEOPLE["region"].to_numpy(), minlength=4)
     engine = open(PEOPLE).engine
-    spec = cube(BY, epsilon=1, margins=LEVELS).bind(engine.columns())
+    spec = cube(BY, epsilon=1, margins=LEVELS).with_schema(engine.columns())
     for i in range(25):
         release = played(spec, engine, ScriptedSource.from_label(f"nested {i}"))
         found = {sheet.name: pa.Table.from_batches(sheet.batches()) for sheet in release.result.sheets()}

@@ -22,7 +22,7 @@ SCHEMA = Schema({"id": ColumnType.INTEGER, "ward": ColumnType.TEXT, "back": Colu
 
 
 def asked(**words: Any) -> Cube:
-    spec = KIND.ask(person="id", by=BY, epsilon=1, delta="1e-6", noise="gaussian", **words).bind(SCHEMA)
+    spec = KIND.ask(person="id", by=BY, epsilon=1, delta="1e-6", noise="gaussian", **words).with_schema(SCHEMA)
     assert isinstance(spec, Cube)
     return spec
 

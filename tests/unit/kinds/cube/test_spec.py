@@ -47,7 +47,7 @@ def sheets(done: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 def made(label: str = "cube", table: pa.Table = PEOPLE, by: list[str] = BY, **words: Any) -> Any:
-    spec = cube(by, **words).bind(open(table).engine.columns())
+    spec = cube(by, **words).with_schema(open(table).engine.columns())
     return played(spec, open(table).engine, ScriptedSource.from_label(label))
 
 
@@ -115,7 +115,7 @@ def test_files_are_named_after_columns_where_that_makes_a_name() -> None:
 )
 def test_wrong_uses_are_one_sentence(words: dict[str, Any], told: str) -> None:
     with pytest.raises(WrongUse, match=told) as error:
-        cube(words.pop("by"), **words).bind(open(PEOPLE).engine.columns())
+        cube(words.pop("by"), **words).with_schema(open(PEOPLE).engine.columns())
     assert "\n" not in str(error.value)
 
 

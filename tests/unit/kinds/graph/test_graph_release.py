@@ -27,6 +27,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.records import ABANDONED, COMMITTED
 from hubbub.noise.source import ScriptedSource
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import Staged
@@ -257,7 +258,7 @@ def test_two_graph_releases_add_up_by_the_theorems() -> None:
 
 def test_many_releases_stand_for_what_each_of_them_asked() -> None:
     """The running total of a graph keeps its neighbouring relation, and is what all entries add up to."""
-    asked = charge(statistics(["degree-histogram"], **SIZE, epsilon="0.02"))
+    asked = charge(Bound(statistics(["degree-histogram"], **SIZE, epsilon="0.02")))
     for _ in range(30):
         Ledger().reserve("town", asked)
     found = Ledger().account("town").totals
@@ -290,9 +291,9 @@ def test_a_graph_cannot_follow_a_table(tmp_path: Path) -> None:
 
 def test_the_people_of_a_graph_are_named() -> None:
     asked = {name: statistics(of, **words) for name, (of, words) in ASKED.items()}
-    assert charge(asked["one"]).people == People(whose=Whose.VERTEX)
-    assert charge(asked["edges"]).people == People(whose=Whose.EDGE)
-    assert charge(histogram(["a=x"], epsilon=1)).people == People()
+    assert charge(Bound(asked["one"])).people == People(whose=Whose.VERTEX)
+    assert charge(Bound(asked["edges"])).people == People(whose=Whose.EDGE)
+    assert charge(Bound(histogram(["a=x"], epsilon=1))).people == People()
     with pytest.raises(WrongUse):
         People(whose=Whose.VERTEX, person="id")
 

@@ -46,7 +46,12 @@ TWO = ["a:0..50:1", "t=x,y,null"]  # 150 bins
 
 def made(by: list[str] | None = None, running: Running = in_turn, dataset: str = "town", **words: Any) -> Release:
     spec = spec_of(by or TWO, {"parts": 4, **(words or {"epsilon": 1})})
-    return execute(spec, Cluster(opened(PEOPLE, dataset=dataset).engine, running), Ledger(), dataset)
+    return execute(
+        spec.bind(Cluster(opened(PEOPLE, dataset=dataset).engine, running).columns()),
+        Cluster(opened(PEOPLE, dataset=dataset).engine, running),
+        Ledger(),
+        dataset,
+    )
 
 
 def checked(folder: Path) -> Checked:
@@ -545,7 +550,7 @@ def test_where_bins_outgrow_one_machine_the_refusal_names_the_way_on(tmp_path: P
     people = PEOPLE.append_column("a2", PEOPLE.column("a"))
     with pytest.raises(WrongUse, match="let Spark write them"):
         opened(people, dataset="town").histogram(million, epsilon=1)
-    spec = spec_of(million, {"epsilon": 1, "parts": 64}).bind(opened(people, dataset="town").engine.columns())
+    spec = spec_of(million, {"epsilon": 1, "parts": 64}).with_schema(opened(people, dataset="town").engine.columns())
     assert spec.promises() == spec_of(million, {"epsilon": 1}).promises()
     more = people.append_column("b", PEOPLE.column("a"))
     with pytest.raises(WrongUse, match="more than 1,000,000,000,000 can be published"):

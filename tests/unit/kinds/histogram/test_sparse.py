@@ -196,7 +196,7 @@ def test_the_certificate_says_what_is_not_listed_and_the_file_is_looked_at(form:
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
     assert done.complete, done.verdict
     assert '"every-bin.not-listed"' in Path(written["certificate"]).read_text()
-    assert "one that is not listed is hidden" in explain_release(release.spec, release.promises)
+    assert "one that is not listed is hidden" in explain_release(release.bound)
     assert "Not listed means hidden" in Path(written["report"]).read_text()
     file = Path(written["release"])
     assert wrong_in(release.spec, file, form) is None

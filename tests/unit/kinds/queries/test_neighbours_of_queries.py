@@ -13,6 +13,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.queries.request import queries
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.bound import Bound
 from hubbub.tables.privacy_unit import Unit
 
 TOWN = "town=Bath,York,Hull,Ely"
@@ -35,8 +36,8 @@ def test_with_people_the_promise_is_for_one_replaced(method: str) -> None:
 @pytest.mark.parametrize("method", ["mwem", "histogram"])
 def test_it_never_stands_beside_crowds_as_pure(method: str) -> None:
     """Proposition 8 is false beside privacy under replacement, in either order."""
-    crowd = charge(histogram([TOWN], crowd=20))
-    spent = charge(queries([TOWN], "marginals:1", epsilon="0.5", people=100, method=method))
+    crowd = charge(Bound(histogram([TOWN], crowd=20)))
+    spent = charge(Bound(queries([TOWN], "marginals:1", epsilon="0.5", people=100, method=method)))
     for town, first, second in (("Bath", crowd, spent), ("York", spent, crowd)):
         book = Ledger()
         book.reserve(town, first)
@@ -46,5 +47,5 @@ def test_it_never_stands_beside_crowds_as_pure(method: str) -> None:
 
 def test_without_people_it_does() -> None:
     book = Ledger()
-    book.reserve("town", charge(histogram([TOWN], crowd=20)))
-    book.reserve("town", charge(queries([TOWN], "marginals:1", epsilon="0.5", method="histogram")))
+    book.reserve("town", charge(Bound(histogram([TOWN], crowd=20))))
+    book.reserve("town", charge(Bound(queries([TOWN], "marginals:1", epsilon="0.5", method="histogram"))))

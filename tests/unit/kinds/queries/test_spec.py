@@ -234,7 +234,7 @@ def test_noise_that_hardly_ever_is_any_can_be_checked_like_other_noise() -> None
 
 def test_a_table_of_another_number_of_people_is_refused_and_nothing_is_spent(tmp_path: Path) -> None:
     table = opened(PEOPLE, person="id", dataset="town", ledger=tmp_path / "ledger.db")
-    with pytest.raises(Refused, match="does not have the declared number of people") as refused:
+    with pytest.raises(Refused, match="not of as many people as were declared") as refused:
         table.queries([TOWN], "marginals:1", zero_knowledge=1, rows=10, people=299)
     assert "300" not in str(refused.value)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records

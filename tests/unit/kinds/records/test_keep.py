@@ -24,6 +24,7 @@ from hubbub.kinds.records.request import records
 from hubbub.kinds.records.spec import read
 from hubbub.ledger.charge import charge
 from hubbub.noise.source import SystemSource
+from hubbub.protocol.bound import Bound
 from hubbub.protocol.weakness import weaknesses
 from hubbub.tables.engine import ExactCounts
 from hubbub.tables.privacy_unit import Unit
@@ -114,9 +115,9 @@ def test_the_promises_name_the_file_without_them_and_nothing_adds_up_with_that(t
     spec = records("age,zip", keep=["diagnosis"], crowd=10, unit=Unit(person="id"))
     keys = People(whose=Whose.KEYS, person="id")
     assert {step.people for step in spec.promises()} == {keys}
-    assert charge(spec).people == keys
-    assert charge(spec).partition is None
-    assert "untouched" in weaknesses(spec)[0]
+    assert charge(Bound(spec)).people == keys
+    assert charge(Bound(spec)).partition is None
+    assert "untouched" in weaknesses(Bound(spec))[0]
     with pytest.raises(WrongUse, match="no promise covers them"):
         frame(tmp_path).records(columns="age,zip", keep="diagnosis", crowd=10)
     frame(tmp_path).records(columns="age,zip", keep="diagnosis", crowd=10, accept_weak=True)

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from hubbub.kinds.series.calendar import UNITS, Calendar
 from hubbub.kinds.series.dates import NO_DAY, days
+from hubbub.tables.calendar import UNITS, Calendar
 
 FIRST = {"day": "2026-01-31", "week": "2026-W05", "month": "2026-01", "quarter": "2026-Q1", "year": "2026"}
 

@@ -39,7 +39,7 @@ def asked(name: str = "mean", **words: Any) -> Statistic:
 
 def published(spec: Statistic, label: str, data: pa.Table) -> Answers:
     engine = open_source(data)
-    result = played(spec.bind(engine.columns()), engine, ScriptedSource.from_label(label)).result
+    result = played(spec.with_schema(engine.columns()), engine, ScriptedSource.from_label(label)).result
     assert isinstance(result, Answers)
     return result
 

@@ -21,6 +21,7 @@ from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.request import total
 from hubbub.ledger.charge import charge
 from hubbub.numeric.gaussian_sums import reach_of_equals
+from hubbub.protocol.bound import Bound
 from hubbub.tables.privacy_unit import Unit
 from hubbub.tables.protection import Noise
 from hubbub.verification import verify
@@ -158,10 +159,10 @@ def test_the_ledger_gets_the_noise_and_its_rho() -> None:
     spec = asked("count", several(20, rows_per_bin=1))
     s2 = variance(spec)
     assert s2 is not None
-    found = charge(spec)
+    found = charge(Bound(spec))
     assert found.noises == (by_ones(s2, 20),)
     assert found.concentrated == ConcentratedPrivacy(rho=Fraction(20) / (2 * s2))
-    swapped = charge(asked("mean", several(20, rows_per_bin=1))).noises[0].swapped()
+    swapped = charge(Bound(asked("mean", several(20, rows_per_bin=1)))).noises[0].swapped()
     assert swapped.squared == 2 * 20 * 100**2, "twice the square, not four times"
 
 

@@ -352,7 +352,7 @@ def test_intervals_of_a_quantile_of_rows_hold_for_everybody_of_whom_some_are_dra
         spec = (
             registry.kind("quantile")
             .from_options(person="id", of="x:0..40:1", rows=drawn, **words)
-            .bind(engine.columns())
+            .with_schema(engine.columns())
         )
         found = [spec.present(spec.measure(engine, ScriptedSource.from_label(f"{drawn} {i}"))) for i in range(10)]
         answers = [each.answers[0] for each in found if isinstance(each, Answers)]

@@ -226,7 +226,7 @@ def test_a_loss_that_promises_nothing_and_a_coverage_next_to_one_are_still_relea
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("mean", {"of": "pay", "epsilon": 1}, "the range and the step of pay must be declared"),
+    ("mean", {"of": "pay", "epsilon": 1}, "the range of pay must be declared"),
     ("mean", {"of": None, "epsilon": 1}, "say what the mean is of"),
     ("mean", {"of": "pay:0..10:3", "epsilon": 1}, "whole number of steps"),
     ("mean", {"of": "town:0..10:1,null", "epsilon": 1}, "must be declared"),

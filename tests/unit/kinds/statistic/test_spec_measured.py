@@ -54,7 +54,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "quantile, noise": ("quantile", {**BY, **AGE, "epsilon": "1"}),
     "quantile, crowds": ("quantile", {"by": ["town=Bath,York,Wells"], **AGE, **CROWD}),
 }
-ALONE = {"mean, found": ["town"], "quantile, crowds": ["people"]}  # no other number follows from these
+# No other number follows from these, or none where the value of a quantile is not usable.
+ALONE = {"mean, found": ["town"], "quantile, crowds": ["people", "value_steps"]}
 QUESTIONS = """
 zero_knowledge = 2
 rows = 300
@@ -145,7 +146,7 @@ def test_no_file_with_one_cell_changed_holds_though_it_is_signed_anew(name: str,
 def test_the_door_is_passed_once_with_exact_counts_and_all_else_follows(name: str, tmp_path: Path) -> None:
     """The secret sample is drawn behind it: what goes in are counts of everybody."""
     engine = open_source(PEOPLE)
-    spec = asked(name, tmp_path).bind(engine.columns())
+    spec = asked(name, tmp_path).with_schema(engine.columns())
     source = Rehearsal(ScriptedSource.from_label(name))
     measured = spec.measure(engine, source)
     ((mechanism, exact),) = source.calls
@@ -224,7 +225,7 @@ def test_another_number_of_people_than_declared_is_refused_before_a_word_is_draw
     engine = open_source(PEOPLE.slice(1))
     for spec in (asked("mean, sample", tmp_path), questions(tmp_path)):
         with pytest.raises(Refused, match="not of as many people as were declared"):
-            spec.bind(engine.columns()).measure(engine, Unused())
+            spec.with_schema(engine.columns()).measure(engine, Unused())
 
 
 def test_a_hidden_crowd_draws_zeros_and_says_so() -> None:

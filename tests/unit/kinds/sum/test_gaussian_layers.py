@@ -28,7 +28,7 @@ from tests.unit.shared.saved import sign
 
 
 def asked(most: int, **words: Any) -> Sum:
-    spec = KIND.ask(person="id", of=f"v:0..{most}:1", **{"epsilon": "1", "delta": "1e-6", **words})
+    spec = KIND.ask(person="id", of=f"v:0..{most}:1", **{"epsilon": "1", "delta": "1e-6", "cap": "layers", **words})
     assert isinstance(spec, Sum)
     return spec
 

@@ -207,7 +207,7 @@ def test_intervals_hold_the_total_as_often_as_they_say() -> None:
         delta="1e-6",
         coverage="0.8",
         totals=True,
-    ).bind(engine.columns())
+    ).with_schema(engine.columns())
     truth = [sum(min(x, 1000) for i, x in enumerate(values) if bool(i % 3) == (town == "a")) for town in "ab"]
     hits, near = [0, 0, 0], []
     for i in range(60):
@@ -223,7 +223,7 @@ def test_intervals_hold_the_total_as_often_as_they_say() -> None:
 def test_several_rows_count_together_and_whoever_has_nothing_is_in_no_band() -> None:
     rows = {"id": [1, 1, 2, 2, 3], "x": [1, 2, 0, 0, 9]}
     engine = open_source(pa.table(rows))
-    spec = from_options(person="id", of="x:0..9:1", rows_per_person=5, tailored="40", delta="1e-9").bind(
+    spec = from_options(person="id", of="x:0..9:1", rows_per_person=5, tailored="40", delta="1e-9").with_schema(
         engine.columns()
     )
     drawn = spec.measure(engine, ScriptedSource.from_label("all"))["answers"]

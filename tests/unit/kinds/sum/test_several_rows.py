@@ -44,7 +44,7 @@ def table(people: list[Person]) -> pa.Table:
 
 def spec_of(**words: Any) -> Sum:
     options = {"of": "cost:0..2:1", "by": BY, "rows_per_person": "3", "epsilon": "1", "cap": "layers", **words}
-    return from_options(person="id", **options).bind(open_source(table([])).columns())
+    return from_options(person="id", **options).with_schema(open_source(table([])).columns())
 
 
 def asked(spec: Sum) -> CountQuery:
@@ -97,10 +97,10 @@ def test_what_a_person_adds_does_not_depend_on_who_else_is_there() -> None:
         ]
 
 
-def test_by_bins_a_cap_on_the_whole_is_drawn_unless_layers_are_asked_for() -> None:
+def test_a_cap_on_the_whole_is_drawn_unless_layers_are_asked_for() -> None:
     assert spec_of(cap=None).drawn_cap
     assert spec_of(cap=None).cap_points[-1] == spec_of(cap=None).most_in_all == 6
-    assert spec_of(cap=None, by=[]).layered
+    assert spec_of(cap=None, by=[]).drawn_cap
     assert spec_of().layered
 
 
@@ -150,7 +150,7 @@ def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
     spec = from_options(person="id", of="cost:0..2:1", by=BY, epsilon="1")
     data = open_source(table([(("A", 1), ("B", 2))]))
     with pytest.raises(Refused, match="exactly one row for each person"):
-        spec.bind(data.columns()).measure(data, ScriptedSource.from_label("refused"))
+        spec.with_schema(data.columns()).measure(data, ScriptedSource.from_label("refused"))
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ FAR = 40
 
 
 def found(**words: Any) -> Summary:
-    return asked(**{"number": ["people", "rows 1"], "by": ["ward"], "distinct": 2, "epsilon": "8", "delta": "0.02", **words}).bind(SCHEMA)  # fmt: skip
+    return asked(**{"number": ["people", "rows 1"], "by": ["ward"], "distinct": 2, "epsilon": "8", "delta": "0.02", **words}).with_schema(SCHEMA)  # fmt: skip
 
 
 def law_of_bin(spec: Summary, people: int) -> dict[tuple[int, int] | None, float]:
@@ -374,7 +374,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"number": ["rows 5", "rows"]}, "called alike"),
     ({"number": ["a = people", "a_low = rows 2"]}, "called alike"),
     ({"number": ["status = people"]}, "called alike"),
-    ({"number": ["sum cost"]}, "range and the step"),
+    ({"number": ["sum cost"]}, "range of cost"),
     ({"number": ["sum cost:0.5..2.5:1"]}, "whole steps from 0"),
     ({"number": ["Ü = people"]}, "small letters"),
     ({"epsilon": None}, "how much may be lost"),
