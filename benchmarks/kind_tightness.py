@@ -238,7 +238,7 @@ def _ballots(counts: Callable[[int], Mapping[tuple[str, ...], int]], piles: Iter
 
 
 def _ranked(many: int) -> Mapping[tuple[str, ...], int]:
-    return counted_prefixes(Ballots.of("abc", {("a", "b", "c"): many}), 3)
+    return counted_prefixes(Ballots.from_counts("abc", {("a", "b", "c"): many}), 3)
 
 
 _MANY: Final = 16  # people of one crowd, of whom a few are drawn

@@ -301,11 +301,11 @@ def _belief(
     if ballots is not None:
         read = ballots if isinstance(ballots, Ballots) else formats.strict(formats.read(os.fspath(ballots))).ballots
         seen, names = beliefs.observed_in(read), read.candidates
-        truncated = truncated or read.truncated > 0
+        truncated = truncated or read.truncated_voters > 0
     else:
         assert observed is not None
         names = _names(observed, candidates, truth)
-        seen = _observed(observed, names, truncated=truncated)
+        seen = _observed_belief(observed, names, truncated=truncated)
     return beliefs.dirichlet(seen, names) if dirichlet else beliefs.empirical(seen, names, truncated=truncated)
 
 
@@ -319,7 +319,7 @@ def _names(text: str, candidates: str | None, truth: str) -> tuple[str, ...]:
     return tuple(sorted({name for ranked in listed for name in beliefs.split_names(ranked)}))
 
 
-def _observed(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ranking, int]:
+def _observed_belief(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ranking, int]:
     seen: dict[Ranking, int] = {}
     for part in text.split(","):
         ranked, _, times = part.rpartition(":")

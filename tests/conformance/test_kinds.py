@@ -100,12 +100,14 @@ class Case:
         return played(self.spec(engine.columns()), engine, ScriptedSource.from_label("kinds"))
 
 
-FEW_BALLOTS = Ballots.of("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1})
-MORE_BALLOTS = FEW_BALLOTS.joined(Ballots.of("abc", {(): 1}))  # the record does not tell how many are blank
+FEW_BALLOTS = Ballots.from_counts("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1})
+MORE_BALLOTS = FEW_BALLOTS.join(Ballots.from_counts("abc", {(): 1}))  # the record does not tell how many are blank
 RECORD = {"rounds": [{"counts": {"a": 200, "b": 150, "c": 92}}, {"counts": {"a": 290, "b": 150}}], "winner": "a"}
 
 
-OTHER_BALLOTS = Ballots.of("abc", {("a", "b"): 199, ("a", "c"): 1, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1})
+OTHER_BALLOTS = Ballots.from_counts(
+    "abc", {("a", "b"): 199, ("a", "c"): 1, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1}
+)
 
 
 def ballots(more: Ballots = MORE_BALLOTS, **words: Any) -> Case:

@@ -16,7 +16,7 @@ from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, S
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.rules.continuing import RunoffByContinuing
 from hubbub.voting.rules.elimination import NearBest, NearWorst
-from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES, PairRule
+from hubbub.voting.rules.pair_rules import PAIR_RULES, PairRule
 from hubbub.voting.rules.rules import (
     SUMMARY,
     EliminateThenSelect,
@@ -56,7 +56,7 @@ ELECTIONS = {
 
 
 def election(name: str) -> Ballots:
-    return Ballots.of(NAMES, {tuple(ranking): count for ranking, count in ELECTIONS[name].items()})
+    return Ballots.from_counts(NAMES, {tuple(ranking): count for ranking, count in ELECTIONS[name].items()})
 
 
 every_rule = pytest.mark.parametrize("rule", [pytest.param(rule, id=name) for name, rule in RULES.items()])
@@ -150,12 +150,12 @@ def test_neutrality_under_random_ties(rule: Rule) -> None:
                 tuple(NAMES[order[NAMES.index(letter)]] for letter in ranking): count
                 for ranking, count in ELECTIONS[name].items()
             }
-            assert [rule.lottery(Ballots.of(NAMES, renamed))[i] for i in order] == list(law)
+            assert [rule.lottery(Ballots.from_counts(NAMES, renamed))[i] for i in order] == list(law)
 
 
 @every_rule
 def test_tied_ballots_are_not_counted_silently(rule: Rule) -> None:
-    tied = Ballots.of(NAMES, {("a",): 3}, tied={(frozenset("ab"),): 1})
+    tied = Ballots.from_counts(NAMES, {("a",): 3}, tied={(frozenset("ab"),): 1})
     if isinstance(rule, RunoffByContinuing):  # the one rule whose count settles them
         assert rule.run(tied, ScriptedSource()).rounds[0].exhausted == 1
         return

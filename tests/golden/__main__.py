@@ -45,7 +45,9 @@ def data_of(name: str) -> Any:
         return Nameless(engine_of(pa.table(PEOPLE)))
     if name == "graph":
         return open_links(EDGES)
-    return BallotBox(Ballots.of("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1}), Identity())
+    return BallotBox(
+        Ballots.from_counts("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1}), Identity()
+    )
 
 
 def make(folder: Path) -> None:

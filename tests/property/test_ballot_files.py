@@ -55,7 +55,7 @@ def test_every_text_is_read_or_refused_in_one_sentence(case: tuple[str, str]) ->
     else:
         assert answer.voters > 0
         assert len(answer.candidates) > 1
-        assert answer.voters == answer.complete + answer.truncated
+        assert answer.voters == answer.complete + answer.truncated_voters
 
 
 def outcome(path: Path) -> Ballots | str:
@@ -80,7 +80,7 @@ def elections(draw: st.DrawFn) -> Ballots:
     cut = st.tuples(st.permutations(names), st.integers(2, len(names)))
     levels = cut.map(lambda pair: (frozenset(pair[0][: pair[1]]), *(frozenset((x,)) for x in pair[0][pair[1] :])))
     tied = draw(st.dictionaries(levels, st.integers(1, 99), max_size=2))
-    return Ballots.of(names, counts, tied=tied)
+    return Ballots.from_counts(names, counts, tied=tied)
 
 
 @pytest.mark.parametrize("ending", ["toi", "csv"])

@@ -15,7 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.voting.formats import coded_rows
 from hubbub.voting.formats.ballot_text import TextInHand
 from hubbub.voting.formats.cast_votes import read
-from hubbub.voting.formats.coded_rows import coded
+from hubbub.voting.formats.coded_rows import code_rows
 from hubbub.voting.formats.csv_rows import blocks, is_plain
 from hubbub.voting.formats.reading import Reading
 
@@ -80,8 +80,8 @@ def test_arrow_cuts_plain_pieces_as_the_csv_module_does(text: str, size: int) ->
     assert is_plain(text.encode(), ",")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coded_rows, "_WORTH_ARROW", 1)
-        fast = coded(blocks(InPieces(text, size), ","), (0, 2), 1, 3)
-    slow = coded(blocks(InPieces(text, 1 << 20), ","), (0, 2), 1, 3)
+        fast = code_rows(blocks(InPieces(text, size), ","), (0, 2), 1, 3)
+    slow = code_rows(blocks(InPieces(text, 1 << 20), ","), (0, 2), 1, 3)
     rows = [(line, row) for line, row in by_csv(text) if any(map(str.strip, row))]  # type: ignore[union-attr,misc,str-unpack]
     for table in (fast, slow):
         assert table.weights is not None

@@ -47,7 +47,7 @@ def profiles(draw: st.DrawFn, *, complete: bool = False, least: int = 2) -> Prof
 
 def ballots_of(profile: Profile) -> Ballots:
     names, votes = profile
-    return Ballots.of(names, {tuple(vote): count for vote, count in Counter(votes).items()})
+    return Ballots.from_counts(names, {tuple(vote): count for vote, count in Counter(votes).items()})
 
 
 def tops(names: str, votes: list[str]) -> dict[str, int]:
@@ -214,4 +214,4 @@ def test_a_restriction_is_its_definition(profile: Profile, data: st.DataObject) 
     kept = data.draw(st.lists(st.sampled_from(range(len(names))), min_size=2, unique=True))
     letters = {names[i] for i in kept}
     expected = Counter(tuple(name for name in vote if name in letters) for vote in votes)
-    assert ballots_of(profile).restricted(kept).counts() == dict(expected)
+    assert ballots_of(profile).restrict_to(kept).counts() == dict(expected)

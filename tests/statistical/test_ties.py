@@ -23,8 +23,8 @@ THIRDS = 9_000  # runs that tell a third from a tenth more or less
 UNEVEN = 6_000  # fewer do where one chance is large
 OFF = Fraction(1, 10)  # of one candidate's chance, moved to another
 
-TIED = Ballots.of("abc", {("a", "b", "c"): 3, ("b", "c", "a"): 3, ("c", "a", "b"): 3})
-MIXED = Ballots.of("abc", {("a", "b", "c"): 4, ("b",): 3, ("c", "a"): 2})
+TIED = Ballots.from_counts("abc", {("a", "b", "c"): 3, ("b", "c", "a"): 3, ("c", "a", "b"): 3})
+MIXED = Ballots.from_counts("abc", {("a", "b", "c"): 4, ("b",): 3, ("c", "a"): 2})
 
 CASES = [
     pytest.param(RepeatedPlurality(margin=2), TIED, THIRDS, id="a tie of three at the end"),

@@ -250,7 +250,7 @@ CLAIMING = (
     "voting/manipulation/condorcet.py",
     "voting/count/counted.py",
     "voting/guarantees/efficiency.py",
-    "voting/manipulation/gain_bound.py",
+    "voting/manipulation/gain.py",
     "voting/manipulation/gain_profiles.py",
     "voting/guarantees/guarantee.py",
     "voting/guarantees/strategyproofness.py",

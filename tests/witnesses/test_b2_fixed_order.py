@@ -38,7 +38,7 @@ def test_the_witness_two_voters() -> None:
         total = [Fraction(0)] * 3
         for other, share in EVEN.shares:
             names = [tuple("xyz"[c] for c in ranking) for ranking in (report, other)]
-            ballots = Ballots.of("xyz", {n: names.count(n) for n in names})
+            ballots = Ballots.from_counts("xyz", {n: names.count(n) for n in names})
             for c, chance in enumerate(rule.lottery(ballots)):
                 total[c] += share * chance
         chances[report] = total

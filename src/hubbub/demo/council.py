@@ -25,4 +25,4 @@ _COUNTS: Final = {
 def ballots() -> Ballots:
     """The ballots: truncated ones, as voters cast them, and some blank."""
     name = {candidate[0]: candidate for candidate in CANDIDATES}
-    return Ballots.of(CANDIDATES, {tuple(name[letter] for letter in short): n for short, n in _COUNTS.items()})
+    return Ballots.from_counts(CANDIDATES, {tuple(name[letter] for letter in short): n for short, n in _COUNTS.items()})

@@ -366,12 +366,12 @@ class ReplaySource:
         self._next = 0
 
     @property
-    def finished(self) -> bool:
+    def is_used_up(self) -> bool:
         """Whether every recorded request has been asked for."""
         return self._next == len(self._record.requests)
 
     def words(self, n: int) -> Words:
-        if self.finished:
+        if self.is_used_up:
             raise CheckFailed(
                 f"request {self._next + 1} for {n} words is beyond the recording, which holds {self._next}: "
                 "this run draws more noise than the recorded one did"

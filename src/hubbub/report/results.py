@@ -22,7 +22,7 @@ from hubbub.voting.formats.reading import MET
 from hubbub.voting.formats.vendors.rctab_config import Configuration
 from hubbub.voting.guarantees.strategyproofness import Promised
 from hubbub.voting.rctab.answer_rounds import answer_rounds
-from hubbub.voting.rctab.reporting_units import UnitCounts
+from hubbub.voting.rctab.exports import UnitCounts
 from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound, votes_text
 from hubbub.voting.rctab.rounds_flow import rounds_flow
 from hubbub.voting.result import Result
@@ -115,7 +115,7 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
     """The page of a count for one winner. It tells what the terminal tells, and nothing else."""
     result = answer.result
     lead = [] if answer.beside_winner is None else [answer.beside_winner]
-    lead.append(f"{read.counted()}, {len(result.candidates)} candidates, counted by {result.rule.name}.")
+    lead.append(f"{read.ballots_text()}, {len(result.candidates)} candidates, counted by {result.rule.name}.")
     if result.draws:
         by_hand = any(draw.by_hand for draw in result.draws)
         lead.append(f"{'Ties were broken by hand' if by_hand else 'Lots were drawn'} on the way; they are below.")
@@ -129,11 +129,11 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
         needs=result.rule.name == "instant-runoff",
         sections=[
             ("pairs", "Pair by pair", _pairs(pairs, _lasting(result))),
-            ("draws", "What was drawn", _drawn(answer.drawn(_MOST_DRAWN))),
+            ("draws", "What was drawn", _draw_sentences(answer.draw_sentences(_MOST_DRAWN))),
             (
                 "promised",
                 "What is promised, and to whom",
-                _promised(answer.sentences()[1 if answer.struck_nobody is None else 2 :], answer),
+                _promise_sentences(answer.sentences()[1 if answer.struck_nobody is None else 2 :], answer),
             ),
             ("repeat", "How to check it", _repeat(read, repeating, _source(result))),
         ],
@@ -153,11 +153,11 @@ def seats_page(result: Seats, read: BallotFile, repeating: Repeating) -> str:
     return _page(
         read.title,
         answer_rounds(result, read.ballots),
-        lead=[*result.sentences(), f"{read.counted()}, {len(names)} candidates."],
+        lead=[*result.sentences(), f"{read.ballots_text()}, {len(names)} candidates."],
         word="stage",
         notes=done,
         sections=[
-            ("draws", "What was drawn", _drawn(drawn)),
+            ("draws", "What was drawn", _draw_sentences(drawn)),
             (
                 "promised",
                 "What is promised, and to whom",
@@ -250,7 +250,7 @@ def _winners(counted: ConfiguredCount, word: str, units: str) -> str:
 def _rounds(counted: ConfiguredCount, word: str, notes: Sequence[str] | None, *, needs: bool) -> str:
     """For each pass the flow and a table of every round."""
     texts = []
-    if any(each.exhausted for rounds in counted.passes for each in rounds):
+    if any(each.exhausted_votes for rounds in counted.passes for each in rounds):
         texts.append(_EXHAUSTED)
     if counted.passes[0][0].threshold:
         line = f" The black line is what is needed to be elected in that {word}." if needs else ""
@@ -260,7 +260,7 @@ def _rounds(counted: ConfiguredCount, word: str, notes: Sequence[str] | None, *,
         flow = rounds_flow(counted, number, word=word)
         if len(flow.columns) > 1:
             texts.append(picture(flow))
-        valid = sum((votes for _, votes in rounds[0].tally), rounds[0].exhausted)
+        valid = sum((votes for _, votes in rounds[0].tally), rounds[0].exhausted_votes)
         most = max(
             [
                 Fraction(1),
@@ -294,7 +294,7 @@ def _card(
             f'{start}<th scope="row">{name(who)}{bar}</th><td>{votes_text(votes)}</td>{percent}<td>{what}</td></tr>'
         )
     if each.threshold:
-        lost = valid - sum((votes for _, votes in each.tally), each.exhausted + each.last_surplus)
+        lost = valid - sum((votes for _, votes in each.tally), each.exhausted_votes + each.last_surplus)
         none = [(f"exhausted: {why}", votes) for why, votes in each.inactive]
         none += [("surplus of the last seats", each.last_surplus), ("lost to rounding", lost)]
         rows += [
@@ -316,7 +316,7 @@ def _percent(votes: Fraction, each: ConfiguredRound) -> str:
     return f"{float(100 * votes / (sum(count for _, count in each.tally) or 1)):.1f} %"
 
 
-def _drawn(drawn: Sequence[str]) -> str:
+def _draw_sentences(drawn: Sequence[str]) -> str:
     return items(map(sentence, drawn)) if drawn else "<p>Nothing was left to chance.</p>"
 
 
@@ -349,7 +349,7 @@ def _units_tables(counts: UnitCounts) -> str:
         rows, total = [], [Fraction(0)] * (len(names) + 1)
         for unit, part in counts.units.items():
             each = part.passes[number][at]
-            numbers = [*(votes for _, votes in each.tally), each.exhausted + each.last_surplus]
+            numbers = [*(votes for _, votes in each.tally), each.exhausted_votes + each.last_surplus]
             total = [one + other for one, other in zip(total, numbers, strict=True)]
             rows.append(_line(unit, numbers))
         rows.append(_line("All", total))
@@ -402,7 +402,7 @@ def _pairs(pairs: Pairwise | None, order: Sequence[int]) -> str:
     )
 
 
-def _promised(sentences: Sequence[str], answer: Counted) -> str:
+def _promise_sentences(sentences: Sequence[str], answer: Counted) -> str:
     paragraphs = [f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in sentences]
     about_lies, theory = "".join(paragraphs[:-_OF_THEORY]), "".join(paragraphs[-_OF_THEORY:])
     folded = f"<details><summary>For those who know the theory</summary>\n{theory}</details>"

@@ -43,7 +43,7 @@ MOST_RANKS: Final = 1 << 28  # in the table of rankings: different ballots times
 class Ballots:
     """`weights[i]` voters ranked `rankings[i]`, best first, -1 after the last; `tied_weights[i]` gave `levels[i]`.
 
-    All arrays are read-only. Make one with :meth:`of` or :meth:`from_rows`, which check what they are given.
+    All arrays are read-only. Make one with :meth:`from_counts` or :meth:`from_rows`, which check what they are given.
     """
 
     candidates: tuple[str, ...]
@@ -53,21 +53,21 @@ class Ballots:
     tied_weights: Weights  # tied
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         candidates: Sequence[str],
         counts: Mapping[Ranking, int],
         *,
         tied: Mapping[tuple[frozenset[str], ...], int] | None = None,
     ) -> Ballots:
-        """From names: ``Ballots.of("abc", {("a", "b", "c"): 3, ("b",): 2})``.
+        """From names: ``Ballots.from_counts("abc", {("a", "b", "c"): 3, ("b",): 2})``.
 
-        >>> Ballots.of("abc", {("a", "b", "c"): 3, ("b",): 2}).rankings.tolist()
+        >>> Ballots.from_counts("abc", {("a", "b", "c"): 3, ("b",): 2}).rankings.tolist()
         [[0, 1, 2], [1, -1, -1]]
         """
         names = checked_candidates(candidates)
         index = {name: i for i, name in enumerate(names)}
-        check_ranks(len(counts) + len(tied or {}), len(names))
+        check_table_size(len(counts) + len(tied or {}), len(names))
         rankings = np.full((len(counts), len(names)), UNRANKED, dtype=_small(len(names)))
         for row, ranking in zip(rankings, counts, strict=True):
             row[: len(ranking)] = _indices(ranking, index)
@@ -76,7 +76,7 @@ class Ballots:
             everyone = [name for group in groups for name in group]
             row[_indices(everyone, index)] = [i for i, group in enumerate(groups) for _ in group]
         weights = _integers(list(counts.values()))
-        return cls._made(names, rankings, weights, levels, _integers(list((tied or {}).values())))
+        return cls._assemble(names, rankings, weights, levels, _integers(list((tied or {}).values())))
 
     @classmethod
     def from_rows(
@@ -84,7 +84,7 @@ class Ballots:
     ) -> Ballots:
         """From an array of candidate numbers, a row for each ballot (or each `weights` ballots), -1 for no one.
 
-        The rows are kept as they are: nothing is sorted and equal rows are not merged (:meth:`merged` does that).
+        The rows are kept as they are: nothing is sorted and equal rows are not merged (:meth:`merge_equal` does that).
         With `trusted` they are not looked at, which saves a pass over them; a row with a candidate twice, or with a
         number that is none, then gives wrong counts.
         """
@@ -106,7 +106,7 @@ class Ballots:
             counts = _integers(weights)
             if len(counts) != len(rankings):
                 raise WrongUse(f"every row of ballots needs one weight: {len(rankings)} rows, {len(counts)} weights")
-        return cls._made(names, rankings, counts)
+        return cls._assemble(names, rankings, counts)
 
     @classmethod
     def from_levels(cls, candidates: Sequence[str], levels: ArrayLike, weights: ArrayLike) -> Ballots:
@@ -116,10 +116,10 @@ class Ballots:
         if rows.ndim != 2 or rows.shape[1] != len(names) or rows.dtype.kind != "i" or rows.min(initial=0) < UNRANKED:
             raise WrongUse("levels must be a table of whole numbers from -1 on, a column for each candidate")
         none = np.empty((0, len(names)), dtype=_small(len(names)))
-        return cls._made(names, none, np.empty(0, dtype=np.int64), rows, _integers(weights))
+        return cls._assemble(names, none, np.empty(0, dtype=np.int64), rows, _integers(weights))
 
     @classmethod
-    def _made(
+    def _assemble(
         cls,
         names: tuple[str, ...],
         rankings: Ranks,
@@ -161,14 +161,14 @@ class Ballots:
         return int(self.weights[self.rankings[:, -1] >= 0].sum())
 
     @property
-    def tied(self) -> int:
+    def tied_voters(self) -> int:
         """Voters who ranked some candidates equal."""
         return int(self.tied_weights.sum())
 
     @property
-    def truncated(self) -> int:
+    def truncated_voters(self) -> int:
         """Voters who left candidates out, strictly ranked otherwise; a blank ballot leaves out all."""
-        return self.voters - self.complete - self.tied
+        return self.voters - self.complete - self.tied_voters
 
     @property
     def blank(self) -> int:
@@ -194,13 +194,13 @@ class Ballots:
             out[groups] = out.get(groups, 0) + weight
         return out
 
-    def merged(self) -> Ballots:
+    def merge_equal(self) -> Ballots:
         """The same ballots with equal rows together."""
         rankings, weights = merged_rows(self.rankings, self.weights)
         levels, tied_weights = merged_rows(self.levels, self.tied_weights)
-        return self._made(self.candidates, rankings, weights, levels, tied_weights)
+        return self._assemble(self.candidates, rankings, weights, levels, tied_weights)
 
-    def among(self, candidates: Sequence[str]) -> Ballots:
+    def with_candidates(self, candidates: Sequence[str]) -> Ballots:
         """The same ballots in an election with these candidates, all of its own among them."""
         names = checked_candidates(candidates)
         if names == self.candidates:
@@ -211,9 +211,9 @@ class Ballots:
         rankings[:, : self.rankings.shape[1]] = new[self.rankings]
         levels = np.full((len(self.levels), len(names)), UNRANKED, dtype=self.levels.dtype)
         levels[:, new[:-1]] = self.levels
-        return self._made(names, rankings, self.weights, levels, self.tied_weights)
+        return self._assemble(names, rankings, self.weights, levels, self.tied_weights)
 
-    def joined(self, other: Ballots) -> Ballots:
+    def join(self, other: Ballots) -> Ballots:
         """These ballots and `other` ones of the same candidates, equal rows together."""
         if self.candidates != other.candidates:
             raise WrongUse("ballots of different candidates cannot be counted together")
@@ -222,12 +222,12 @@ class Ballots:
         weights = np.concatenate([self.weights, other.weights])
         levels = np.concatenate([self.levels, other.levels])  # of scores, which may be more than candidates
         tied = np.concatenate([self.tied_weights, other.tied_weights])
-        return self._made(self.candidates, *merged_rows(rankings, weights), *merged_rows(levels, tied))
+        return self._assemble(self.candidates, *merged_rows(rankings, weights), *merged_rows(levels, tied))
 
-    def lowered(self, by: int) -> Ballots:
+    def lower_levels(self, by: int) -> Ballots:
         """The same ballots with so many empty levels above, as where scores come to stand on a higher scale."""
         levels = np.where(self.levels < 0, UNRANKED, self.levels.astype(np.int16) + by).astype(np.int16)
-        return self._made(self.candidates, self.rankings, self.weights, levels, self.tied_weights)
+        return self._assemble(self.candidates, self.rankings, self.weights, levels, self.tied_weights)
 
     def with_blank(self, number: int, *, levels: bool = False) -> Ballots:
         """The same ballots with so many blank ones, which are kept as levels where scores are."""
@@ -236,9 +236,9 @@ class Ballots:
         rows, weights = parts[levels]
         blank = np.full((1, len(self.candidates)), UNRANKED, dtype=rows.dtype)
         parts[levels] = np.concatenate([rows, blank]), np.append(weights, np.int64(number))
-        return self._made(self.candidates, *parts[0], *parts[1])
+        return self._assemble(self.candidates, *parts[0], *parts[1])
 
-    def restricted(self, kept: Sequence[int]) -> Ballots:
+    def restrict_to(self, kept: Sequence[int]) -> Ballots:
         """The strict ballots with all but the `kept` candidates struck out, these numbered as they come in `kept`."""
         self.strictly("a restriction to some candidates")
         new = np.full(len(self.candidates) + 1, UNRANKED, dtype=_small(len(kept)))  # the last stands for -1
@@ -247,14 +247,14 @@ class Ballots:
         order = np.argsort(moved < 0, axis=1, kind="stable")[:, : len(kept)]  # whom it keeps come first, in their order
         names = tuple(self.candidates[i] for i in kept)
         rows, weights = merged_rows(np.take_along_axis(moved, order, axis=1), self.weights)
-        return self._made(names, rows, weights)
+        return self._assemble(names, rows, weights)
 
     def strictly(self, what: str) -> Ballots:
         """These ballots, if none of them is tied."""
         if len(self.levels):
             raise WrongUse(
-                f"{what} needs strict ballots, and {self.tied} of these rank candidates equal; settle them first, "
-                'like settled(ballots, "stop")'
+                f"{what} needs strict ballots, and {self.tied_voters} of these rank candidates equal; settle them first, "
+                'like settle_ties(ballots, "stop")'
             )
         return self
 
@@ -282,7 +282,7 @@ def merged_rows(rows: Ranks, weights: Weights) -> tuple[Ranks, Weights]:
     return rows[first[order]], sums[order]
 
 
-def check_ranks(different: int, candidates: int) -> None:
+def check_table_size(different: int, candidates: int) -> None:
     """Whether so many different ballots fit into a table."""
     if different * candidates > MOST_RANKS:
         raise WrongUse(

@@ -51,7 +51,7 @@ class Chance:
     def secure(self) -> bool:
         return is_secure(self._source)
 
-    def _answered(self, answers: TiesByHand, why: str, names: Sequence[str]) -> int:
+    def _answer_by_hand(self, answers: TiesByHand, why: str, names: Sequence[str]) -> int:
         i = answers.choose(why, names)
         alike = (Fraction(1, len(names)),) * len(names)
         self.draws.append(
@@ -68,7 +68,7 @@ class Chance:
         if len(possible) == 1:
             return possible[0]
         if isinstance(self._source, TiesByHand) and len({chances[i] for i in possible}) == 1:
-            return possible[self._answered(self._source, why, [names[i] for i in possible])]
+            return possible[self._answer_by_hand(self._source, why, [names[i] for i in possible])]
         denominator = lcm(*(chances[i].denominator for i in possible))
         left = number = below(denominator, self._source)
         for i in possible:
@@ -88,7 +88,7 @@ class Chance:
         if len(names) == 1:
             return 0
         if isinstance(self._source, TiesByHand):
-            return self._answered(self._source, why, names)
+            return self._answer_by_hand(self._source, why, names)
         i = below(len(names), self._source)
         alike = (Fraction(1, len(names)),) * len(names)
         self.draws.append(Draw(why=why, among=tuple(names), chances=alike, chosen=names[i], number=i, of=len(names)))

@@ -95,7 +95,7 @@ def generate(
         about, orders = f", phi {spread}", _mallows(n, m, spread, dice)
     else:
         about, orders = "", _mallows(n, m, Fraction(1), dice)
-    ballots = Ballots.from_rows([f"Candidate {i + 1}" for i in range(m)], orders).merged()
+    ballots = Ballots.from_rows([f"Candidate {i + 1}" for i in range(m)], orders).merge_equal()
     title = f"Invented ballots for study, nobody cast them: {model}{about}, seed {number}"
     return BallotFile(ballots=ballots, format="soc", title=title, reading=Reading())
 

@@ -38,7 +38,7 @@ def check_names(met: Collection[str], declared: Collection[str]) -> None:
             f'"{total[:60]}" would be a candidate, and looks like a line of totals; take that line out of the file, or list '
             "who stands with `candidates=FILE`"
         )
-    alone = {_folded(name) for name in (*met, *declared)}
+    alone = {_fold_name(name) for name in (*met, *declared)}
     if joined := next((name for name in unknown if alone & _joined_names(name)), None):
         raise WrongUse(
             f'"{joined[:60]}" would be a candidate, and holds the name of another, so it may be several in one cell; write one '
@@ -59,7 +59,7 @@ def check_names(met: Collection[str], declared: Collection[str]) -> None:
 def _joined_names(name: str) -> set[str]:
     """The names in one that looks like several, as "Ann / Bob" and "Ann & Bob" do."""
     parts = _JOINED.split(name)
-    return set(map(_folded, parts)) if len(parts) > 1 else set()
+    return set(map(_fold_name, parts)) if len(parts) > 1 else set()
 
 
 def _is_number(name: str) -> bool:
@@ -87,8 +87,8 @@ def check_rank_columns(
         named = [(int(met[code]), rank) for code, rank in enumerate(ranks) if rank and met[code]]
         filled.append(sum(many for many, _ in named))
         people.append(frozenset[str]().union(*(rank for _, rank in named)))
-    everybody = {_folded(name) for each in people for name in each}
-    if ballot := next((name for name in header if _folded(name) in everybody and not _is_number(name)), None):
+    everybody = {_fold_name(name) for each in people for name in each}
+    if ballot := next((name for name in header if _fold_name(name) in everybody and not _is_number(name)), None):
         raise WrongUse(
             f'line 1: the first line holds "{ballot}", whom ballots rank, so it is a ballot and no header; put a line '
             "like rank1,rank2,rank3 before it"
@@ -110,7 +110,7 @@ def check_rank_columns(
             )
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 

@@ -86,7 +86,7 @@ def test_json_says_the_same_word(out: Path) -> None:
 
 
 def test_a_tally_lets_nothing_act(monkeypatch: pytest.MonkeyPatch) -> None:
-    ballots = Ballots.of((LABEL, "b", "c"), {(LABEL, "b"): 2, ("b", "c"): 1, ("c", "b"): 1})
+    ballots = Ballots.from_counts((LABEL, "b", "c"), {(LABEL, "b"): 2, ("b", "c"): 1, ("c", "b"): 1})
     read = BallotFile(ballots=ballots, format="invented", title=LABEL, reading=Reading())
     monkeypatch.setattr(
         "hubbub.cli.vote.command.read_ballots", lambda *_: read

@@ -16,5 +16,5 @@ def test_three_rules_elect_three_people() -> None:
 def test_ballots_are_truncated_and_some_blank() -> None:
     council = ballots()
     assert council.candidates == CANDIDATES
-    assert (council.complete, council.tied) == (0, 0)
+    assert (council.complete, council.tied_voters) == (0, 0)
     assert council.blank == 16

@@ -290,7 +290,7 @@ def test_a_replay_gives_the_recorded_words() -> None:
         words[:] = 0  # what the caller does with its words does not reach the record
     replay = ReplaySource(record)
     again = [replay.words(n) for n in SIZES]
-    assert replay.finished
+    assert replay.is_used_up
     assert all(words.flags.writeable for words in again)
     assert [words.tobytes() for words in again] == list(record.requests)
     assert repeats(*again) == 0

@@ -226,7 +226,7 @@ def test_ballots_beside_a_record_say_that_the_record_is_enforced_and_left_out() 
     record = {"rounds": [{"counts": {"a": 60, "b": 40}, "exhausted": 0}], "winner": "a"}
     spec = BALLOTS.from_options(official=record)
     assert isinstance(spec, PublishedBallots)
-    fewer = Ballots.of("ab", {("a",): 59, ("b",): 40})
+    fewer = Ballots.from_counts("ab", {("a",): 59, ("b",): 40})
     with pytest.raises(Refused, match="do not add up to the official totals"):
         spec.measure(BallotBox(fewer), SystemSource())
     granted = " ".join(str(each) for step in spec.promises() for each in step.all_assumptions())

@@ -75,7 +75,7 @@ def test_a_gain_is_an_answer() -> None:
     assert round(found.as_json()["gain"], 6) == 0.039795
     assert found.title() == "plurality, 101 voters, truth cab"
     assert found.sentences()[0].startswith("The best lie gains 0.0398")
-    assert "refuted" in found.decided()
+    assert "refuted" in found.verdict_sentence()
     drawn = answer(asked, ETA, "sample", Sampling(draws=50, source=ScriptedSource.from_label("fifty")))
     assert drawn.as_json()["draws"] == 50
 
@@ -105,9 +105,9 @@ def test_a_count_is_an_answer() -> None:
 
 def test_public_words_are_an_assumption_and_a_source() -> None:
     words = "all ballots are in"
-    tie = Ballots.of("abc", {("a",): 4, ("b",): 4})
+    tie = Ballots.from_counts("abc", {("a",): 4, ("b",): 4})
     found = count(RepeatedPlurality(), tie, ETA, ScriptedSource.from_label(words), dice=words)
-    assert "Drawn from the public words of the dice" in found.drawn()[0]
+    assert "Drawn from the public words of the dice" in found.draw_sentences()[0]
     one = count(make("random-dictator"), tie, ETA, ScriptedSource.from_label(words), dice=words)
     assert any("foretell" in assumed for assumed in one.claims()["guarantee"]["assumptions"])
     without = count(make("random-dictator"), tie, ETA, ScriptedSource.from_label(words))
@@ -115,7 +115,7 @@ def test_public_words_are_an_assumption_and_a_source() -> None:
 
 
 def test_nobody_struck_out_is_told_as_what_it_was() -> None:
-    ballots = Ballots.of("abc", {("a", "b"): 5, ("b", "a"): 4, ("c", "a"): 3})
+    ballots = Ballots.from_counts("abc", {("a", "b"): 5, ("b", "a"): 4, ("c", "a"): 3})
     source = ScriptedSource.from_label("struck")
 
     def told(rule: RepeatedPlurality | ScoringElimination) -> str:
@@ -132,7 +132,7 @@ def test_nobody_struck_out_is_told_as_what_it_was() -> None:
 
 def test_beside_the_winner_stands_who_wins_by_instant_runoff() -> None:
     def beside(counts: dict[tuple[str, ...], int]) -> str:
-        ballots = Ballots.of("abc", counts)
+        ballots = Ballots.from_counts("abc", counts)
         return count(RepeatedPlurality(), ballots, ETA, SystemSource()).beside_winner or ""
 
     assert beside({("a",): 5, ("b",): 4, ("c", "a"): 3}).endswith("By instant runoff the same candidate wins.")

@@ -9,9 +9,9 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.formats.reading import settled
+from hubbub.voting.formats.reading import settle_ties
 
-SOME = Ballots.of(
+SOME = Ballots.from_counts(
     "abc",
     {("a", "b", "c"): 3, ("b",): 2, (): 1},
     tied={(frozenset("ab"), frozenset("c")): 4},
@@ -19,7 +19,7 @@ SOME = Ballots.of(
 
 
 def test_kinds_are_told_apart() -> None:
-    assert (SOME.voters, SOME.complete, SOME.truncated, SOME.tied, SOME.blank) == (10, 3, 3, 4, 1)
+    assert (SOME.voters, SOME.complete, SOME.truncated_voters, SOME.tied_voters, SOME.blank) == (10, 3, 3, 4, 1)
     assert SOME.rankings.tolist() == [[0, 1, 2], [1, -1, -1], [-1, -1, -1]]
     assert SOME.levels.tolist() == [[0, 0, 1]]
 
@@ -41,7 +41,7 @@ def test_rows_are_kept_as_they_are_and_can_be_merged() -> None:
     assert np.shares_memory(ballots.rankings, rows)
     assert ballots.single
     assert ballots.voters == ballots.complete == 3
-    merged = ballots.merged()
+    merged = ballots.merge_equal()
     assert merged.counts() == ballots.counts() == {("a", "b", "c"): 2, ("c", "b", "a"): 1}
     assert len(merged.rankings) == 2
 
@@ -84,7 +84,7 @@ def test_names_that_cannot_be_ballots_are_refused(
     candidates: str, counts: dict[tuple[str, ...], int], sentence: str
 ) -> None:
     with pytest.raises(WrongUse, match=sentence):
-        Ballots.of(candidates, counts)
+        Ballots.from_counts(candidates, counts)
 
 
 def test_weights_that_would_wrap_around_are_refused() -> None:
@@ -97,20 +97,20 @@ def test_weights_that_would_wrap_around_are_refused() -> None:
 
 
 def test_a_restriction_strikes_the_others_out_of_every_ballot() -> None:
-    ballots = Ballots.of("abcd", {("d", "a", "b", "c"): 3, ("d", "b"): 2, ("a", "c", "b"): 1, ("d",): 4})
-    assert ballots.restricted([2, 0, 1]).counts() == {("a", "b", "c"): 3, ("b",): 2, ("a", "c", "b"): 1, (): 4}
+    ballots = Ballots.from_counts("abcd", {("d", "a", "b", "c"): 3, ("d", "b"): 2, ("a", "c", "b"): 1, ("d",): 4})
+    assert ballots.restrict_to([2, 0, 1]).counts() == {("a", "b", "c"): 3, ("b",): 2, ("a", "c", "b"): 1, (): 4}
 
 
 def test_tied_ballots_are_settled_before_they_are_counted() -> None:
     with pytest.raises(WrongUse, match="settle them first"):
         SOME.strictly("plurality")
-    assert settled(SOME, "stop").counts() == {("a", "b", "c"): 3, ("b",): 2, (): 5}
-    assert settled(SOME, "skip").counts() == {("a", "b", "c"): 3, ("b",): 2, (): 1, ("c",): 4}
+    assert settle_ties(SOME, "stop").counts() == {("a", "b", "c"): 3, ("b",): 2, (): 5}
+    assert settle_ties(SOME, "skip").counts() == {("a", "b", "c"): 3, ("b",): 2, (): 1, ("c",): 4}
     with pytest.raises(WrongUse, match="4 ballots rank candidates equal"):
-        settled(SOME, "refuse")
+        settle_ties(SOME, "refuse")
 
 
 def test_the_rest_at_the_end_of_a_complete_ballot_is_simply_not_ranked() -> None:
-    completed = Ballots.of("abc", {}, tied={(frozenset("a"), frozenset("bc")): 2})
+    completed = Ballots.from_counts("abc", {}, tied={(frozenset("a"), frozenset("bc")): 2})
     for rule in ("stop", "skip", "refuse"):
-        assert settled(completed, rule).counts() == {("a",): 2}
+        assert settle_ties(completed, rule).counts() == {("a",): 2}

@@ -232,7 +232,7 @@ def test_60_a_contest_in_which_nobody_voted_elects_nobody(tmp_path: Path, ending
 
 
 def test_60_nobody_voted_in_python_too() -> None:
-    blank = Ballots.of("abc", {(): 7})
+    blank = Ballots.from_counts("abc", {(): 7})
     with pytest.raises(WrongUse, match="nobody voted"):
         count(rules.Plurality(), blank, source=ScriptedSource([]))
     with pytest.raises(WrongUse, match="nobody voted"):

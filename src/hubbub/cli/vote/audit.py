@@ -40,7 +40,7 @@ def audit(files: tuple[str, ...], risk: str, dice: str, out: str, as_json: bool,
     """
     from hubbub.noise.source import PublicDice
     from hubbub.report.audit_sheets import sheets
-    from hubbub.voting.formats.reading import settled
+    from hubbub.voting.formats.reading import settle_ties
     from hubbub.voting.risk_limiting.audit import audit_of
     from hubbub.voting.rules.rules import make
     from hubbub.voting.rules.threshold import share
@@ -48,7 +48,7 @@ def audit(files: tuple[str, ...], risk: str, dice: str, out: str, as_json: bool,
     allowed = share(risk, "--risk")
     with working("Reading"):
         read = read_ballots(files, options, "instant-runoff")
-        ballots = settled(read.ballots, "stop")
+        ballots = settle_ties(read.ballots, "stop")
     with working("Looking for assertions"):
         counted = make("instant-runoff").run(ballots, PublicDice(dice))
         done = audit_of(ballots, counted, allowed, dice)

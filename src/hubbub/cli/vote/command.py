@@ -31,14 +31,14 @@ from hubbub.cli.vote.publish import publish
 from hubbub.cli.vote.questions import choose, gain, gain_map, generate, guarantee, worst_gain
 from hubbub.cli.vote.reading import LABELS as LABELS
 from hubbub.cli.vote.reading import READING as READING
-from hubbub.cli.vote.reading import given, read_ballots, reading_options
+from hubbub.cli.vote.reading import read_ballots, reading_options, was_typed
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer
 from hubbub.protocol.option import Option
 from hubbub.runtime.progress import working
 from hubbub.vote import ETA
 from hubbub.voting.formats.understanding import understanding_of
-from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES
+from hubbub.voting.rules.pair_rules import PAIR_RULES
 from hubbub.voting.rules.rules import OTHER_NAMES, SUMMARY
 from hubbub.voting.rules.rules import RATED as RATED
 
@@ -330,7 +330,7 @@ def _settle(options: dict[str, Any]) -> None:
     """The rule that a place counts by, unless another was typed."""
     from hubbub.voting.rules.jurisdictions import rule_set
 
-    if options["place"] is not None and not given("rule"):
+    if options["place"] is not None and not was_typed("rule"):
         options["rule"] = rule_set(options["place"]).rule
     if options["overvotes"] == "several" and options["rule"] != "instant-runoff":
         raise WrongUse(f"--overvotes several is settled while instant-runoff counts, and the rule is {options['rule']}")
@@ -372,7 +372,7 @@ def _tally_each(files: tuple[str, ...], options: dict[str, Any], *, as_json: boo
     from hubbub.voting.formats.csv_columns import SeveralContests
 
     for name in ("contest", "page", "record", "reports", "chart", "tie", "expect"):
-        if given(name):
+        if was_typed(name):
             raise WrongUse(f"--{name} is about one contest, and --every-contest counts all; leave one of them out")
     contests: tuple[str | None, ...] = (None,)
     try:
@@ -410,7 +410,7 @@ def _tally_seats(
     chart: str | None,
     options: dict[str, Any],
 ) -> None:
-    from hubbub.cli.vote import seats as vote_seats
+    from hubbub.cli.vote import text as vote_text
     from hubbub.voting.chance import TiesByHand
     from hubbub.voting.count.by_hand import check_by_hand
     from hubbub.voting.count.counted import ballots_json, draws_json
@@ -441,14 +441,14 @@ def _tally_seats(
 
         answer |= write_page(options["page"], seats_page(result, read, repeating(files, read, answer)))
     if chart is not None:
-        vote_seats.draw_flow(result, read, chart)
+        vote_text.draw_seats_flow(result, read, chart)
         answer["chart"] = chart
     if as_json:
         print_json(answer)
         return
     print_text(understanding_of(read).summary())
     _print_remarks(answer)
-    vote_seats.print_seats(result, read, answer)
+    vote_text.print_seats(result, read, answer)
     print_precincts(units)
     print_files(answer, files)
 
@@ -506,7 +506,7 @@ def _rule(options: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
         voters=read.ballots.voters,
         candidates=len(names),
         utility_coarseness=options["mix"],
-        truncated=read.ballots.truncated > 0,
+        truncated=read.ballots.truncated_voters > 0,
     )
     return rules.Mix(rule=rule, probability=q)
 

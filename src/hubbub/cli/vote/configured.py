@@ -18,7 +18,7 @@ from hubbub.cli.vote.files import (
     write_reports,
     write_signed,
 )
-from hubbub.cli.vote.reading import typed
+from hubbub.cli.vote.reading import typed_options
 from hubbub.errors import WrongUse
 from hubbub.runtime.progress import working
 
@@ -35,7 +35,7 @@ def tally_configured(path: str, files: tuple[str, ...], options: dict[str, Any],
     from hubbub.voting.rctab.count import count_configured
     from hubbub.voting.rctab.record import configured_record, manual_ties, read_office
 
-    other = [name for name in typed() if name not in _MINE]
+    other = [name for name in typed_options() if name not in _MINE]
     if files or other:
         what = "a file of ballots" if files else f"--{other[0].replace('_', '-')}"
         raise WrongUse(f"--config names files, candidates and rules itself, and {what} was given too; leave one out")
@@ -112,7 +112,7 @@ def _draw(at: int, rounds: int, counted: ConfiguredRound) -> None:
     for name, votes in sorted(counted.tally, key=lambda pair: -pair[1]):
         fate = "elected" if name in counted.elected else "out" if name in counted.eliminated else ""
         table.add(display(name), votes_text(votes), fate)
-    if counted.exhausted:
-        table.add("(exhausted)", votes_text(counted.exhausted), "")
+    if counted.exhausted_votes:
+        table.add("(exhausted)", votes_text(counted.exhausted_votes), "")
     echo()
     page().print(table)

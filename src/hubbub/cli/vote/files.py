@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hubbub.voting.count.record import CountRecord
     from hubbub.voting.formats.ballot_file import BallotFile
     from hubbub.voting.formats.understanding import Understanding
+    from hubbub.voting.rctab.exports import UnitCounts
     from hubbub.voting.rctab.record import ConfiguredRecord
-    from hubbub.voting.rctab.reporting_units import UnitCounts
     from hubbub.voting.result import Result
     from hubbub.voting.rules.stv_result import Seats
 
@@ -104,10 +104,10 @@ def repeating(files: Sequence[str], read: BallotFile, facts: dict[str, Any]) -> 
 
 def count_command(files: Sequence[str]) -> str:
     """The command that was typed, without the folders of this machine."""
-    return shlex.join(["hubbub", "vote", "tally", *(Path(file).name for file in files), *_typed()])
+    return shlex.join(["hubbub", "vote", "tally", *(Path(file).name for file in files), *_typed_words()])
 
 
-def _typed() -> list[str]:
+def _typed_words() -> list[str]:
     """The options of the command as they were typed."""
     context = click.get_current_context()
     parts: list[str] = []

@@ -9,7 +9,7 @@ from hubbub.cli import print_json
 from hubbub.cli.vote.asking import counting
 from hubbub.cli.vote.configured import print_configured, write_office_reports
 from hubbub.cli.vote.files import count_command, print_files, print_precincts
-from hubbub.cli.vote.reading import given
+from hubbub.cli.vote.reading import was_typed
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer
 from hubbub.protocol.option import Option
@@ -77,12 +77,12 @@ _OTHERS: Final = (
 
 def check_elect(options: dict[str, Any]) -> bool:
     """Whether rounds are counted as an office does; what does not go together is refused."""
-    mine = [option.name for option in OFFICE if option.name != "elect" and given(option.name)]
+    mine = [option.name for option in OFFICE if option.name != "elect" and was_typed(option.name)]
     if options["elect"] is None:
         if mine:
             raise WrongUse(f"--{mine[0].replace('_', '-')} goes with --elect, which says how an office elects; add it")
         return False
-    other = next((name for name in _OTHERS if given(name)), None)
+    other = next((name for name in _OTHERS if was_typed(name)), None)
     if other is not None:
         raise WrongUse(f"--elect counts by an office's rules, and --{other} is about others; leave one of them out")
     return True

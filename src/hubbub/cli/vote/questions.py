@@ -70,7 +70,7 @@ def _print_gain(found: GainAnswer, *, as_json: bool) -> None:
     console.print(found.title(), style="bold")
     for sentence in found.sentences():
         console.print(sentence)
-    print_text(found.decided())
+    print_text(found.verdict_sentence())
 
 
 def _print_worst(found: WorstGain, *, as_json: bool) -> None:

@@ -63,18 +63,18 @@ def reading_options(command: Command) -> Command:
     )(options(command, (*_FILE, *READING, *_LABELLED)))
 
 
-def given(name: str) -> bool:
+def was_typed(name: str) -> bool:
     """Whether an option was typed, and is no default."""
     context = click.get_current_context(silent=True)
     source = None if context is None else context.get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-def typed() -> list[str]:
+def typed_options() -> list[str]:
     """The options that were typed."""
     context = click.get_current_context()
     names = [option.name or "" for option in context.command.params if isinstance(option, click.Option)]
-    return [name for name in names if given(name)]
+    return [name for name in names if was_typed(name)]
 
 
 def read_ballots(file: str | tuple[str, ...], options: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
@@ -115,7 +115,9 @@ def _reading(given_options: dict[str, Any]) -> Reading:
     reading = Reading(**reading_options, aliases=_aliases(given_options["alias"]))
     if given_options["place"] is None:
         return reading
-    return rule_set(given_options["place"]).reading(reading, frozenset(name for name in reading_options if given(name)))
+    return rule_set(given_options["place"]).reading(
+        reading, frozenset(name for name in reading_options if was_typed(name))
+    )
 
 
 def _aliases(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

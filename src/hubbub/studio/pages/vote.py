@@ -87,7 +87,7 @@ async def vote(request: Request) -> Response:
 
 async def _choosing(app_state: AppState, form: Mapping[str, str], error: HubbubError | None = None) -> Response:
     """The form, with why nothing came of it, if so."""
-    given = _given(form)
+    given = _given_fields(form)
     return page(
         "vote.html",
         "Vote",
@@ -110,7 +110,7 @@ async def _choosing(app_state: AppState, form: Mapping[str, str], error: HubbubE
     )
 
 
-def _given(form: Mapping[str, str]) -> dict[str, str]:
+def _given_fields(form: Mapping[str, str]) -> dict[str, str]:
     """The fields of a count, with what is usual where nothing was said."""
     return {name: str(form.get(name, "") or "").strip() or first for name, first in _FIRST.items()}
 
@@ -129,7 +129,7 @@ async def understood(request: Request) -> Response:
     app_state, form = app_state_of(request), dict(_FIRST)
     try:
         async with request.form(max_files=_MOST_DROPPED, max_fields=30) as sent:
-            form = _given({name: value for name, value in sent.items() if isinstance(value, str)})
+            form = _given_fields({name: value for name, value in sent.items() if isinstance(value, str)})
             dropped = [each for each in sent.getlist("upload") if isinstance(each, UploadFile) and each.filename]
             if dropped:
                 form["file"] = await _hold(dropped)
@@ -209,7 +209,7 @@ async def count(request: Request) -> Response:
     """Count, once: what was drawn is written down and not drawn again."""
     app_state, form = app_state_of(request), await form_of(request)
     try:
-        fields = _given(form)
+        fields = _given_fields(form)
         given, path = fields["file"], _path(app_state, fields["file"])
         fields["file"] = _plain_name(given)
         out = form.get("out", "").strip() or free_name(app_state.folder, f"{Path(fields['file']).stem}-count")

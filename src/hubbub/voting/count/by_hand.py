@@ -32,14 +32,14 @@ def check_by_hand(rule: Rule | TransferableVote) -> None:
 
 
 class RecordedAnswers:
-    """The answers of a record, one after the other; `finished` says whether all were asked for."""
+    """The answers of a record, one after the other; `is_used_up` says whether all were asked for."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._left: Iterator[str] = iter(answers)
         self._many, self._taken = len(answers), 0
 
     @property
-    def finished(self) -> bool:
+    def is_used_up(self) -> bool:
         return self._taken == self._many
 
     def __call__(self, why: str, names: Sequence[str]) -> str:

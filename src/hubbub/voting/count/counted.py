@@ -82,9 +82,9 @@ class Counted:
 
     def chances(self) -> dict[str, str] | None:
         """The chance of everybody who has one."""
-        return self._named(self.lottery)
+        return self._law_by_name(self.lottery)
 
-    def _named(self, law: Lottery | None) -> dict[str, str] | None:
+    def _law_by_name(self, law: Lottery | None) -> dict[str, str] | None:
         if law is None:
             return None
         named = zip(self.result.candidates, law, strict=True)
@@ -110,7 +110,7 @@ class Counted:
             "words": self.sentences(),
             "nobody_struck_out": None
             if self.struck_nobody is None
-            else {"words": self.beside_winner, "instant_runoff": self._named(self.runoff)},
+            else {"words": self.beside_winner, "instant_runoff": self._law_by_name(self.runoff)},
             "rounds": [_round(counted, result.candidates) for counted in result.rounds],
             "ties": drawn,
             "draws": drawn,
@@ -139,7 +139,7 @@ class Counted:
             sentences.append(f"{what}: {answer}, {facts['reason']}.")
         return sentences
 
-    def drawn(self, most: int | None = None) -> list[str]:
+    def draw_sentences(self, most: int | None = None) -> list[str]:
         """Every draw, in a sentence each, with at most so many of those it was among."""
         sentences = []
         for draw in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
@@ -165,7 +165,7 @@ def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: 
     if by_hand:
         check_by_hand(rule)
     result = rule.run(check_voted(ballots), source)
-    voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated > 0
+    voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated_voters > 0
     secure = result.secure or dice is not None
     promised = strategyproofness(
         rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure
@@ -241,7 +241,7 @@ def ballots_json(read: BallotFile) -> dict[str, Any]:
         "candidates": list(ballots.candidates),
         "voters": ballots.voters,
         "complete": ballots.complete,
-        "truncated": ballots.truncated,
+        "truncated": ballots.truncated_voters,
         "blank": ballots.blank,
         "different": len(ballots.rankings),
         "weights": "numbers of identical ballots, one voter each",

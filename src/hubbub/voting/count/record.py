@@ -199,7 +199,7 @@ def count_again(record: Mapping[str, Any], file: BallotFile) -> CountRecord:
     if set(new) != set(record):
         raise CheckFailed("the record of the count has fields that a count does not have; was it changed?")
     played = answers if answers is not None else source
-    if isinstance(played, ReplaySource | RecordedAnswers) and not played.finished:
+    if isinstance(played, ReplaySource | RecordedAnswers) and not played.is_used_up:
         raise CheckFailed("the record of the count has draws that the count does not make; was it changed?")
     if ballots is not file.ballots:
         _check_without(again, record, rule, file)
@@ -231,7 +231,7 @@ def _count(
 ) -> tuple[Answer, Source, RecordedAnswers | None]:
     """The count with the draws or answers of the record, and where these came from."""
     dice, answers = record.get("dice"), _answers(record, rule)
-    source: Source = PublicDice(str(dice)) if dice is not None else _recorded(record)
+    source: Source = PublicDice(str(dice)) if dice is not None else _recorded_rule(record)
     if answers is not None:
         source = TiesByHand(answers)
     return rule.run(ballots, source), source, answers
@@ -273,7 +273,7 @@ def _answers(record: Mapping[str, Any], rule: Rule | TransferableVote) -> Record
         raise CheckFailed("the record has answers to ties that its rule does not ask for; was it changed?") from error
 
 
-def _recorded(record: Mapping[str, Any]) -> ReplaySource:
+def _recorded_rule(record: Mapping[str, Any]) -> ReplaySource:
     """The words that make :func:`hubbub.voting.chance.below` draw the recorded numbers."""
     requests = []
     try:

@@ -50,7 +50,7 @@ class BallotFile:
         default_factory=dict
     )  # the ballots of each precinct, where these were asked for
 
-    def counted(self) -> str:
+    def ballots_text(self) -> str:
         """How many ballots there are, and how many of them are blank."""
         blank = self.ballots.blank
         return f"{self.ballots.voters:,} ballots{f', {blank:,} of them blank' if blank else ''}"
@@ -63,7 +63,7 @@ def check_units(file: BallotFile) -> None:
     parts = list(file.units.values())
     joined = parts[0]
     for part in parts[1:]:
-        joined = joined.joined(part)
+        joined = joined.join(part)
     every = file.ballots
     if (joined.counts(), joined.tied_counts()) != (every.counts(), every.tied_counts()):
         raise WrongUse("the precincts do not add up to the file; is a ballot in two of them?")
@@ -92,4 +92,4 @@ def gather(candidates: tuple[str, ...], counts: Mapping[Levels, int]) -> Ballots
             strict[ranking] = strict.get(ranking, 0) + weight
         else:
             tied[levels] = tied.get(levels, 0) + weight
-    return Ballots.of(candidates, strict, tied=tied)
+    return Ballots.from_counts(candidates, strict, tied=tied)

@@ -72,11 +72,11 @@ class BallotText:
     def pieces(self) -> Iterator[bytes]:
         """The text in UTF-8, in pieces of whole lines, each ended by \\n but perhaps the last one of the file."""
         line, rest, since = 1, list[bytes](), 0  # `rest` begins a line; so many bytes are since any end of one
-        with _opened(self.path) as file:
+        with _open_unpacked(self.path) as file:
             if self.encoding == "utf-8-sig":
                 file.read(len(codecs.BOM_UTF8))
             if self.encoding.startswith("utf-16"):
-                whole = self._cleaned(file.read(), line)
+                whole = self._clean_piece(file.read(), line)
                 _check_length(max(map(len, re.split(b"[\r\n]", whole))))
                 yield whole
             while raw := file.read(_PIECE):
@@ -86,24 +86,24 @@ class BallotText:
                 if end:
                     complete, raw = b"".join([*rest, raw[:end]]), raw[end:]
                     rest.clear()
-                    yield self._cleaned(complete, line)
+                    yield self._clean_piece(complete, line)
                     line += complete.count(b"\n") if self.encoding not in _UTF_8 else 0
                 rest.append(raw)
         if last := b"".join(rest):
-            yield self._cleaned(last, line)
+            yield self._clean_piece(last, line)
 
     def text(self) -> str:
         """All of it, lines ended by \\n."""
         return b"".join(self.pieces()).decode()
 
-    def _cleaned(self, raw: bytes, line: int) -> bytes:
+    def _clean_piece(self, raw: bytes, line: int) -> bytes:
         if self.encoding not in _UTF_8:  # which was looked at when the file was opened
-            raw = _decoded(raw, self.encoding, line).encode()
+            raw = _decode_piece(raw, self.encoding, line).encode()
         if self.scanned and b"\r" in raw:
             raw = raw.replace(b"\r\n", b"\n")
             raw = raw.replace(b"\r", b"\n") if b"\r" in raw else raw
         if self.escapes:
-            raw = _CONTROL.sub(_escaped, raw.decode().replace("\\", "\\\\")).encode()
+            raw = _CONTROL.sub(_escape_control, raw.decode().replace("\\", "\\\\")).encode()
         return raw
 
 
@@ -118,7 +118,7 @@ def open_text(path: str | Path, encoding: str | None = None) -> BallotText:
             raise WrongUse(
                 "there is no such encoding; `encoding` is one like utf-8, utf-16, cp1252 or latin-1"
             ) from None
-    with _opened(where) as file:
+    with _open_unpacked(where) as file:
         first = file.read(4)
     _check_kind(first)
     mark = next((name for mark, name in _MARKS if first.startswith(mark)), None)
@@ -151,7 +151,7 @@ def _zero(text: BallotText, number: int, piece: bytes) -> None:
 
 def _is_utf_8(path: Path) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with _opened(path) as file:
+    with _open_unpacked(path) as file:
         try:
             while raw := file.read(_PIECE):
                 decoder.decode(raw)
@@ -166,7 +166,7 @@ def text_of(path: str | Path) -> str:
     return open_text(path).text()
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_unpacked(path: Path) -> IO[bytes]:
     try:
         file: IO[bytes] = open_regular(path)
         if file.read(2) == b"\x1f\x8b":
@@ -202,7 +202,7 @@ def _check_kind(first: bytes) -> None:
             raise WrongUse(f"the ballot file is {what}")
 
 
-def _decoded(raw: bytes, encoding: str, line: int) -> str:
+def _decode_piece(raw: bytes, encoding: str, line: int) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
@@ -212,6 +212,6 @@ def _decoded(raw: bytes, encoding: str, line: int) -> str:
         ) from error
 
 
-def _escaped(control: re.Match[str]) -> str:
+def _escape_control(control: re.Match[str]) -> str:
     code = ord(control[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

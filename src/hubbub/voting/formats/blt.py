@@ -70,7 +70,7 @@ def read(text: str, reading: Reading) -> BallotFile:
             f"line {lines[-1][0]}: the last one, and a BLT file ends its ballots with a line that holds a 0 alone"
         )
     after = [part for number, line in lines[end:] for part in _on_one_line(number, line, len(lines) - end, total)]
-    names = [_unquoted(_COMMENTED.sub(r"\1", name)) for _, name in after]
+    names = [_without_quotes(_COMMENTED.sub(r"\1", name)) for _, name in after]
     taken = set[str]()
     for (number, _), name in zip(after[:total], names, strict=False):
         if name in taken:
@@ -81,7 +81,7 @@ def read(text: str, reading: Reading) -> BallotFile:
             f"line 1: {total} candidates, so {total} names and a title follow the ballots, {total + 1} texts, and here "
             f'are {len(names)}; add the name that is missing, or the title (it may be "")'
         )
-    made = _made("blt", total, ballots, names, withdrawn, reading)
+    made = _make_file("blt", total, ballots, names, withdrawn, reading)
     return replace(made, seats=seats, remarks=tuple(remarks))
 
 
@@ -114,11 +114,11 @@ def read_commas(text: str, reading: Reading) -> BallotFile:
         raise WrongUse(f"line 1: {total} candidates, so the file must name 1 to {total}, and it names {len(names)}")
     if not title:
         raise WrongUse("the file ends before its title, which follows the names; is it whole?")
-    made = _made("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
+    made = _make_file("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
     return replace(made, seats=seats)
 
 
-def _made(
+def _make_file(
     kind: str,
     total: int,
     ballots: list[tuple[int, list[str]]],
@@ -178,7 +178,7 @@ def _candidate(word: str, total: int, where: str) -> int:
     return int(word)
 
 
-def _unquoted(line: str) -> str:
+def _without_quotes(line: str) -> str:
     """A name without its quotes, doubled ones inside made single; a second text in quotes is the party."""
     if found := _WITH_PARTY.fullmatch(line):
         name, party = (part.replace('""', '"').strip() for part in found.groups())

@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
-from hubbub.voting.ballots import MOST_VOTERS, Ballots, checked_candidates
-from hubbub.voting.formats import clear_ballot, dominion
+from hubbub.voting.ballots import MOST_VOTERS, Ballots, check_table_size, checked_candidates
+from hubbub.voting.formats import vendor_headings
 from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.formats.ballot_text import Pieces
-from hubbub.voting.formats.coded_rows import Coded, coded
+from hubbub.voting.formats.coded_rows import Coded, code_rows
 from hubbub.voting.formats.csv_columns import (
     Columns,
     find_columns,
@@ -51,7 +51,6 @@ from hubbub.voting.formats.csv_columns import (
 )
 from hubbub.voting.formats.csv_rows import Block, blocks, delimiter_of
 from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
-from hubbub.voting.formats.plain_rankings import plain_rankings
 from hubbub.voting.formats.rated_cells import rated_ballots
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
 from hubbub.voting.recognition import (
@@ -62,6 +61,54 @@ from hubbub.voting.recognition import (
     check_repeats,
     nobody_voted,
 )
+from hubbub.voting.row_keys import equal_rows
+
+_OTHER = -2  # an overvote, or several candidates in one cell
+
+
+def plain_rankings(
+    rows: NDArray[np.integer], weights: NDArray[np.int64], ranks: Sequence[Rank], names: Sequence[str]
+) -> tuple[Ballots, NDArray[np.int64]]:
+    """The ballots of rows that mark one candidate at each rank from the first on, nobody twice and nobody after an
+    empty rank; and which rows are not like that. `ranks` says what each number of a cell means."""
+    index = {name: i for i, name in enumerate(names)}
+    small = np.int8 if len(names) < 128 else np.int16
+    meaning = np.full(len(ranks), _OTHER, dtype=small)
+    for code, rank in enumerate(ranks):
+        if rank is not None and len(rank) < 2:
+            meaning[code] = index[next(iter(rank))] if rank else -1
+    table = meaning[rows]
+    plain = ~((table == _OTHER).any(axis=1) | _gaps(table) | _twice(table, len(names)))
+    table = table[:, : len(names)][plain]  # nobody is ranked beyond the number of candidates
+    first, sums = equal_rows(table, weights[plain])
+    check_table_size(len(first), len(names))
+    kept = sums > 0
+    ballots = Ballots.from_rows(names, table[first[kept]], sums[kept], trusted=True)
+    return ballots, np.flatnonzero(~plain)
+
+
+def _gaps(table: NDArray[np.integer]) -> NDArray[np.bool_]:
+    gaps = np.zeros(len(table), dtype=np.bool_)
+    for j in range(table.shape[1] - 1):
+        gaps |= (table[:, j] < 0) & (table[:, j + 1] >= 0)
+    return gaps
+
+
+def _twice(table: NDArray[np.integer], candidates: int) -> NDArray[np.bool_]:
+    """Whether a row has a candidate twice."""
+    twice = np.zeros(len(table), dtype=np.bool_)
+    if candidates > 64:
+        ordered = np.sort(table, axis=1)
+        for j in range(table.shape[1] - 1):
+            twice |= (ordered[:, j] == ordered[:, j + 1]) & (ordered[:, j] >= 0)
+        return twice
+    seen = np.zeros(len(table), dtype=np.uint64)
+    for column in table.T:
+        bit = np.where(column >= 0, np.uint64(1) << (column & 63).astype(np.uint64), np.uint64(0))
+        twice |= (seen & bit) != 0
+        seen |= bit
+    return twice
+
 
 __all__ = ["WRITE_IN", "read", "write"]
 
@@ -81,12 +128,12 @@ def read(
 ) -> BallotFile:
     """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order. `precinct`
     is the column that says where each ballot was cast."""
-    sheet = _opened(text, named or {}, contest)
+    sheet = _open_table(text, named or {}, contest)
     columns = sheet.columns
     place = None if precinct is None else precinct_column(sheet.header, precinct, columns)
     apart = columns.ballot is not None  # rows of ballot, rank and candidate are looked at one by one
-    used = columns.used if place is None else (*columns.used, place)
-    table = coded(sheet.blocks, used, columns.count, sheet.width, columns.ids, merge_equal=not apart)
+    used = columns.ranking_columns if place is None else (*columns.ranking_columns, place)
+    table = code_rows(sheet.blocks, used, columns.count, sheet.width, columns.ids, merge_equal=not apart)
     if not len(table.rows):
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
     if table.repeated is not None and columns.ids is not None:
@@ -113,12 +160,12 @@ def read(
         }
         return replace(rated, title=sheet.title, remarks=(*remarks, *rated.remarks), units=units)
     known = _understood(table, sheet, reading, candidates)
-    ballots, changes, absent = _interpreted(table, columns, known)
+    ballots, changes, absent = _interpret_marks(table, columns, known)
     if ballots is None:
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
     if absent:
         remarks.append(f"{absent:,} records that do not hold the contest were left out")
-    counted = {name: _interpreted(part, columns, known)[0] for name, part in parts.items()}
+    counted = {name: _interpret_marks(part, columns, known)[0] for name, part in parts.items()}
     return BallotFile(
         ballots=ballots,
         format=_shape(sheet),
@@ -164,14 +211,14 @@ def _understood(table: Coded, sheet: _Sheet, reading: Reading, candidates: Seque
     return _Understood(read_as, reading, tuple(candidates) if candidates else tuple(sorted(read_as.met)), offered)
 
 
-def _interpreted(table: Coded, columns: Columns, known: _Understood) -> tuple[Ballots | None, Changes, int]:
+def _interpret_marks(table: Coded, columns: Columns, known: _Understood) -> tuple[Ballots | None, Changes, int]:
     """The ballots of these rows, None where there are none; what the rules changed; how many do not hold the contest."""
     rows, absent = None, 0
     if columns.grid or columns.marks:
         counts, absent = _from_marks(table, columns, known.offered)
-        kept = _renamed(counts, known.read_as)
+        kept = _rename_marks(counts, known.read_as)
     else:
-        rows, kept = _ranked(table, columns, known.read_as, known.everyone)
+        rows, kept = _rank_marks(table, columns, known.read_as, known.everyone)
     changes = Changes()
     levels: dict[Levels, int] = {}
     for marks, (weight, line) in kept.items():
@@ -180,7 +227,7 @@ def _interpreted(table: Coded, columns: Columns, known: _Understood) -> tuple[Ba
     names = checked_candidates(known.everyone)
     if sum(levels.values()):
         rest = gather(names, levels)
-        return (rest if rows is None else rows.joined(rest)), changes, absent
+        return (rest if rows is None else rows.join(rest)), changes, absent
     return (rows if rows is not None and rows.voters else None), changes, absent
 
 
@@ -195,7 +242,7 @@ def _check_columns(table: Coded, columns: Columns, read_as: Meanings, header: Se
     """Refuse columns that tell ballots apart and name nobody."""
     if columns.ranking is not None:
         return
-    here = columns.ranks or (columns.used.index(columns.candidate or 0),)
+    here = columns.ranks or (columns.ranking_columns.index(columns.candidate or 0),)
     rows = table.rows if columns.ranks else table.rows[:, list(here)]
     named = [read_as.ranks.get(cell) for cell in table.cells]
     at = columns.ranks or (columns.candidate or 0,)
@@ -216,30 +263,30 @@ class _Sheet:
     remarks: tuple[str, ...] = ()
 
 
-def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str | None) -> _Sheet:
+def _open_table(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str | None) -> _Sheet:
     """The heading of a file, and the rows below it."""
     parts = blocks(text, delimiter_of(text))
     head = next(parts, Block((), []))
     full, top = _top(head)
     if not full:
         raise WrongUse("the ballot file is empty; its first line must name columns")
-    deep = dominion.heading(top)
+    deep = vendor_headings.dominion_heading(top)
     if deep is not None and not named:
-        columns, title, seats = dominion.find_columns(top[:deep], contest)
+        columns, title, seats = vendor_headings.dominion_columns(top[:deep], contest)
         last = full[deep - 1]
         rest = chain((head.below(last + 1),), parts)
-        return _marked(columns, top[deep - 1], len(top[1]), rest, title, "csv-dominion", seats)
+        return _count_marks(columns, top[deep - 1], len(top[1]), rest, title, "csv-dominion", seats)
     first = [cell.strip() for cell in top[0]]
     rest = chain((head.below(full[0] + 1),), parts)
-    whole = [cell.strip() for cell in clear_ballot.heading_cells(top[0])]
-    if clear_ballot.is_heading(whole) and not named:
-        columns, title, seats = clear_ballot.find_columns(whole, contest)
-        return _marked(columns, whole, len(whole), rest, title, "csv-clear-ballot", seats)
+    whole = [cell.strip() for cell in vendor_headings.clear_ballot_cells(top[0])]
+    if vendor_headings.is_clear_ballot(whole) and not named:
+        columns, title, seats = vendor_headings.clear_ballot_columns(whole, contest)
+        return _count_marks(columns, whole, len(whole), rest, title, "csv-clear-ballot", seats)
     columns = find_columns(first, named, contest=contest, first=top[1:])
     return _Sheet(columns, first, len(first), rest, contest or "")
 
 
-def _marked(
+def _count_marks(
     columns: Columns, header: Sequence[str], width: int, rest: Iterator[Block], title: str, shape: str, seats: int
 ) -> _Sheet:
     """A vendor's export with a column for each candidate at each rank."""
@@ -282,7 +329,7 @@ def _cells(table: Coded, columns: Columns) -> list[str]:
     """The different cells that may name candidates."""
     if columns.ranks:
         return list(table.cells)
-    of = columns.used.index(columns.candidate if columns.ranking is None else columns.ranking)
+    of = columns.ranking_columns.index(columns.candidate if columns.ranking is None else columns.ranking)
     here = [table.cells[code] for code in np.unique(table.rows[:, of]).tolist()]
     if columns.ranking is None:
         return here
@@ -306,7 +353,7 @@ def _meanings(cells: Sequence[str], table: Coded, reading: Reading, candidates: 
 Kept = dict[Marks, tuple[int, int]]  # ballots marked like this, and the line of the first
 
 
-def _ranked(
+def _rank_marks(
     table: Coded, columns: Columns, read_as: Meanings, everyone: tuple[str, ...]
 ) -> tuple[Ballots | None, Kept]:
     """Rows that are rankings already, and what is left to the rules for marks."""
@@ -317,16 +364,16 @@ def _ranked(
         plain, other = plain_rankings(table.rows, weights, ranks, names)
         first, sums = table.different(other, weights)
         marks = (tuple(ranks[code] for code in row) for row in table.rows[first].tolist())
-        return plain, _merged(zip(marks, sums.tolist(), table.lines[first].tolist(), strict=True))
+        return plain, _merge_marks(zip(marks, sums.tolist(), table.lines[first].tolist(), strict=True))
     if columns.ranking is not None:
         first, sums = table.different(None, weights)
         cells = (table.cells[code] for code in table.rows[first, 0].tolist())
         rankings = (_ranking(cell, read_as) for cell in cells)
-        return None, _merged(zip(rankings, sums.tolist(), table.lines[first].tolist(), strict=True))
-    return None, _merged(_one_per_rank(table, weights, read_as))
+        return None, _merge_marks(zip(rankings, sums.tolist(), table.lines[first].tolist(), strict=True))
+    return None, _merge_marks(_one_per_rank(table, weights, read_as))
 
 
-def _merged(marked: Iterator[tuple[Marks, int, int]]) -> Kept:
+def _merge_marks(marked: Iterator[tuple[Marks, int, int]]) -> Kept:
     out: Kept = {}
     for marks, weight, line in marked:
         before, first = out.get(marks, (0, line))
@@ -408,13 +455,13 @@ def _grid_ranks(table: Coded, offered: str) -> Callable[[int, int], int | None]:
     return rank
 
 
-def _renamed(counts: Sequence[tuple[dict[int, list[str]], int, int]], read_as: Meanings) -> Kept:
+def _rename_marks(counts: Sequence[tuple[dict[int, list[str]], int, int]], read_as: Meanings) -> Kept:
     """The marks of each ballot by the meaning of the columns' names."""
     named = (
         (tuple(_in_order({at: [read_as.ranks[name] for name in who] for at, who in ranks.items()})), weight, line)
         for ranks, weight, line in counts
     )
-    return _merged(named)
+    return _merge_marks(named)
 
 
 def _in_order(ranks: Mapping[int, list[Rank]]) -> Iterator[Rank]:
@@ -441,7 +488,7 @@ def write(ballots: Ballots) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     strict = sorted(ballots.counts().items(), key=lambda row: -row[1])
-    if not ballots.tied:
+    if not ballots.tied_voters:
         width = max([1, *(len(ranking) for ranking, _ in strict)])
         writer.writerow(["count", *(f"rank{i}" for i in range(1, width + 1))])
         writer.writerows([count, *ranking, *[""] * (width - len(ranking))] for ranking, count in strict)

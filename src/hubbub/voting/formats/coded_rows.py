@@ -64,9 +64,9 @@ class Coded:
         place = np.array([met.index(name) if name in met else 0 for name in names])[self.rows[:, -1]]
         order = np.argsort(place, kind="stable")
         ends = np.searchsorted(place[order], np.arange(1, len(met)))
-        return whole, {name: whole._chosen(part) for name, part in zip(met, np.split(order, ends), strict=True)}
+        return whole, {name: whole._choose_rows(part) for name, part in zip(met, np.split(order, ends), strict=True)}
 
-    def _chosen(self, rows: NDArray[np.intp]) -> Coded:
+    def _choose_rows(self, rows: NDArray[np.intp]) -> Coded:
         return replace(
             self,
             rows=self.rows[rows],
@@ -84,7 +84,7 @@ class _Codes(dict[str, int]):
         return code
 
 
-def coded(
+def code_rows(
     blocks: Iterator[Block],
     columns: Sequence[int],
     count: int | None,
@@ -119,7 +119,7 @@ def coded(
             counts=(),
             left_out=left_out,
             ballots=met.ballots,
-            repeated=seen.repeated(),
+            repeated=seen.repeated_line(),
         )
     nothing = np.empty((0, len(columns)), dtype=np.uint8)
     weighted = None if count is None else np.concatenate([nothing[:, 0], *(part.weights for part in parts)])
@@ -130,7 +130,7 @@ def coded(
         weights=weighted,
         counts=tuple(counts),
         left_out=left_out,
-        repeated=seen.repeated(),
+        repeated=seen.repeated_line(),
     )
 
 
@@ -167,7 +167,7 @@ class _Ids:
     def add(self, cells: Any, begins: Sequence[int]) -> None:
         self._parts.append((cells, begins))
 
-    def repeated(self) -> int | None:
+    def repeated_line(self) -> int | None:
         """The line of the first cell that was there before; empty ones do not count."""
         if self._all_differ():
             return None
@@ -263,8 +263,8 @@ def _by_arrow(
         return None
     found = np.empty((table.num_rows, len(columns)), dtype=np.int32)
     for j, i in enumerate(columns):
-        found[:, j] = _renumbered(table.column(names[i]), cells)
-    weights = np.zeros(0, dtype=np.int32) if count is None else _renumbered(table.column(names[count]), counts)
+        found[:, j] = _renumber(table.column(names[i]), cells)
+    weights = np.zeros(0, dtype=np.int32) if count is None else _renumber(table.column(names[count]), counts)
     if ids.column is not None:
         ids.add(table.column(names[ids.column]).cast(pa.string()), block.lines)
     every = list[list[str]]()
@@ -276,7 +276,7 @@ def _by_arrow(
     return _without_empty(found, block.lines, weights, row, 0, cells, counts)
 
 
-def _renumbered(column: Any, codes: _Codes) -> NDArray[np.int32]:
+def _renumber(column: Any, codes: _Codes) -> NDArray[np.int32]:
     """A column of Arrow's numbers in ours."""
     parts = []
     for chunk in column.chunks:

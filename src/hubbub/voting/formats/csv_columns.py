@@ -100,7 +100,7 @@ class Columns:
     ids: int | None = None
 
     @property
-    def used(self) -> tuple[int, ...]:
+    def ranking_columns(self) -> tuple[int, ...]:
         """Every column that says who is ranked where."""
         singles = (self.ballot, self.rank, self.candidate, self.ranking)
         return (
@@ -171,7 +171,7 @@ def find_columns(
 ) -> Columns:
     """The columns of a CSV file of ballots, by their names, or as `named` says; `first` are rows of it."""
     head = _Header([" ".join(name.split()) for name in header], first)
-    found = head.found(named)
+    found = head.single_columns(named)
     head.check_votes(named, found)
     if "count" not in found:
         head.check_no_count(ranking="ranking" in found)
@@ -191,7 +191,7 @@ def find_columns(
         return replace(by_name, count=count, ids=ids)
     if {"ballot", "rank", "candidate"} <= found.keys():
         return Columns(ballot=found["ballot"], rank=found["rank"], candidate=found["candidate"], count=count)
-    free = [i for i, name in enumerate(head.names) if i != count and name and not head.beside(i)]
+    free = [i for i, name in enumerate(head.names) if i != count and name and not head.is_about_ballot(i)]
     free = [i for i in free if not _VOTER.fullmatch(head.names[i])] or free
     what = "grid" if free and head.holds_ranks(free) else "approvals" if head.holds_approvals(free) else "ranks"
     raise WrongUse(
@@ -204,7 +204,7 @@ def find_columns(
 def precinct_column(header: Sequence[str], name: str, columns: Columns) -> int:
     """The column that says where a ballot was cast; one that holds votes is refused."""
     at = _Header([" ".join(each.split()) for each in header], ()).indices("the precinct", [name])[0]
-    if at in (*columns.used, columns.count, columns.ids):
+    if at in (*columns.ranking_columns, columns.count, columns.ids):
         raise WrongUse(f"{name[:40]!r} holds votes, counts or ids, and no precinct; name another column for `precinct`")
     return at
 
@@ -215,7 +215,7 @@ class _Header:
         self.lowered = [name.casefold() for name in names]
         self.first = first
 
-    def beside(self, i: int) -> bool:
+    def is_about_ballot(self, i: int) -> bool:
         """Whether a column is about the ballot and not about whom it ranks."""
         known = any(self.lowered[i] in names for what, names in KNOWN.items() if what in ("ballot", "count"))
         return known or bool(_BESIDE.fullmatch(self.lowered[i]))
@@ -255,7 +255,7 @@ class _Header:
         for i, name in enumerate(self.names):
             cells = self._cells([i], self.first)
             numbers = [int(cell) for cell in cells if cell.isascii() and cell.isdigit() and len(cell) < 10]
-            if not cells or len(numbers) < len(cells) or self.beside(i) or self.lowered[i] in _IDS:
+            if not cells or len(numbers) < len(cells) or self.is_about_ballot(i) or self.lowered[i] in _IDS:
                 continue
             counts_rows = all(b == a + 1 for a, b in pairwise(numbers)) and len(numbers) > 1
             if _MANY.fullmatch(name) or ((ranking or _MAYBE_MANY.fullmatch(name)) and not counts_rows):
@@ -271,13 +271,13 @@ class _Header:
                 continue
             chosen = (found[what],) if what in found else self.indices(what, named[what])
             for i in chosen:
-                if self.beside(i):
+                if self.is_about_ballot(i):
                     raise WrongUse(
                         f"`columns` takes {self.names[i]!r} for a vote, and that is about the ballot: who is counted "
                         f"would be what it holds; name for {what} the columns of votes alone"
                     )
 
-    def found(self, named: Mapping[str, str | Sequence[str]]) -> dict[str, int]:
+    def single_columns(self, named: Mapping[str, str | Sequence[str]]) -> dict[str, int]:
         """The columns that are one each."""
         out: dict[str, int] = {}
         for what, names in KNOWN.items():
@@ -321,8 +321,8 @@ class _Header:
                 contests.setdefault(about, []).append((rank, i))
         if not contests:
             grid = self._grid()
-            return Columns(grid=grid) if grid else self._numbered()
-        chosen = self._chosen(contests, contest)
+            return Columns(grid=grid) if grid else self._numbered_columns()
+        chosen = self._choose_contest(contests, contest)
         if len({rank for rank, _ in chosen}) != len(chosen):
             once = list(dict(sorted(chosen, reverse=True)).values())[::-1]
             raise WrongUse(
@@ -331,7 +331,9 @@ class _Header:
             )
         return Columns(ranks=tuple(i for _, i in sorted(chosen)))
 
-    def _chosen(self, contests: Mapping[str, list[tuple[int, int]]], contest: str | None) -> list[tuple[int, int]]:
+    def _choose_contest(
+        self, contests: Mapping[str, list[tuple[int, int]]], contest: str | None
+    ) -> list[tuple[int, int]]:
         pairs_of_all = [pair for pairs in contests.values() for pair in pairs]
         apart = len(contests) < len(pairs_of_all) or len({rank for rank, _ in pairs_of_all}) < len(pairs_of_all)
         if contest is None and (
@@ -361,7 +363,7 @@ class _Header:
             raise WrongUse(f"line 1: several questions have a column for each candidate; say which, like {options}")
         return tuple(grids[0]) if grids else ()
 
-    def _numbered(self) -> Columns | None:
+    def _numbered_columns(self) -> Columns | None:
         """Columns called 1, 2, 3, ...: ranks, if the cells hold names."""
         found = [i for i, name in enumerate(self.names) if name.isascii() and name.isdigit() and len(name) < 4]
         if [int(self.names[i]) for i in found] != list(range(1, len(found) + 1)) or len(found) < 2:
@@ -410,10 +412,10 @@ def _rank_of(name: str) -> Iterator[tuple[int, str]]:
     for pattern in _RANKS:
         if found := pattern.search(inner):
             rest = f"{inner[: found.start()]} {inner[found.end() :]}" if bracket is None else bracket[1]
-            yield _ranked(found), " ".join(_NUMBER_OF_CONTEST.sub("", rest).split())
+            yield _rank_number(found), " ".join(_NUMBER_OF_CONTEST.sub("", rest).split())
             return
     if bracket and (found := _ORDINAL_ONLY.fullmatch(inner)):
-        yield _ranked(found), bracket[1].strip()
+        yield _rank_number(found), bracket[1].strip()
 
 
 def _rank_position(name: str) -> int | None:
@@ -421,7 +423,7 @@ def _rank_position(name: str) -> int | None:
     for rank, _ in _rank_of(name):
         return rank
     if found := _ORDINAL_ONLY.fullmatch(name):
-        return _ranked(found)
+        return _rank_number(found)
     if _WORST.search(name):
         return 1001
     if _BEST.search(name):
@@ -429,7 +431,7 @@ def _rank_position(name: str) -> int | None:
     return 1000 if _MIDDLE.search(name) else None
 
 
-def _ranked(found: re.Match[str]) -> int:
+def _rank_number(found: re.Match[str]) -> int:
     return int(found[1]) if found[1] else _ORDINALS.index(found[2].casefold()) + 1
 
 

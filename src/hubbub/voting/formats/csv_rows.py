@@ -47,15 +47,15 @@ class Block:
 
     def above(self, row: int) -> list[list[str]]:
         """The rows before this one."""
-        return self.split[:row] if self.split is not None else self._cut(0, self._starts_at(row)).rows
+        return self.split[:row] if self.split is not None else self._cut_cells(0, self._starts_at(row)).rows
 
     def below(self, row: int) -> Block:
         """The block from this row on; plain text stays as it is, and is not split for the sake of its heading."""
         if self.split is not None:
             return Block(self.lines[row:], self.split[row:])
-        return replace(self._cut(self._starts_at(row), len(self.plain)), lines=self.lines[row:])
+        return replace(self._cut_cells(self._starts_at(row), len(self.plain)), lines=self.lines[row:])
 
-    def _cut(self, start: int, end: int) -> Block:
+    def _cut_cells(self, start: int, end: int) -> Block:
         return replace(self, plain=self.plain[start:end])
 
     def _starts_at(self, row: int) -> int:
@@ -74,7 +74,7 @@ def blocks(text: Pieces, delimiter: str) -> Iterator[Block]:
     line, pieces = 1, text.pieces()
     for piece in pieces:
         if not is_plain(piece, delimiter) or _has_long_line(piece):
-            yield from _quoted(chain((piece,), pieces), line, delimiter)
+            yield from _quoted_rows(chain((piece,), pieces), line, delimiter)
             return
         many = piece.count(b"\n") + (not piece.endswith(b"\n"))
         yield Block(range(line, line + many), plain=piece, delimiter=delimiter)
@@ -108,8 +108,8 @@ def _has_long_line(piece: bytes) -> bool:
     return any(piece.find(b"\n", i, i + half) < 0 for i in range(0, len(piece) - half, half))
 
 
-def _quoted(pieces: Iterator[bytes], line: int, delimiter: str) -> Iterator[Block]:
-    reader = csv.reader(chain.from_iterable(map(_kept, pieces)), delimiter=delimiter, strict=True)
+def _quoted_rows(pieces: Iterator[bytes], line: int, delimiter: str) -> Iterator[Block]:
+    reader = csv.reader(chain.from_iterable(map(_keep_piece, pieces)), delimiter=delimiter, strict=True)
     begins, rows = list[int](), list[list[str]]()
     before = 0
     try:
@@ -127,7 +127,7 @@ def _quoted(pieces: Iterator[bytes], line: int, delimiter: str) -> Iterator[Bloc
         yield Block(begins, rows)
 
 
-def _kept(piece: bytes) -> list[str]:
+def _keep_piece(piece: bytes) -> list[str]:
     """Lines with their ends, as the csv module wants them. (For splitlines more signs end a line than \\n.)"""
     lines = piece.decode().split("\n")
     last = lines.pop()

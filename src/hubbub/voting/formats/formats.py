@@ -30,7 +30,7 @@ from hubbub.voting.formats import abif, blt, cast_votes, preflib
 from hubbub.voting.formats.ballot_file import RANKS, RULES_FOR, BallotFile, check_units
 from hubbub.voting.formats.ballot_text import BallotText, TextInHand, open_text
 from hubbub.voting.formats.labels import abstaining, label_names, near_equal
-from hubbub.voting.formats.reading import Reading, overvoted, settled
+from hubbub.voting.formats.reading import Reading, count_overvoted, settle_ties
 from hubbub.voting.formats.vendors import contest as vendors_contest
 from hubbub.voting.formats.vendors.sheet_rows import other_sheets, sheet_text
 from hubbub.voting.recognition import check_rankings, check_voted
@@ -197,17 +197,17 @@ def strict(file: BallotFile) -> BallotFile:
     """
     if file.marks != RANKS:
         return for_rule(file, "a rule for rankings")
-    ballots = settled(file.ballots, file.reading.overvotes)
+    ballots = settle_ties(file.ballots, file.reading.overvotes)
     check_rankings(file.ballots, ballots)
     changed = dict(file.changed)
-    if shared := overvoted(file.ballots):
+    if shared := count_overvoted(file.ballots):
         changed["overvotes"] = changed.get("overvotes", 0) + shared
-    if file.reading.truncation == "refuse" and ballots.truncated:
+    if file.reading.truncation == "refuse" and ballots.truncated_voters:
         raise WrongUse(
-            f"{ballots.truncated} ballots do not rank all {len(ballots.candidates)} candidates, which the rule "
+            f"{ballots.truncated_voters} ballots do not rank all {len(ballots.candidates)} candidates, which the rule "
             "truncation=refuse forbids; choose keep"
         )
-    units = {name: settled(part, file.reading.overvotes) for name, part in file.units.items()}
+    units = {name: settle_ties(part, file.reading.overvotes) for name, part in file.units.items()}
     return replace(file, ballots=check_voted(ballots), changed=changed, units=units)
 
 

@@ -48,7 +48,7 @@ class Meanings:
         ):
             if cells:
                 means = meaning[reading.write_ins] if isinstance(meaning, dict) else meaning
-                yield f"read as {means}: {_listed(cells)}"
+                yield f"read as {means}: {_list_cells(cells)}"
 
 
 class NotListed(WrongUse):
@@ -152,7 +152,7 @@ def near_equal(names: Sequence[str]) -> Iterator[str]:
         if len(group) > 1:
             kept = min(group, key=_untidy)
             options = " ".join(f'--alias "{name}={kept}"' for name in group if name != kept)
-            yield f"{_listed(group)} are counted as different candidates; if they are one: {options}"
+            yield f"{_list_cells(group)} are counted as different candidates; if they are one: {options}"
 
 
 def abstaining(names: Sequence[str]) -> Iterator[str]:
@@ -167,7 +167,7 @@ def label_names(names: Sequence[str]) -> Iterator[str]:
     labels = _Labels(Reading())
     called = [name for name in names if labels.kind(name) in ("empty", "overvote")]
     if called:
-        yield f"{_listed(called)} stands for election in this file, and the name is usually a label"
+        yield f"{_list_cells(called)} stands for election in this file, and the name is usually a label"
 
 
 def _letters(name: str) -> str:
@@ -179,6 +179,6 @@ def _untidy(name: str) -> tuple[bool, bool, bool, str]:
     return "  " in name, name == name.casefold(), name == name.upper(), name
 
 
-def _listed(cells: Sequence[str]) -> str:
+def _list_cells(cells: Sequence[str]) -> str:
     listed_cells = ", ".join(f'"{cell}"' for cell in cells[:_MOST_LISTED])
     return listed_cells if len(cells) <= _MOST_LISTED else f"{listed_cells} and {len(cells) - _MOST_LISTED} more"

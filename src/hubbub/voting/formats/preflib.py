@@ -67,13 +67,13 @@ def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None
                 stated_at[field.strip()] = number
             continue
         if not candidates:
-            candidates = _named(fields, stated_at, names, kind, listed)
+            candidates = _candidate_names(fields, stated_at, names, kind, listed)
         weight, separator, order = line.partition(":")
         if not separator:
             raise WrongUse(f"{where}: a ballot is a weight and a ranking, like 3: 1,2; is this another format?")
         levels = _levels(order, candidates, kind, where, first=0 if 0 in names else 1)
         counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
-    everyone = candidates or _named(fields, stated_at, names, kind, listed)
+    everyone = candidates or _candidate_names(fields, stated_at, names, kind, listed)
     ballots = _approvals(everyone, counts, fields, stated_at) if kind == CATEGORIES else gather(everyone, counts)
     stated = fields.get("NUMBER VOTERS", "")
     if _INTEGER.fullmatch(stated) and int(stated) != ballots.voters:
@@ -141,10 +141,10 @@ def _approvals(
         if weight:
             first = groups[:1] if groups and groups[0] else ()
             approved[first] = approved.get(first, 0) + weight
-    return Ballots.of(candidates, {}, tied=approved)
+    return Ballots.from_counts(candidates, {}, tied=approved)
 
 
-def _named(
+def _candidate_names(
     fields: dict[str, str],
     stated_at: dict[str, int],
     names: dict[int, str],
@@ -213,8 +213,8 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str, *, f
 
 def kind_of(ballots: Ballots) -> str:
     """The narrowest PrefLib kind that holds these ballots."""
-    incomplete = ballots.truncated > 0 or bool((ballots.levels < 0).any())
-    return ("t" if ballots.tied else "s") + "o" + ("i" if incomplete else "c")
+    incomplete = ballots.truncated_voters > 0 or bool((ballots.levels < 0).any())
+    return ("t" if ballots.tied_voters else "s") + "o" + ("i" if incomplete else "c")
 
 
 def write(ballots: Ballots, kind: str, *, title: str = "", name: str = "") -> str:

@@ -188,7 +188,7 @@ class Changes:
 def ranking_of(
     ranks: Sequence[Rank], reading: Reading, changes: Changes, ballots: int, where: str
 ) -> tuple[frozenset[str], ...]:
-    """The levels of a ballot, by the rules; a level of several is an overvote that :func:`settled` will see to.
+    """The levels of a ballot, by the rules; a level of several is an overvote that :func:`settle_ties` will see to.
 
     `ballots` is how many ballots are marked like this, `where` names the line for an error.
     """
@@ -230,7 +230,7 @@ def ranking_of(
     return tuple(levels)
 
 
-def settled(ballots: Ballots, overvotes: str = "stop") -> Ballots:
+def settle_ties(ballots: Ballots, overvotes: str = "stop") -> Ballots:
     """Strict ballots: a rank that several candidates share ends the ballot (``stop``), is ignored (``skip``), or is
     refused (``refuse``). Who is equal at the end of a complete ballot is simply not ranked, whatever the rule. With
     ``several`` they stay as they are, because only the count knows who is still in."""
@@ -238,7 +238,7 @@ def settled(ballots: Ballots, overvotes: str = "stop") -> Ballots:
         raise WrongUse(f"the rule for overvotes must be one of {', '.join(CHOICES['overvotes'])}")
     if not len(ballots.levels) or overvotes == "several":
         return ballots
-    if overvotes == "refuse" and (shared := overvoted(ballots)):
+    if overvotes == "refuse" and (shared := count_overvoted(ballots)):
         raise WrongUse(
             f"{shared} ballots rank candidates equal, which the rule overvotes=refuse forbids; choose stop or skip"
         )
@@ -252,10 +252,10 @@ def settled(ballots: Ballots, overvotes: str = "stop") -> Ballots:
                 break
         key = tuple(ranking)
         counts[key] = counts.get(key, 0) + weight
-    return Ballots.of(ballots.candidates, counts)
+    return Ballots.from_counts(ballots.candidates, counts)
 
 
-def overvoted(ballots: Ballots) -> int:
+def count_overvoted(ballots: Ballots) -> int:
     """How many ballots rank candidates equal, other than by putting the rest of them last, below somebody."""
     everyone = len(ballots.candidates)
     return sum(

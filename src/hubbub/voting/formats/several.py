@@ -69,7 +69,7 @@ def read_all(
         sources = [source for path in given for source in _sources(Path(path), held, left_out, 0)]
         if not sources:
             raise WrongUse(f"{Path(given[0]).name} holds no file of ballots; name the files themselves")
-        return _combined(sources, read, candidates, left_out)
+        return _combine_files(sources, read, candidates, left_out)
 
 
 def _sources(path: Path, held: ExitStack, left_out: list[str], depth: int) -> Iterator[Path]:
@@ -137,7 +137,7 @@ def _plain_parts(name: str) -> list[str]:
     return parts
 
 
-def _combined(
+def _combine_files(
     sources: Sequence[Path],
     read: Callable[[Path], BallotFile],
     candidates: Sequence[str] | None,
@@ -160,14 +160,14 @@ def _combined(
     files = [_on_scale(file, top) if file.marks == "scores" else file for file in files]
     first = files[0]
     names = _candidates(files)
-    ballots = first.ballots.among(names)
+    ballots = first.ballots.with_candidates(names)
     for file in files[1:]:
-        ballots = ballots.joined(file.ballots.among(names))
+        ballots = ballots.join(file.ballots.with_candidates(names))
     units: dict[str, Ballots] = {}
     for file in files:
         for name, part in file.units.items():
-            here = part.among(names)
-            units[name] = units[name].joined(here) if name in units else here
+            here = part.with_candidates(names)
+            units[name] = units[name].join(here) if name in units else here
     changed: dict[str, int] = {}
     for file in files:
         for what, many in file.changed.items():
@@ -185,10 +185,10 @@ def _combined(
 
 def _on_scale(file: BallotFile, top: int) -> BallotFile:
     """Scores on the scale of all files: level 0 is the highest score of any."""
-    units = {name: part.lowered(top - file.top) for name, part in file.units.items()}
+    units = {name: part.lower_levels(top - file.top) for name, part in file.units.items()}
     others = tuple(remark for remark in file.remarks if remark != scale_remark(file.top))
     remarks = (*others, scale_remark(top))
-    return replace(file, ballots=file.ballots.lowered(top - file.top), units=units, top=top, remarks=remarks)
+    return replace(file, ballots=file.ballots.lower_levels(top - file.top), units=units, top=top, remarks=remarks)
 
 
 def _digest(source: Path) -> str:

@@ -179,7 +179,7 @@ class Assurance:
 
     def sentences(self) -> list[str]:
         """What is to be said in words, whom it is for first."""
-        sentences = self._covered()
+        sentences = self._covered_beliefs()
         if self.needed is not None:
             always, least = self.needed.always, self.needed.least
             sentence = f"With {always:,} voters or more the promise always holds"
@@ -204,7 +204,7 @@ class Assurance:
         )
         return sentences
 
-    def _covered(self) -> list[str]:
+    def _covered_beliefs(self) -> list[str]:
         """Whom the promise is for."""
         if self.two:
             return [

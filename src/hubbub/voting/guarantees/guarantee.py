@@ -84,12 +84,12 @@ def best_margin(kind: str, voters: int, candidates: int, alpha: Fraction, *, poi
         dropped = margins.drop_constant(kind, candidates) * tails.parts(n, margin + r, alpha, r)
         return bool(kept > dropped)
 
-    def bound(margin: int) -> Fraction:
+    def gain_at(margin: int) -> Fraction:
         return upper(off_path(kind, voters, candidates, margin, alpha, points_range=points_range))
 
     turn = first(lambda margin: not keeps_more(margin), 1, max(1, int(n * alpha)))
     near = range(max(0, turn - 9), turn + 9)
-    return min(near, key=bound)
+    return min(near, key=gain_at)
 
 
 def possible_ballots(candidates: int, *, truncated: bool = False) -> int:

@@ -134,7 +134,7 @@ def strategyproofness(
     if not secure:
         return NotPromised(eta=eta, reason="draws did not come from the operating system")
     if isinstance(rule, Mix):
-        return _mixed(rule, voters, candidates, truncated, eta)
+        return _promise_of_mix(rule, voters, candidates, truncated, eta)
     kinds = _TRUNCATED if truncated else _COMPLETE
     if isinstance(rule, RandomDictator | Punishing):
         single = (_ONE_EACH, _UTILITY, _DRAWN.replace("ties at the end are", "the ballot that decides is"))
@@ -204,7 +204,7 @@ def alternatives(rule: Rule, *, voters: int, candidates: int, truncated: bool, e
     return choices(inner.kind, voters, candidates, eta, tuple(real), points_range=span)
 
 
-def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Strategyproofness:
+def _promise_of_mix(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Strategyproofness:
     """What is left of a gain when the punishing rule takes its share: nothing, for utilities coarse enough."""
     inner = strategyproofness(rule.rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
     q, pairs = rule.probability, candidates * (candidates - 1)

@@ -97,7 +97,7 @@ def lead_at_least(others: int, p: Fraction, q: Fraction, z: int) -> arb:
         return arb(1)  # not past the mean: nothing to say
     if others > MOST_SUMMED:
         return moment(others, p, q, z)
-    return _summed(others, p, q, z)
+    return _sum_tail(others, p, q, z)
 
 
 def moment(others: int, p: Fraction, q: Fraction, z: int) -> arb:
@@ -128,7 +128,7 @@ def _at_most(n: int, p: Fraction, m: int) -> arb:
 # --- the sum over how many voted for either -----------------------------------------------------------------------
 
 
-def _summed(others: int, p: Fraction, q: Fraction, z: int) -> arb:
+def _sum_tail(others: int, p: Fraction, q: Fraction, z: int) -> arb:
     logs = []
     for start in range(0, others + 1, _BLOCK):
         both = np.arange(start, min(start + _BLOCK, others + 1), dtype=np.float64)

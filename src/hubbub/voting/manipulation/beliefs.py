@@ -128,7 +128,7 @@ def is_scores(text: str) -> bool:
     return re.fullmatch(r"\s*\d{1,4}(-\d{1,4})+\s*", text, re.ASCII) is not None
 
 
-def scored(ranking: Ranking, candidates: int, top: int) -> Scores:
+def scores_of(ranking: Ranking, candidates: int, top: int) -> Scores:
     """The scores of somebody who ranks so, in even steps from `top` to 0, rounded down."""
     steps = candidates - 1
     found = [0] * candidates

@@ -76,7 +76,7 @@ def efficiencies(belief: Belief, voters: int, contests: Sequence[Contest]) -> tu
 
 
 def _from_tops(belief: Belief, voters: int, contests: Sequence[Contest]) -> list[Efficiency]:
-    grid = Grid.of(belief, voters)
+    grid = Grid.from_belief(belief, voters)
     elected: list[list[float]] = [[] for _ in contests]
     exists: list[float] = []
     least = min(range(3), key=lambda c: grid.tops[c])

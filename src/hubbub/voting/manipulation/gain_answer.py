@@ -34,7 +34,9 @@ class GainAnswer:
         if self.bound is None or question.contest.margin is None:
             return None
         names, contest = question.belief.candidates, question.contest
-        return gain_bound(contest.kind, question.voters, len(names), contest.within, question.belief.coarseness)
+        return gain_bound(
+            contest.kind, question.voters, len(names), contest.elimination_margin, question.belief.coarseness
+        )
 
     def as_json(self) -> dict[str, Any]:
         found, question = self.gain, self.gain.question
@@ -87,7 +89,7 @@ class GainAnswer:
     def sentences(self) -> list[str]:
         """What the best lie pays, what it is, and what is proved."""
         found, question = self.gain, self.gain.question
-        sentences = [self._gained()]
+        sentences = [self._gain_sentence()]
         if found.method == SAMPLE and found.lie is None:
             sentences.append("No draw met a gain. That does not make it 0.")
         if found.lie is not None and found.worth is not None:
@@ -108,7 +110,7 @@ class GainAnswer:
                 )
         return sentences
 
-    def _gained(self) -> str:
+    def _gain_sentence(self) -> str:
         found, high = self.gain, approximately(self.gain.high)
         if found.method == SAMPLE:
             low, sure = approximately(found.low, up=False), to_text(found.confidence or CONFIDENCE)
@@ -129,7 +131,7 @@ class GainAnswer:
             return f"The best lie gains {high} at most, and maybe nothing ({held})."
         return f"The best lie gains {high} ({held})."
 
-    def decided(self) -> str:
+    def verdict_sentence(self) -> str:
         """Whether the gain is at most eta, in one sentence."""
         fields = verdict_json(self.verdict)
         return f"A gain of at most {approximately(self.eta)}: {fields['answer']}; {fields['reason']}."

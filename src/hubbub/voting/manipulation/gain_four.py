@@ -162,7 +162,7 @@ class _Path:
             if n_g >= k + _EDGE:
                 if safe.any():
                     inner = n_e[safe]
-                    common[inner[0] : inner[-1] + k + 1, : k + 1] += _moved(mass[safe], parts)
+                    common[inner[0] : inner[-1] + k + 1, : k + 1] += _convolve_parts(mass[safe], parts)
                 for at in np.flatnonzero(~safe):
                     here = parts.T * mass[at]
                     tops = (k, n_g, int(n_e[at]), both - int(n_e[at]))
@@ -173,7 +173,7 @@ class _Path:
             else:
                 for c in range(4):
                     shares = np.array([self._leaves(c, (k, n_g, int(a), both - int(a))) for a in n_e])
-                    apart[c][n_e[0] : n_e[-1] + k + 1, : k + 1] += _moved(mass * shares, parts)
+                    apart[c][n_e[0] : n_e[-1] + k + 1, : k + 1] += _convolve_parts(mass * shares, parts)
         if not touched:
             return None
         factor = self.norm * self.top[self.g][n_g] * self.part[self.g][: most + 1]
@@ -248,7 +248,7 @@ class _Path:
         return wins + mine * tie, under + (1 - mine) * tie
 
 
-def _moved(mass: Floats, parts: Floats) -> Floats:
+def _convolve_parts(mass: Floats, parts: Floats) -> Floats:
     """For each E and x_g the sum over x_e of mass[E - x_e] parts[x_g, x_e]."""
     k = len(parts) - 1
     padded = np.concatenate([np.zeros(k), mass, np.zeros(k)])

@@ -244,7 +244,7 @@ def gain_map(
             same = contest.order is None and contest.top is None
             for moved, renamed in turns.items() if same else ((NAMES_STAY, NAMES_STAY),):
                 target = (at[moved[0]], at[moved[1]], at[moved[2]])
-                known.setdefault((contest, target), _renamed(cell, ends, target, renamed))
+                known.setdefault((contest, target), _rename_cell(cell, ends, target, renamed))
     alike = belief_at(first_choices(), (1, 1, 1))
     centres = [efficiencies(alike, voters, (each,))[0] if elects and each.top is None else None for each in contests]
     maps = [
@@ -285,7 +285,7 @@ def _cell(
     return Cell(weights=at, gain=best, efficiency=elected)
 
 
-def _renamed(cell: Cell, corners: Sequence[Belief], target: Weights, names: Ranking) -> Cell:
+def _rename_cell(cell: Cell, corners: Sequence[Belief], target: Weights, names: Ranking) -> Cell:
     """The same cell with candidate c called names[c]."""
     if names == NAMES_STAY:
         return cell

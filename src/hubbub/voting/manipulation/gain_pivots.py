@@ -222,10 +222,10 @@ def _times(one: Product, two: Product) -> Product:
         for j, (start_two, second) in enumerate(two):
             if first.size and second.size:
                 parts[i + j].append((start + start_two, np.convolve(first, second)))
-    return tuple(_added(found) for found in parts)
+    return tuple(_add_series(found) for found in parts)
 
 
-def _added(parts: Sequence[Series]) -> Series:
+def _add_series(parts: Sequence[Series]) -> Series:
     if not parts:
         return 0, np.zeros(0)
     low = min(start for start, _ in parts)

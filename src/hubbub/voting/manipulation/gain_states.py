@@ -28,7 +28,7 @@ class Grid:
     seconds: tuple[tuple[Fraction, ...], ...]  # seconds[d][e]: of those whose first is d, the share whose second is e
 
     @classmethod
-    def of(cls, belief: Belief, others: int) -> Grid:
+    def from_belief(cls, belief: Belief, others: int) -> Grid:
         check_fits(others, [share for _, share in belief.shares])
         tops = tuple(belief.tops(range(3)).values())
         joint = {(r[0], r[1]): share for r, share in belief.shares}
@@ -119,7 +119,7 @@ def splits(grid: Grid, block: Block, chosen: Integers) -> Iterator[tuple[Integer
             end += 1
         inside = np.flatnonzero((row >= start) & (row < end))
         part = chosen[inside]
-        split = _split(grid, piles[start:end], grid.seconds[block.dropped][e])
+        split = _split_table(grid, piles[start:end], grid.seconds[block.dropped][e])
         yield (
             part,
             Splits(
@@ -135,7 +135,7 @@ def splits(grid: Grid, block: Block, chosen: Integers) -> Iterator[tuple[Integer
         start = end
 
 
-def _split(grid: Grid, piles: Integers, chance: Fraction) -> Floats:
+def _split_table(grid: Grid, piles: Integers, chance: Fraction) -> Floats:
     x = np.arange(int(piles[-1]) + 1)
     table = np.zeros((len(piles), len(x) + 2))
     if chance in (0, 1):

@@ -69,7 +69,7 @@ def moves_of_three(belief: Belief, voters: int, contest: Contest, truths: Sequen
             "bound, or for a sample"
         )
     others = voters - 1
-    grid = Grid.of(belief, others)
+    grid = Grid.from_belief(belief, others)
     sums = {truth: {lie: [_Sums() for _ in range(2)] for lie in REPORTS if lie != truth} for truth in truths}
     passes = sorted(range(3), key=lambda c: grid.tops[c])  # plurality drops nobody: one look at each state will do
     for dropped in passes[:1] if contest.kind == PLURALITY else passes:
@@ -77,13 +77,13 @@ def moves_of_three(belief: Belief, voters: int, contest: Contest, truths: Sequen
             decided = [decide(contest, block.counts, top) for top in range(3)]
             if dropped == passes[0]:
                 for truth, lie, corner, total in _every(sums):
-                    _named(block, decided[lie[0]][1], decided[truth[0]][1], corner, total)
+                    _named_first(block, decided[lie[0]][1], decided[truth[0]][1], corner, total)
             weights = [drops[dropped] for drops, _ in decided]
             chosen = np.flatnonzero(weights[0] | weights[1] | weights[2])
             for part, piece in splits(grid, block, chosen):
                 here = [weight[part] for weight in weights]
                 for truth, lie, corner, total in _every(sums):
-                    _paired(contest, dropped, piece, (lie, truth), here, corner, total)
+                    _pair_gains(contest, dropped, piece, (lie, truth), here, corner, total)
     cells = states(belief, voters)
     return {
         truth: {lie: tuple(total.bounds(others, cells) for total in found) for lie, found in lies.items()}
@@ -165,19 +165,19 @@ def decide(contest: Contest, counts: Sequence[Integers], top: int) -> tuple[Smal
     drops, names = np.zeros(table.shape, dtype=np.int8), np.zeros(table.shape, dtype=np.int8)
     leads = table == table.max(axis=0)
     if contest.kind == PLURALITY:
-        return drops, _tied(leads, contest.order)
+        return drops, _foremost_of_tied(leads, contest.order)
     if contest.kind == INSTANT_RUNOFF:
         last = table == table.min(axis=0)
-        drops = _tied(last, None if contest.order is None else contest.order[::-1])
+        drops = _foremost_of_tied(last, None if contest.order is None else contest.order[::-1])
     else:
         if contest.kind == REPEATED_PLURALITY:
-            stays = table + contest.within >= table.max(axis=0)
+            stays = table + contest.elimination_margin >= table.max(axis=0)
         else:
-            stays = table > table.min(axis=0) + contest.within
+            stays = table > table.min(axis=0) + contest.elimination_margin
             stays |= ~stays.any(axis=0)
         size = stays.sum(axis=0)
         drops[(size == 2) & ~stays] = _SIX
-        names = np.where(size == 3, _tied(leads, contest.order), names)
+        names = np.where(size == 3, _foremost_of_tied(leads, contest.order), names)
         names = np.where((size == 1) & stays, np.int8(_SIX), names)
     _name_the_sure(counts, drops, names)
     return drops, names
@@ -197,7 +197,7 @@ def _name_the_sure(counts: Sequence[Integers], drops: Small, names: Small) -> No
                 drops[dropped][sure] = 0
 
 
-def _tied(tied: NDArray[np.bool_], order: Ranking | None) -> Small:
+def _foremost_of_tied(tied: NDArray[np.bool_], order: Ranking | None) -> Small:
     """All those tied alike, or the first of them in `order` alone."""
     if order is None:
         return np.where(tied, _SIX // tied.sum(axis=0), 0).astype(np.int8)
@@ -206,7 +206,7 @@ def _tied(tied: NDArray[np.bool_], order: Ranking | None) -> Small:
     return np.where(np.arange(3)[:, None] == first, _SIX, 0).astype(np.int8)
 
 
-def _named(block: Block, lie: Small, truth: Small, corner: frozenset[int], total: _Sums) -> None:
+def _named_first(block: Block, lie: Small, truth: Small, corner: frozenset[int], total: _Sums) -> None:
     """States in which the rule names somebody at once."""
     members = sorted(corner)
     change = lie[members].sum(axis=0) - truth[members].sum(axis=0)
@@ -215,7 +215,7 @@ def _named(block: Block, lie: Small, truth: Small, corner: frozenset[int], total
         total.add(block.mass[where] * np.abs(change[where]) / _SIX, positive=positive)
 
 
-def _paired(
+def _pair_gains(
     contest: Contest,
     dropped: int,
     piece: Splits,

@@ -20,7 +20,7 @@ from hubbub.voting.manipulation.beliefs import MOST_SCORE, Ranking, Scores
 from hubbub.voting.protocol import Rule
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality
 from hubbub.voting.rules.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
-from hubbub.voting.rules.pairs.pair_rules import PairRule
+from hubbub.voting.rules.pair_rules import PairRule
 from hubbub.voting.rules.positional import Borda, Plurality
 from hubbub.voting.rules.runoff import InstantRunoff
 from hubbub.voting.rules.score import Approval, Score
@@ -74,7 +74,7 @@ class Contest:
         return self.margin is not None
 
     @property
-    def within(self) -> int:
+    def elimination_margin(self) -> int:
         """The margin of a rule that has one."""
         if self.margin is None:
             raise TypeError(f"{self.kind} has no margin")
@@ -134,7 +134,7 @@ class Tally:
 
     def margins(self) -> Integers:
         """Profiles, candidates, candidates: how many more ballots prefer one to the other than the other way."""
-        table = np.array([_preferred(ranking, self.candidates) for ranking in self.rankings], dtype=np.float64)
+        table = np.array([_preferences(ranking, self.candidates) for ranking in self.rankings], dtype=np.float64)
         margins = self._exact @ table.reshape(len(self.rankings), -1)
         return margins.reshape(-1, self.candidates, self.candidates).astype(np.int64)
 
@@ -155,7 +155,7 @@ def points(ranking: Ranking, candidates: int, kind: str = BORDA) -> list[int]:
     return found
 
 
-def _preferred(ranking: Ranking, candidates: int) -> list[list[int]]:
+def _preferences(ranking: Ranking, candidates: int) -> list[list[int]]:
     """1 where a ballot prefers one to the other, -1 the other way; whom it names to whom it does not."""
     at = [ranking.index(c) if c in ranking else candidates for c in range(candidates)]
     return [[(at[one] < at[other]) - (at[one] > at[other]) for other in range(candidates)] for one in range(candidates)]
@@ -182,7 +182,7 @@ def lotteries(contest: Contest, tally: Tally, report: Ranking = ()) -> Integers:
     if contest.kind in (BORDA, APPROVAL, MINIMAX, SCORE):
         everyone = np.arange(tally.size)
         if contest.kind == MINIMAX:
-            scores = _worst_pairs(tally.margins() + np.array(_preferred(report, size)))
+            scores = _worst_pairs(tally.margins() + np.array(_preferences(report, size)))
         else:
             scores = tally.points(contest.kind) + np.array(points(report, size, contest.kind))
         _finish(contest, range(size), scores, everyone, np.full(tally.size, full, dtype=np.int64), found)
@@ -227,9 +227,9 @@ def _round(contest: Contest, members: Sequence[int], counts: Integers) -> list[_
             if last[:, at].any()
         ]
     if contest.kind == REPEATED_PLURALITY:
-        stays = counts + contest.within >= counts.max(axis=1, keepdims=True)
+        stays = counts + contest.elimination_margin >= counts.max(axis=1, keepdims=True)
     else:
-        stays = counts > counts.min(axis=1, keepdims=True) + contest.within
+        stays = counts > counts.min(axis=1, keepdims=True) + contest.elimination_margin
         stays[~stays.any(axis=1)] = True  # nobody would be left: all of them go to the end
     code = stays @ (1 << np.arange(len(members), dtype=np.int64))
     steps: list[_Step] = []

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
-from hubbub.voting.manipulation.beliefs import Belief, Ranking, Scores, check_ranking, scored
+from hubbub.voting.manipulation.beliefs import Belief, Ranking, Scores, check_ranking, scores_of
 from hubbub.voting.manipulation.gain_winners import APPROVAL, PLURALITY, Contest
 from hubbub.voting.manipulation.utilities import Utility, check_consistent, corners
 
@@ -216,7 +216,7 @@ def honest_ballot(ranking: Ranking, contest: Contest, candidates: int) -> Rankin
     """What somebody reports who ranks all so and tells the truth: by approval her first half, by score even steps."""
     if contest.kind == APPROVAL:
         return ranking[: (candidates + 1) // 2]
-    return ranking if contest.top is None else scored(ranking, candidates, contest.top)
+    return ranking if contest.top is None else scores_of(ranking, candidates, contest.top)
 
 
 def belief_in_ballots(belief: Belief, contest: Contest) -> Belief:

@@ -130,7 +130,7 @@ class RuleFacts:
         return self.rule if self.margin is None else f"{self.rule}, margin {self.margin:,}"
 
     @property
-    def promised(self) -> str:
+    def promise_text(self) -> str:
         """What a theorem promises, and from how many voters on."""
         if isinstance(self.promise, Promised):
             gained = f"at most {approximately(self.promise.eta)}" if self.promise.eta else "no lie pays"
@@ -157,7 +157,7 @@ class RuleFacts:
             "gains": {name: [to_float(low, round_up=False), float_up(high)] for name, (low, high) in self.gains},
             "confidence": None if self.confidence is None else to_text(self.confidence),
             "promise": self.promise.promise(),
-            "promise_text": self.promised,
+            "promise_text": self.promise_text,
             "voters_needed": self.needed,
             "decided_by_lot": [to_float(self.ties[0], round_up=False), float_up(self.ties[1])],
             "ease": EASE[self.ease],
@@ -176,7 +176,7 @@ class RuleChoice:
     rules: tuple[RuleFacts, ...]
 
     @property
-    def recommended(self) -> RuleFacts:
+    def recommendation(self) -> RuleFacts:
         """The rule with a promise, if one is worth it; else the easiest of those under which lies gain least."""
         safe = [e for e in self._counting if isinstance(e.promise, Promised) and e.promise.alpha_min <= POLL]
         fit = safe or self._counting
@@ -189,8 +189,8 @@ class RuleChoice:
             "voters": self.voters,
             "candidates": self.candidates,
             "eta": as_given(self.eta),
-            "recommended": self.recommended.rule,
-            "margin": self.recommended.margin,
+            "recommended": self.recommendation.rule,
+            "margin": self.recommendation.margin,
             "reason": self.reason(),
             "rules": [each.as_json() for each in self.rules],
             "beliefs": [each.as_json() for each in self.beliefs],
@@ -200,13 +200,13 @@ class RuleChoice:
     def rows(self) -> list[tuple[str, str, str, str, str, str]]:
         """Rule, largest gain, under which belief, what a theorem promises, how often a lot decides, how easy it is."""
         return [
-            (e.title, e.gain_text(), e.worst if e.gain[1] else "", e.promised, _percent(e.ties), EASE[e.ease])
+            (e.title, e.gain_text(), e.worst if e.gain[1] else "", e.promise_text, _percent(e.ties), EASE[e.ease])
             for e in self.rules
         ]
 
     def reason(self) -> str:
         """Why the recommended rule is recommended, in two sentences."""
-        best = self.recommended
+        best = self.recommendation
         gained, how = f"the best lie gains {best.gain_text()}", EXPLAINED[best.rule][1]
         if not best.gain[1]:
             gained = "no lie gains anything"

@@ -93,14 +93,14 @@ def coarse_beliefs(coarseness: Fraction) -> Iterator[Belief]:
     for parts in range(1, most + 1):
         for counts in compositions(parts, len(ORDERS)).tolist():
             shares = tuple(Fraction(count, parts) for count in counts)
-            first = min(_renamed(shares, names) for names in ORDERS)
+            first = min(_rename_shares(shares, names) for names in ORDERS)
             if first not in seen:
                 seen.add(first)
                 kept = tuple((r, share) for r, share in zip(ORDERS, first, strict=True) if share)
                 yield Belief(candidates=NAMES, shares=kept)
 
 
-def _renamed(shares: Sequence[Fraction], names: Ranking) -> tuple[Fraction, ...]:
+def _rename_shares(shares: Sequence[Fraction], names: Ranking) -> tuple[Fraction, ...]:
     """The shares when candidate c is called names[c]."""
     found = dict(zip(ORDERS, shares, strict=True))
     back = [names.index(c) for c in range(3)]
@@ -136,5 +136,5 @@ def worst_gain(
         raise WrongUse("there is no belief of this coarseness")
     bound = None
     if contest.eliminates:
-        bound = gain_bound(contest.kind, voters, 3, contest.within, coarseness)
+        bound = gain_bound(contest.kind, voters, 3, contest.elimination_margin, coarseness)
     return WorstGain(contest=contest, voters=voters, coarseness=coarseness, beliefs=len(found), most=most, bound=bound)

@@ -22,7 +22,7 @@ from hubbub.voting.formats.vendors.rctab_config import (
     Configuration,
     TabulationRules,
 )
-from hubbub.voting.rctab.reporting_units import UNNAMED, UnitCounts, check_sums
+from hubbub.voting.rctab.exports import UNNAMED, UnitCounts, check_sums
 from hubbub.voting.rctab.result import (
     EXHAUSTED,
     NO_CHOICE,
@@ -117,7 +117,7 @@ def _of_stage(answer: Seats, at: int, blank: int) -> ConfiguredRound:
         _inactive(stage.exhausted),
         elected=tuple(names[i] for i in stage.elected),
         eliminated=tuple(names[i] for i in (after.of if after and after.what == "exclusion" else ()) if i not in gone),
-        moves=() if after is None else (*_moves(after, names), *_lost(stage, after, names)),
+        moves=() if after is None else (*_moves(after, names), *_votes_lost(stage, after, names)),
     )
 
 
@@ -126,7 +126,7 @@ def _moves(stage: Stage, names: Sequence[str]) -> list[Move]:
     return [Move(names[m.origin], EXHAUSTED if m.target is None else names[m.target], m.votes) for m in found]
 
 
-def _lost(before: Stage, after: Stage, names: Sequence[str]) -> list[Move]:
+def _votes_lost(before: Stage, after: Stage, names: Sequence[str]) -> list[Move]:
     lost = after.lost - before.lost
     return [Move(names[after.of[0]], ROUNDING, lost)] if lost and after.of else []
 
@@ -176,7 +176,7 @@ def _votes(answer: Answer, names: Sequence[str], part: Ballots) -> Mapping[str, 
             f"{answer.rule.name} has no counts that add up over precincts; choose a rule that counts top choices, approval "
             "or score, or leave out `precinct`"
         )
-    left = part.restricted([part.candidates.index(name) for name in names])
+    left = part.restrict_to([part.candidates.index(name) for name in names])
     votes = dict.fromkeys(names, 0)
     for row, weight in zip(left.rankings.tolist(), left.weights.tolist(), strict=True):
         if row[0] >= 0:

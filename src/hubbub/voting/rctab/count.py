@@ -109,7 +109,7 @@ class _Ties:
         self._dice = None if rules.seed is None else JavaDice(rules.seed)
         self._order = list(candidates)
         if rules.ties == "generatePermutation":
-            self._order = self._seeded().shuffled(java_sorted(candidates))
+            self._order = self._seeded().shuffle(java_sorted(candidates))
 
     def _seeded(self) -> JavaDice:
         if self._dice is None:
@@ -292,7 +292,7 @@ class _Count:
 
     def _decide(self, votes: dict[str, int]) -> tuple[list[str], list[str]]:
         """Who is elected by these votes, or else who goes."""
-        if self._undeclared(votes):  # nobody is elected before they are gone
+        if self._has_undeclared(votes):  # nobody is elected before they are gone
             if self.rules.cutoff:
                 raise WrongUse(
                     "cutoffElimination is not counted with votes for undeclared write-ins; leave one of them out"
@@ -310,7 +310,7 @@ class _Count:
             return len(self.continuing) > 2
         return len(self.continuing) > 1
 
-    def _undeclared(self, votes: dict[str, int]) -> bool:
+    def _has_undeclared(self, votes: dict[str, int]) -> bool:
         return UNDECLARED in self.continuing and votes[UNDECLARED] > 0
 
     def _winners(self, votes: dict[str, int]) -> list[str]:
@@ -488,7 +488,7 @@ class JavaDice:
             if bits - bits % bound + bound - 1 < 1 << 31:
                 return bits % bound
 
-    def shuffled(self, names: Sequence[str]) -> list[str]:
+    def shuffle(self, names: Sequence[str]) -> list[str]:
         """The names in another order (Collections.shuffle)."""
         out = list(names)
         for i in range(len(out), 1, -1):

@@ -53,14 +53,14 @@ class ConfiguredRound:
     last_surplus: Fraction = Fraction(0)  # what those had too much who took the last seats
 
     @property
-    def exhausted(self) -> Fraction:
+    def exhausted_votes(self) -> Fraction:
         return sum((votes for _, votes in self.inactive), Fraction(0))
 
     def as_json(self) -> dict[str, Any]:
         return {
             "threshold": to_text(self.threshold),
             "tally": {name: to_text(votes) for name, votes in self.tally},
-            "exhausted": to_text(self.exhausted),
+            "exhausted": to_text(self.exhausted_votes),
             "inactive": {why: to_text(votes) for why, votes in self.inactive},
             "last_surplus": to_text(self.last_surplus),
             "elected": list(self.elected),

@@ -29,23 +29,25 @@ def rounds_flow(
     """
     rounds = list(takewhile(lambda each: each.threshold > 0, counted.passes[number])) or [counted.passes[number][0]]
     order = _by_survival(rounds, counted.winners)
-    named = order if len(order) <= most_named + 1 else order[: max(most_named, _elected(rounds))]
+    named = order if len(order) <= most_named + 1 else order[: max(most_named, _elected_names(rounds))]
     others, gone = (f"({text})" if text in named else text for text in (f"{len(order) - len(named)} others", EXHAUSTED))
     label = {name: name if name in named else others for name in order}
-    total = sum((votes for _, votes in rounds[0].tally), rounds[0].exhausted)
+    total = sum((votes for _, votes in rounds[0].tally), rounds[0].exhausted_votes)
     columns, links = list[FlowColumn](), list[FlowLink]()
     for start, stop in _runs(rounds, set(named)):
         piles = _piles(rounds[start], label, order, gone, total)
         out = [name for each in rounds[start:stop] for name in each.eliminated]
         note = _note(rounds[start].elected, list(dict.fromkeys(label[name] for name in out)), len(out))
         columns.append(
-            FlowColumn(f"{word} {start + 1}", note, tuple((name, _rounded(votes)) for name, votes in piles.items()))
+            FlowColumn(f"{word} {start + 1}", note, tuple((name, _round_votes(votes)) for name, votes in piles.items()))
         )
         if stop < len(rounds):
             after = _piles(rounds[stop], label, order, gone, total)
             moved = _links(rounds[start:stop], piles, after, label, gone)
             links += [
-                FlowLink(len(columns) - 1, a, b, thick) for (a, b), votes in moved.items() if (thick := _rounded(votes))
+                FlowLink(len(columns) - 1, a, b, thick)
+                for (a, b), votes in moved.items()
+                if (thick := _round_votes(votes))
             ]
     present = {name for column in columns for name, _ in column.piles}
     piles_in_order = tuple(name for name in dict.fromkeys([*label.values(), gone]) if name in present)
@@ -61,7 +63,7 @@ def rounds_flow(
     )
 
 
-def _elected(rounds: Sequence[ConfiguredRound]) -> int:
+def _elected_names(rounds: Sequence[ConfiguredRound]) -> int:
     return sum(len(each.elected) for each in rounds)
 
 
@@ -131,7 +133,7 @@ def _note(elected: Sequence[str], out: Sequence[str], many: int) -> str:
     return "" if not out else f"out: {out[0]}" if many == 1 else f"out: {many} candidates"
 
 
-def _rounded(votes: Fraction) -> float:
+def _round_votes(votes: Fraction) -> float:
     """To two places, for the eye."""
     number = round(float(votes), 2)
     return int(number) if number == int(number) else number

@@ -82,7 +82,7 @@ class RunoffByContinuing:
         rounds: list[Round] = []
         while len(state.left) > 1:
             left = state.left
-            counts, exhausted = tuple((i, state.counts[i]) for i in left), state.exhausted
+            counts, exhausted = tuple((i, state.counts[i]) for i in left), state.exhausted_ballots
             if not any(count for _, count in counts):
                 law = best([0] * len(left), [names[i] for i in left], self.ties)
                 winner = left[chance.pick("nobody has a ballot", [names[i] for i in left], law)]
@@ -129,7 +129,7 @@ class _State:
         return counts
 
     @property
-    def exhausted(self) -> int:
+    def exhausted_ballots(self) -> int:
         pairs = zip(self._at, self._weights, strict=True)
         return self._piles.exhausted + sum(weight for at, weight in pairs if at is None)
 

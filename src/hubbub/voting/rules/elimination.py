@@ -51,7 +51,7 @@ class Kept:
 class Elimination(Protocol):
     """Stage 1: which candidates are left. It draws nothing."""
 
-    def kept(self, ballots: Ballots) -> Kept: ...  # pragma: no cover
+    def strike_out(self, ballots: Ballots) -> Kept: ...  # pragma: no cover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class NearBest:
 
     margin: Margin = DEFAULT
 
-    def kept(self, ballots: Ballots) -> Kept:
+    def strike_out(self, ballots: Ballots) -> Kept:
         within = threshold(self.margin, margins.REPEATED_PLURALITY, ballots.voters, len(ballots.candidates))
         return _repeatedly(ballots, within, lambda count, least, most: most - count > within)
 
@@ -71,7 +71,7 @@ class NearWorst:
 
     margin: Margin = DEFAULT
 
-    def kept(self, ballots: Ballots) -> Kept:
+    def strike_out(self, ballots: Ballots) -> Kept:
         within = threshold(self.margin, margins.APPROXIMATE_RUNOFF, ballots.voters, len(ballots.candidates))
         return _repeatedly(ballots, within, lambda count, least, most: count - least <= within < most - least)
 
@@ -110,9 +110,9 @@ class NearBestScore:
             return (1, *(0,) * (candidates - 1))
         return self.scoring.points_for(candidates)
 
-    def kept(self, ballots: Ballots) -> Kept:
+    def strike_out(self, ballots: Ballots) -> Kept:
         points = self.points(len(ballots.candidates))
-        span = points_range(points, truncated=ballots.truncated > 0)
+        span = points_range(points, truncated=ballots.truncated_voters > 0)
         within = threshold(self.margin, margins.SCORING, ballots.voters, len(ballots.candidates), span)
         totals = scores(points, ballots)
         most = max(totals)
@@ -140,13 +140,13 @@ class TwoStages:
 
     def lottery(self, ballots: Ballots) -> Lottery:
         """The exact law of the winner."""
-        kept = self.stage.kept(ballots.strictly("an elimination"))
+        kept = self.stage.strike_out(ballots.strictly("an elimination"))
         last = self.last(len(kept.remaining))
         if isinstance(last, FromTops):
             left = [ballots.candidates[i] for i in kept.remaining]
-            second = last.chances(_counted(last, kept, ballots).tops or (), left)
+            second = last.chances(_count_last(last, kept, ballots).tops or (), left)
         else:
-            second = last.lottery(ballots.restricted(kept.remaining))
+            second = last.lottery(ballots.restrict_to(kept.remaining))
         law = [Fraction(0)] * len(ballots.candidates)
         for i, chance in zip(kept.remaining, second, strict=True):
             law[i] = chance
@@ -155,16 +155,16 @@ class TwoStages:
     def run(self, ballots: Ballots, source: Source) -> Result:
         """Both stages, recorded."""
         names = ballots.strictly(self.name).candidates
-        kept = self.stage.kept(ballots)
+        kept = self.stage.strike_out(ballots)
         last = self.last(len(kept.remaining))
         if isinstance(last, FromTops):
-            kept = _counted(last, kept, ballots)
+            kept = _count_last(last, kept, ballots)
             chance = Chance(source)
             left = [names[i] for i in kept.remaining]
             winner = kept.remaining[chance.pick(last.why, left, last.chances(kept.tops or (), left))]
             return chance.result(self, ballots, winner, kept.rounds)
-        chosen = last.run(ballots.restricted(kept.remaining), source)
-        rounds = (*kept.rounds, *(_renumbered(counted, kept.remaining) for counted in chosen.rounds))
+        chosen = last.run(ballots.restrict_to(kept.remaining), source)
+        rounds = (*kept.rounds, *(_renumber_round(counted, kept.remaining) for counted in chosen.rounds))
         return replace(
             chosen,
             rule=self,
@@ -272,7 +272,7 @@ class ScoringElimination(TwoStages):
         return Plurality() if self.plurality_of_two and remaining == 2 else self.then
 
 
-def _counted(last: FromTops, kept: Kept, ballots: Ballots) -> Kept:
+def _count_last(last: FromTops, kept: Kept, ballots: Ballots) -> Kept:
     """With the top choices among those who are left, where the last stage looks at any."""
     if kept.tops is not None or isinstance(last, Lot | FirstInOrder):
         return kept
@@ -291,7 +291,7 @@ def _top_round(remaining: Sequence[int], ballots: Ballots) -> Round:
     return Round(counts=tuple((i, counts[i]) for i in remaining), exhausted=exhausted)
 
 
-def _renumbered(counted: Round, remaining: Sequence[int]) -> Round:
+def _renumber_round(counted: Round, remaining: Sequence[int]) -> Round:
     """A round of an election among some, with the numbers they have among all."""
     return Round(
         counts=tuple((remaining[i], count) for i, count in counted.counts),

@@ -43,7 +43,7 @@ def keep_constant(kind: Kind, candidates: int) -> int:
     >>> [keep_constant("repeated-plurality", m) for m in range(2, 7)]
     [2, 6, 12, 24, 44]
     """
-    m = _checked(kind, candidates)
+    m = _check_kind(kind, candidates)
     return _longest_path(m) if kind == REPEATED_PLURALITY else m * (m - 1)
 
 
@@ -54,7 +54,7 @@ def drop_constant(kind: Kind, candidates: int) -> int:
     that the belief expects, is at most this (Theorem B1): one comparison for each candidate that falls (repeated
     plurality, scoring), one for each that stays (approximate runoff, which may drop one candidate a round).
     """
-    m = _checked(kind, candidates)
+    m = _check_kind(kind, candidates)
     return m * (m - 1) // 2 if kind == APPROXIMATE_RUNOFF else m - 1
 
 
@@ -154,7 +154,7 @@ def _range(kind: Kind, points_range: int) -> int:
     return points_range
 
 
-def _checked(kind: Kind, candidates: int) -> int:
+def _check_kind(kind: Kind, candidates: int) -> int:
     if kind not in KINDS:
         raise WrongUse(f"a margin belongs to one of {', '.join(KINDS)}, not to {kind!r}")
     if candidates < 2:

@@ -72,11 +72,11 @@ def pairwise(ballots: Ballots) -> Pairwise | None:
     table = np.zeros((m, m), dtype=np.int64)
     for start in range(0, len(ballots.rankings), _ROWS):
         rows, weights = ballots.rankings[start : start + _ROWS], ballots.weights[start : start + _ROWS]
-        table += _compared(rows, weights, m)
+        table += _compare_pairs(rows, weights, m)
     return Pairwise(candidates=ballots.candidates, table=tuple(tuple(row) for row in table.tolist()))
 
 
-def _compared(rows: NDArray[np.integer], weights: NDArray[np.int64], m: int) -> NDArray[np.int64]:
+def _compare_pairs(rows: NDArray[np.integer], weights: NDArray[np.int64], m: int) -> NDArray[np.int64]:
     rank = np.full((len(rows), m + 1), m, dtype=np.int64)  # the last column takes what stands for nobody
     for at in range(m - 1, -1, -1):
         rank[np.arange(len(rows)), rows[:, at]] = at

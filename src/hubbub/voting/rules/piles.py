@@ -28,7 +28,7 @@ _COMPILED_FROM: Final = 200_000  # rows that are worth a compiled loop
 Small = NDArray[np.uint8] | NDArray[np.uint16]
 
 
-def unsigned(rankings: Ranks, candidates: int) -> Small:
+def as_unsigned(rankings: Ranks, candidates: int) -> Small:
     """The rankings in the smallest words, -1 as the largest of them. Free for words of that size."""
     small: type[np.uint8] | type[np.uint16] = np.uint8 if candidates < 256 else np.uint16
     if rankings.dtype.itemsize == np.dtype(small).itemsize:
@@ -36,7 +36,7 @@ def unsigned(rankings: Ranks, candidates: int) -> Small:
     return cast("Small", rankings.astype(small))  # -1 wraps to the largest
 
 
-def binned(numbers: Ranks, bins: int, weights: Weights | None) -> Counts:
+def count_bins(numbers: Ranks, bins: int, weights: Weights | None) -> Counts:
     """How many voters are in each bin. (Sums of float weights are exact: they stay below 2^53.)"""
     if weights is None:
         return np.bincount(numbers, minlength=bins)
@@ -45,24 +45,24 @@ def binned(numbers: Ranks, bins: int, weights: Weights | None) -> Counts:
 
 def top_counts(ballots: Ballots) -> tuple[list[int], int]:
     """First choices for each candidate, and blank ballots."""
-    tops: Ranks = np.ascontiguousarray(unsigned(ballots.rankings[:, 0], len(ballots.candidates)))
-    return _piled(tops, len(ballots.candidates), None if ballots.single else ballots.weights)
+    tops: Ranks = np.ascontiguousarray(as_unsigned(ballots.rankings[:, 0], len(ballots.candidates)))
+    return _pile_up(tops, len(ballots.candidates), None if ballots.single else ballots.weights)
 
 
-def _piled(tops: Ranks, candidates: int, weights: Weights | None) -> tuple[list[int], int]:
+def _pile_up(tops: Ranks, candidates: int, weights: Weights | None) -> tuple[list[int], int]:
     """Voters in each pile, and in none."""
     if weights is None and candidates <= _FEW:
         piles = [int(np.count_nonzero(tops == candidate)) for candidate in range(candidates)]
         return piles, len(tops) - sum(piles)
     none = int(np.iinfo(tops.dtype).max)
-    counts = binned(tops, none + 1, weights)
+    counts = count_bins(tops, none + 1, weights)
     return counts[:candidates].tolist(), int(counts[none])
 
 
 def position_counts(ballots: Ballots, positions: Sequence[int]) -> Counts:
     """`[i, c]`: how many voters rank candidate c at place positions[i], the first being 0."""
     m = len(ballots.candidates)
-    words = unsigned(ballots.rankings, m) if ballots.rankings.dtype.itemsize <= 2 else ballots.rankings
+    words = as_unsigned(ballots.rankings, m) if ballots.rankings.dtype.itemsize <= 2 else ballots.rankings
     out = np.zeros((len(positions), m), dtype=np.int64)
     if ballots.single and m <= _FEW and len(words) >= _MANY:
         full = ballots.rankings.dtype.kind == "u"  # no -1 can be there: whoever is nobody else is the last candidate
@@ -72,11 +72,11 @@ def position_counts(ballots: Ballots, positions: Sequence[int]) -> Counts:
                 here = [int(np.count_nonzero(columns[position] == candidate)) for candidate in range(m - full)]
                 out[i] += [*here, columns.shape[1] - sum(here)] if full else here
         return out
-    small = unsigned(words, m)
+    small = as_unsigned(words, m)
     none = int(np.iinfo(small.dtype).max)
     weights = None if ballots.single else ballots.weights
     for i, position in enumerate(positions):
-        out[i] = binned(small[:, position], none + 1, weights)[:m]
+        out[i] = count_bins(small[:, position], none + 1, weights)[:m]
     return out
 
 
@@ -87,7 +87,7 @@ class Piles:
 
     def __init__(self, ballots: Ballots) -> None:
         m = len(ballots.candidates)
-        words: Ranks = np.ascontiguousarray(unsigned(ballots.rankings, m))
+        words: Ranks = np.ascontiguousarray(as_unsigned(ballots.rankings, m))
         self._width = words.shape[1]
         self._flat = words.reshape(-1)
         self._none = int(np.iinfo(words.dtype).max)
@@ -97,9 +97,9 @@ class Piles:
         # of each ballot's top, in _flat
         self._position: NDArray[np.int32] = np.arange(0, words.size, self._width, dtype=narrow)
         self._weights = None if ballots.single else ballots.weights
-        self.counts, self.exhausted = _piled(self._tops, m, self._weights)
+        self.counts, self.exhausted = _pile_up(self._tops, m, self._weights)
 
-    def without(self, out: Iterable[int]) -> Piles:
+    def without_candidates(self, out: Iterable[int]) -> Piles:
         """The piles as they are once these candidates are struck out, all at a time; this one stays as it is."""
         other = copy(self)
         other._dead = self._dead.copy()
@@ -111,7 +111,7 @@ class Piles:
             found = other._flat[other._position[moving]]
             other._tops[moving] = found
             moving = moving[other._dead[found]]
-        other.counts, other.exhausted = _piled(other._tops, len(self.counts), self._weights)
+        other.counts, other.exhausted = _pile_up(other._tops, len(self.counts), self._weights)
         return other
 
     def strike(self, out: Sequence[int]) -> tuple[Transfer, ...]:
@@ -155,4 +155,4 @@ class Piles:
             again = again[self._dead[found]]
         self._position[ballots] = position
         self._tops[ballots] = tops
-        return binned(tops, self._none + 1, None if self._weights is None else self._weights[ballots])
+        return count_bins(tops, self._none + 1, None if self._weights is None else self._weights[ballots])

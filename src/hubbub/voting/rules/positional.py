@@ -61,7 +61,7 @@ class Positional(_PointsOfRanks):
     name = "positional"
 
     def __post_init__(self) -> None:
-        _checked(self.points)
+        _check_points(self.points)
 
     def points_for(self, candidates: int) -> tuple[int, ...]:
         if len(self.points) != candidates:
@@ -106,7 +106,7 @@ def points_range(points: Sequence[int], *, truncated: bool) -> int:
     return max(values) - min(values)
 
 
-def _checked(points: Sequence[int]) -> None:
+def _check_points(points: Sequence[int]) -> None:
     if any(isinstance(value, bool) or not isinstance(value, int) or value < 0 for value in points):
         raise WrongUse("points must be whole numbers of at least 0, one for each place on a ballot")
     if not points or max(points) == min(points):

@@ -11,7 +11,7 @@ from hubbub.numeric.exact import rational, to_text
 from hubbub.voting.protocol import Rule
 from hubbub.voting.rules import rules
 from hubbub.voting.rules.continuing import RunoffByContinuing
-from hubbub.voting.rules.pairs.pair_rules import PairRule
+from hubbub.voting.rules.pair_rules import PairRule
 from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.star import Star
 from hubbub.voting.rules.stv import RULES, TransferableVote

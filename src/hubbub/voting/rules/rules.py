@@ -13,7 +13,7 @@ from hubbub.voting.rules.elimination import ApproximateRunoff as ApproximateRuno
 from hubbub.voting.rules.elimination import EliminateThenSelect as EliminateThenSelect
 from hubbub.voting.rules.elimination import RepeatedPlurality as RepeatedPlurality
 from hubbub.voting.rules.elimination import ScoringElimination as ScoringElimination
-from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES, PairRule
+from hubbub.voting.rules.pair_rules import PAIR_RULES, PairRule
 from hubbub.voting.rules.positional import Borda as Borda
 from hubbub.voting.rules.positional import Plurality as Plurality
 from hubbub.voting.rules.positional import Positional as Positional

@@ -50,7 +50,7 @@ class InstantRunoff:
             while sets:
                 bits, chance = sets.popitem()
                 gone = frozenset(i for i in range(len(law)) if bits >> i & 1)
-                left, last = self._until_a_tie(full.without(gone), gone, order, ballots)
+                left, last = self._until_a_tie(full.without_candidates(gone), gone, order, ballots)
                 if last is None:
                     for i, share in left.items():
                         law[i] += chance * share
@@ -75,7 +75,7 @@ class InstantRunoff:
             counts = [piles.counts[i] for i in left]
             if len(left) == 1 or not any(counts):
                 return dict(zip(left, best(counts, [names[i] for i in left], self.ties), strict=True)), None
-            out = [left[i] for i in doomed(counts)]
+            out = [left[i] for i in doomed_group(counts)]
             if not out:
                 last = _last(left, counts, order)
                 if len(last) > 1:
@@ -110,7 +110,7 @@ class InstantRunoff:
         return chance.result(self, ballots, left[0], rounds)
 
 
-def doomed(counts: Sequence[int]) -> list[int]:
+def doomed_group(counts: Sequence[int]) -> list[int]:
     """The smallest group of losers whose ballots together are fewer than anybody else's; empty if there is none.
 
     Guarantee: the group goes before anybody else does, in whatever order ties are broken: while some of it are in,

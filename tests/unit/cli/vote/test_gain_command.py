@@ -106,7 +106,7 @@ def test_a_belief_from_a_file_of_ballots(tmp_path: Path) -> None:
     from hubbub.voting.formats.formats import write
 
     path = tmp_path / "seen.soi"
-    write(Ballots.of("abc", {("a", "b", "c"): 3, ("b", "a", "c"): 2, ("c",): 1}), path)
+    write(Ballots.from_counts("abc", {("a", "b", "c"): 3, ("b", "a", "c"): 2, ("c",): 1}), path)
     answer = ask(f"--ballots {path} --truth cab --voters 21 --rule plurality")
     assert answer["coarseness"] == "1/6"
     invented = ask(

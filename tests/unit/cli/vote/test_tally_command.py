@@ -64,7 +64,7 @@ def test_a_wider_eta_needs_a_narrower_margin() -> None:
 
 def test_ties_are_drawn_and_recorded_or_go_by_the_list(tmp_path: Path) -> None:
     path = str(tmp_path / "tie.soi")
-    write(Ballots.of(("Ann", "Bob", "Cid"), {("Ann",): 3, ("Bob",): 3, ("Cid",): 1}), path)
+    write(Ballots.from_counts(("Ann", "Bob", "Cid"), {("Ann",): 3, ("Bob",): 3, ("Cid",): 1}), path)
     answer = ask(path, "--margin", "1")
     (draw,) = answer["ties"]
     assert draw["among"] == ["Ann", "Bob"]
@@ -123,7 +123,7 @@ def small_club(tmp_path: Path) -> str:
     path = str(tmp_path / "club.soi")
     names = ("Ann", "Bob", "Cid", "Dot", "Eve")
     counts = {("Ann", "Cid"): 217, ("Bob", "Ann"): 190, ("Cid", "Bob"): 160, ("Dot", "Bob"): 130, ("Eve", "Dot"): 103}
-    write(Ballots.of(names, counts), path)
+    write(Ballots.from_counts(names, counts), path)
     return path
 
 

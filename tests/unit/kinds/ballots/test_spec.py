@@ -69,7 +69,7 @@ RULES = [
 
 
 def _of(cast: tuple[Ballot, ...]) -> Ballots:
-    return Ballots.of("abc", Counter(cast) or {(): 0})
+    return Ballots.from_counts("abc", Counter(cast) or {(): 0})
 
 
 @cache
@@ -134,7 +134,9 @@ def test_prefixes_of_data_would_not_do() -> None:
 
 
 def _ways() -> Iterator[tuple[Ballots, Official]]:
-    ballots = Ballots.of("abcd", {("d", "b", "a"): 4, ("a",): 9, ("b", "c"): 8, ("c", "d", "b"): 5, ("b",): 2, (): 3})
+    ballots = Ballots.from_counts(
+        "abcd", {("d", "b", "a"): 4, ("a",): 9, ("b", "c"): 8, ("c", "d", "b"): 5, ("b",): 2, (): 3}
+    )
     for rule in (rules.InstantRunoff(), rules.RepeatedPlurality(margin=2), rules.ApproximateRunoff(margin=1)):
         yield ballots, official(ballots, rule)
 
@@ -150,13 +152,13 @@ def test_all_paths_together_are_every_official_total() -> None:
 
 # --- what the prototype met ---------------------------------------------------------------------------------------
 
-TOWN = Ballots.of("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c", "b"): 3, ("c",): 40, (): 31})
+TOWN = Ballots.from_counts("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c", "b"): 3, ("c",): 40, (): 31})
 RECORD = official(TOWN)
 
 
 def test_a_recount_that_differs_is_refused_and_costs_nothing() -> None:
     """Overvotes or skipped ranks read otherwise: the same path would not be the same pile."""
-    other = TOWN.joined(Ballots.of("abc", {("c", "b"): 1}))
+    other = TOWN.join(Ballots.from_counts("abc", {("c", "b"): 1}))
     file = BallotFile(ballots=other, format="", title="", reading=Reading())
     with pytest.raises(Refused, match="do not add up to the official totals"):
         publish_ballots(publish(RECORD), file, None, dataset="town")
@@ -165,14 +167,14 @@ def test_a_recount_that_differs_is_refused_and_costs_nothing() -> None:
     sentences = set()
     for more in ({("a",): 1}, {(): 1}, {("b", "a"): 400}):
         with pytest.raises(Refused) as refused:
-            table(TOWN.joined(Ballots.of("abc", more)), RECORD)
+            table(TOWN.join(Ballots.from_counts("abc", more)), RECORD)
         sentences.add(str(refused.value))
     assert len(sentences) == 1  # it reads the same for every such table
 
 
 def test_each_ballot_is_sampled_by_its_own_coin() -> None:
     """Of 2,000 ballots of one path exactly half would be drawn every time; coins do that with a chance of 1.8 %."""
-    ballots = Ballots.of("ab", {("a",): 2000, ("b",): 100})
+    ballots = Ballots.from_counts("ab", {("a",): 2000, ("b",): 100})
     record = official(ballots)
     counts = [table(ballots, record, f"coin {i}").visible["a",] for i in range(60)]
     assert len(set(counts)) > 20
@@ -221,7 +223,7 @@ def test_a_path_says_how_it_ends_and_the_blank_one_is_a_cell() -> None:
 
 
 def test_batches_a_majority_and_candidates_without_a_vote() -> None:
-    ballots = Ballots.of("abcdef", {("a",): 60, ("b",): 40, ("c",): 35, ("d", "b"): 31, ("d", "c", "a"): 2})
+    ballots = Ballots.from_counts("abcdef", {("a",): 60, ("b",): 40, ("c",): 35, ("d", "b"): 31, ("d", "c", "a"): 2})
     several = official_of(
         {
             "rounds": [
@@ -265,7 +267,7 @@ def test_a_record_that_no_elimination_makes_is_refused(change: dict[str, Any], w
 
 def test_what_the_totals_give_away_and_what_subtraction_leaves() -> None:
     """Published bc 50, bd 40 and official transfers c +59, d +41: subtract, and one ballot stands alone."""
-    ballots = Ballots.of(
+    ballots = Ballots.from_counts(
         "abcd", {("b", "c"): 50, ("b", "d"): 40, ("a", "b", "c"): 9, ("a", "b", "d"): 1, ("c",): 120, ("d",): 110}
     )
     record = official(ballots)

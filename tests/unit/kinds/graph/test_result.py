@@ -150,7 +150,7 @@ def test_the_same_words_are_drawn_for_every_graph() -> None:
     empty = simple(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), PEOPLE)
     replay = ReplaySource(recording.record)
     second = answers(empty, asked, replay)
-    assert replay.finished
+    assert replay.is_used_up
     for one, two in zip(first, second, strict=True):
         moved = edges_away(one.of, facts(graph)) - edges_away(two.of, facts(empty))
         assert one.edges - two.edges == moved

@@ -13,7 +13,7 @@ from hubbub.protocol.drawing import Flow
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.rctab.answer_rounds import answer_rounds
 from hubbub.voting.rctab.rounds_flow import EXHAUSTED, rounds_flow
-from hubbub.voting.rules.pairs.pair_rules import PairRule
+from hubbub.voting.rules.pair_rules import PairRule
 from hubbub.voting.rules.rules import (
     ApproximateRunoff,
     Borda,
@@ -50,7 +50,7 @@ def many(candidates: int, voters: int) -> Ballots:
     rng = np.random.default_rng(5)
     rows = np.argsort(rng.gumbel(size=(voters, candidates)) + np.linspace(0, 3, candidates), axis=1)
     rows[:, 5:] = -1
-    return Ballots.from_rows([f"C{i}" for i in range(candidates)], rows.astype(np.int8)).merged()
+    return Ballots.from_rows([f"C{i}" for i in range(candidates)], rows.astype(np.int8)).merge_equal()
 
 
 @pytest.mark.parametrize("rule", [InstantRunoff(), RepeatedPlurality(margin=40), ApproximateRunoff(margin=25)])
@@ -98,18 +98,20 @@ RANKINGS = st.lists(st.sampled_from(NAMES), unique=True, max_size=6).map(tuple)
     st.integers(4, 10),
 )
 def test_votes_of_several_seats_add_up(counts: dict[tuple[str, ...], int], seats: int, rules: str, most: int) -> None:
-    drawn = flow(TransferableVote(seats=seats, rules=RULES[rules]), Ballots.of(NAMES, counts), most)
+    drawn = flow(TransferableVote(seats=seats, rules=RULES[rules]), Ballots.from_counts(NAMES, counts), most)
     adds_up(drawn, sum(weight for ranking, weight in counts.items() if ranking))
 
 
 def test_the_elected_come_first_and_small_candidates_are_one_pile() -> None:
-    drawn = flow(TransferableVote(seats=2), Ballots.of(NAMES, {(name,): 30 - 2 * i for i, name in enumerate(NAMES)}), 4)
+    drawn = flow(
+        TransferableVote(seats=2), Ballots.from_counts(NAMES, {(name,): 30 - 2 * i for i, name in enumerate(NAMES)}), 4
+    )
     assert (drawn.order[:2], drawn.order[-2:]) == (("a", "b"), ("6 others", EXHAUSTED))
 
 
 def test_a_candidate_may_be_called_exhausted() -> None:
     rows: dict[tuple[str, ...], int] = {("exhausted", "b"): 2, ("b", "c"): 5, ("b",): 3, ("c",): 4, (): 1}
-    ballots = Ballots.of(("exhausted", "b", "c"), rows)
+    ballots = Ballots.from_counts(("exhausted", "b", "c"), rows)
     drawn = flow(InstantRunoff(), ballots)
     adds_up(drawn, 14)
     assert dict(drawn.columns[0].piles) == {"b": 8, "c": 4, "exhausted": 2}

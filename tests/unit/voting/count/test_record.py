@@ -26,7 +26,7 @@ from hubbub.voting.rules.rule_json import Counted, rule_as_json, rule_from_json
 from hubbub.voting.rules.stv import ALBANY, TransferableVote
 from hubbub.voting.ties import FixedTies
 
-TIED = Ballots.of("abcd", {("a", "b"): 3, ("b", "a"): 3, ("c",): 3, ("d", "c"): 3, (): 2})
+TIED = Ballots.from_counts("abcd", {("a", "b"): 3, ("b", "a"): 3, ("c",): 3, ("d", "c"): 3, (): 2})
 FILE = BallotFile(ballots=TIED, format="csv-columns", title="", reading=Reading(repeats="first"))
 ORDER = FixedTies(("d", "c", "b", "a"))
 ALL: list[Counted] = [
@@ -122,13 +122,13 @@ def test_digests_are_equal_for_equal_ballots_and_for_no_others(
     one: dict[tuple[str, ...], int], two: dict[tuple[str, ...], int]
 ) -> None:
     """Whatever their order, split rows and rows of weight 0."""
-    first = Ballots.of("abc", one)
-    split = Ballots.of("abc", {ranking: weight // 2 for ranking, weight in reversed(one.items())}).joined(
-        Ballots.of("abc", {ranking: weight - weight // 2 for ranking, weight in one.items()})
+    first = Ballots.from_counts("abc", one)
+    split = Ballots.from_counts("abc", {ranking: weight // 2 for ranking, weight in reversed(one.items())}).join(
+        Ballots.from_counts("abc", {ranking: weight - weight // 2 for ranking, weight in one.items()})
     )
     assert ballots_digest(split) == ballots_digest(first)
     same = {r: w for r, w in one.items() if w} == {r: w for r, w in two.items() if w}
-    assert (ballots_digest(Ballots.of("abc", two)) == ballots_digest(first)) is same
+    assert (ballots_digest(Ballots.from_counts("abc", two)) == ballots_digest(first)) is same
 
 
 def test_the_digest_is_of_these_bytes() -> None:
@@ -138,7 +138,7 @@ def test_the_digest_is_of_these_bytes() -> None:
     raw = b'hubbub ballots 1\n["a", "\\u00e9"]\n'
     raw += (2).to_bytes(8, "big") + bytes.fromhex("0000ffff 00010000") + (3).to_bytes(8, "big") + (2).to_bytes(8, "big")
     raw += (1).to_bytes(8, "big") + bytes.fromhex("00000000") + (5).to_bytes(8, "big")
-    ballots = Ballots.of(("a", "é"), {("é", "a"): 2, ("a",): 3}, tied={(frozenset(("a", "é")),): 5})
+    ballots = Ballots.from_counts(("a", "é"), {("é", "a"): 2, ("a",): 3}, tied={(frozenset(("a", "é")),): 5})
     assert ballots_digest(ballots) == hashlib.sha256(raw).hexdigest()
 
 
@@ -152,7 +152,7 @@ def test_a_rule_with_its_parameters_is_json_and_back() -> None:
 
 # --- blank ballots, which readers leave out where they are rows of empty cells ---------------------------------------
 
-CAST = Ballots.of("abc", {("a", "b"): 5, ("b", "a"): 4, ("c", "b"): 2, (): 2})
+CAST = Ballots.from_counts("abc", {("a", "b"): 5, ("b", "a"): 4, ("c", "b"): 2, (): 2})
 SCORED = Ballots.from_levels("abc", [[0, 1, 2], [1, 0, -1], [-1, -1, -1]], [3, 2, 2])
 DECIDED = [rules.InstantRunoff(), rules.Plurality(), rules.Borda(), rules.RepeatedPlurality(margin=1)]
 
@@ -190,14 +190,14 @@ def test_scores_without_their_blank_ballots_count_as_the_record_says() -> None:
 )
 def test_no_other_difference_passes_for_one_of_blank_ballots(forged: dict[tuple[str, ...], int], kept: int) -> None:
     record, file = _cast(rules.InstantRunoff())
-    other = replace(file, ballots=Ballots.of("abc", forged | {(): kept}))
+    other = replace(file, ballots=Ballots.from_counts("abc", forged | {(): kept}))
     with pytest.raises(CheckFailed, match="the ballots are not those of the record"):
         count_again(record, other)
 
 
 def test_a_result_that_rests_on_blank_ballots_does_not_hold_without_them() -> None:
     """Of a margin that grows with the voters: a million blank ballots make it so wide that nobody is struck out."""
-    voted = Ballots.of("abc", {("a", "b"): 500, ("b", "a"): 400, ("c", "b"): 250})
+    voted = Ballots.from_counts("abc", {("a", "b"): 500, ("b", "a"): 400, ("c", "b"): 250})
     record, file = _cast(rules.RepeatedPlurality(margin=rules.Power(Fraction(1, 4))), voted.with_blank(10**6))
     assert count_again(record, file).as_json() == record
     with pytest.raises(CheckFailed, match=r"has 1,001,150 ballots and the file 1,150, .* depends on them"):

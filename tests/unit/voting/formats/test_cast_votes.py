@@ -102,7 +102,7 @@ def test_a_rank_in_the_thousands_is_two_skipped_ones() -> None:
     """Ten thousand ballots of one mark each, at rank 32,000, are as quick as any others, and skip as the rule says."""
     text = "ballot,rank,candidate\n" + "".join(f"{i},32000,A{i % 400}\n{i},1,B{i % 7}\n" for i in range(2_000))
     text += "".join(f"x{i},1,B1\n" for i in range(2_000))  # and as many that are rankings
-    assert parse(text).ballots.complete + parse(text).ballots.truncated == 4_000
+    assert parse(text).ballots.complete + parse(text).ballots.truncated_voters == 4_000
     cut = parse(text, skips="stop-at-two")
     assert {len(ranking) for ranking in cut.ballots.counts()} == {1}
     assert cut.changed == {"skips": 2_000}
@@ -138,8 +138,8 @@ def test_what_is_wrong_is_named_with_its_line(text: str, rules: dict[str, str], 
 @pytest.mark.parametrize(
     "ballots",
     [
-        Ballots.of(("Ann", 'Bob "B"', "C,D"), {("Ann", 'Bob "B"'): 3, ("C,D",): 2, (): 1}),
-        Ballots.of(
+        Ballots.from_counts(("Ann", 'Bob "B"', "C,D"), {("Ann", 'Bob "B"'): 3, ("C,D",): 2, (): 1}),
+        Ballots.from_counts(
             ("Ann", "Bob", "Cid"), {("Ann",): 3, (): 1}, tied={(frozenset(("Bob", "Cid")), frozenset(("Ann",))): 2}
         ),
     ],

@@ -64,9 +64,9 @@ def test_what_cannot_be_opened_or_is_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match="for CSV files alone"):
         read(file(tmp_path, "b.blt", "x"), candidates=["A", "B"])
     with pytest.raises(WrongUse, match="by their ending"):
-        write(Ballots.of("ab", {("a",): 1}), tmp_path / "b.doc")
+        write(Ballots.from_counts("ab", {("a",): 1}), tmp_path / "b.doc")
     with pytest.raises(WrongUse, match="cannot be written"):
-        write(Ballots.of("ab", {("a",): 1}), tmp_path / "no" / "b.csv")
+        write(Ballots.from_counts("ab", {("a",): 1}), tmp_path / "no" / "b.csv")
 
 
 @pytest.mark.parametrize("control", ["\x1b[31m", "\x07", "\x7f", "\x85", "\x9b", "\u202e", "\u2028"])
@@ -126,7 +126,7 @@ def test_a_file_of_477_candidates_works(tmp_path: Path) -> None:
     many = 477
     names = [f"C{i}" for i in range(many)]
     rows = {tuple(names[(i * 7 + j * (i + 1)) % many] for j in range(5)): 1 + i % 5 for i in range(many - 1)}
-    before = Ballots.of(names, {ranking: weight for ranking, weight in rows.items() if len(set(ranking)) == 5})
+    before = Ballots.from_counts(names, {ranking: weight for ranking, weight in rows.items() if len(set(ranking)) == 5})
     path = tmp_path / "many.soi"
     write(before, path)
     ballots = read(path).ballots

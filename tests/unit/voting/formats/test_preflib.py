@@ -117,7 +117,7 @@ def test_a_file_too_narrow_for_the_ballots_is_not_written(tmp_path: Path) -> Non
     with pytest.raises(WrongUse, match=r"\.toi is the narrowest"):
         write(parse("3: 1,{2,3}\n1: 2"), tmp_path / "tiny.soc")
     with pytest.raises(WrongUse, match="one line"):
-        preflib.write(Ballots.of(("a\nb", "c"), {("c",): 1}), "soi")
+        preflib.write(Ballots.from_counts(("a\nb", "c"), {("c",): 1}), "soi")
 
 
 def test_alternatives_may_be_numbered_from_0() -> None:

@@ -14,7 +14,7 @@ from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats.profiles import _part, to_pref_voting, to_rows, to_votekit
 
-CAST = Ballots.of(
+CAST = Ballots.from_counts(
     ("Ann", "Bob", "Cid"),
     {("Ann", "Bob", "Cid"): 5, ("Bob", "Cid", "Ann"): 4, ("Cid",): 2},
     tied={(frozenset(("Ann", "Bob")), frozenset(("Cid",))): 3},
@@ -88,7 +88,7 @@ def test_a_profile_of_pref_voting_and_back(monkeypatch: pytest.MonkeyPatch) -> N
     installed(monkeypatch, "pref_voting.profiles", Profile=Profile)
     installed(monkeypatch, "pref_voting.profiles_with_ties", ProfileWithTies=Profile)
     same(vote.ballots(to_pref_voting(CAST)), CAST)
-    complete = Ballots.of("abc", {tuple("abc"): 3, tuple("cab"): 2})
+    complete = Ballots.from_counts("abc", {tuple("abc"): 3, tuple("cab"): 2})
     linear = to_pref_voting(complete)
     assert linear.rankings == [[0, 1, 2], [2, 0, 1]]
     same(vote.ballots(linear), complete)

@@ -172,7 +172,7 @@ def test_the_needed_utility_is_rounded_against_us() -> None:
 def test_a_mix_that_a_short_ballot_escapes_promises_no_more_than_its_rule() -> None:
     """To leave out the last candidate costs nothing under the punishing rule, and takes a point from them here."""
     scored: dict[str, Positional | Borda] = {"a": Positional(points=(3, 2, 1)), "b": Borda()}
-    ballots = {full: Ballots.of("abc", {("a", "b", "c")[: 3 if full else 2]: 1}) for full in (True, False)}
+    ballots = {full: Ballots.from_counts("abc", {("a", "b", "c")[: 3 if full else 2]: 1}) for full in (True, False)}
     assert Punishing().lottery(ballots[True]) == Punishing().lottery(ballots[False])
     answers = {}
     for name, scoring in scored.items():
@@ -209,5 +209,5 @@ def test_between_two_candidates_no_lie_helps(rule: Rule) -> None:
     """All ballots of three others, truncated ones too: the truth is the best report."""
     reports: list[tuple[str, ...]] = [("a", "b"), ("b", "a"), ("a",), ("b",), ()]
     for others in combinations_with_replacement(reports, 3):
-        chances = {report: rule.lottery(Ballots.of("ab", Counter((*others, report))))[0] for report in reports}
+        chances = {report: rule.lottery(Ballots.from_counts("ab", Counter((*others, report))))[0] for report in reports}
         assert chances["a", "b"] == max(chances.values())

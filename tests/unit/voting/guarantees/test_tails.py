@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from hubbub.numeric.exact import ball, lower, upper
-from hubbub.voting.guarantees.tails import MOST_SUMMED, _summed, lead_at_least, moment, parts, relative_entropy, stays
+from hubbub.voting.guarantees.tails import MOST_SUMMED, _sum_tail, lead_at_least, moment, parts, relative_entropy, stays
 
 HALF, QUARTER, THIRD = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
 
@@ -86,7 +86,7 @@ def test_the_sum_in_doubles_is_above_the_sum_in_balls() -> None:
             tail = ball(comb(t, least)) * ball(share) ** least * ball(1 - share) ** (t - least)
             tail = (tail / ball(1 - ratio)).min(arb(1)) if ratio < 1 else arb(1)
             total += ball(comb(n, t)) * ball(s) ** t * ball(1 - s) ** (n - t) * tail
-    found = _summed(n, p, q, z)
+    found = _sum_tail(n, p, q, z)
     assert total < found < total * ball("1.00001")
 
 

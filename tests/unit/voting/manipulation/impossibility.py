@@ -61,7 +61,7 @@ class _Laws:
             for ranking in key:
                 named = tuple(self.names[c] for c in ranking)
                 counts[named] = counts.get(named, 0) + 1
-            self._known[key] = self.rule.lottery(Ballots.of(self.names, counts))
+            self._known[key] = self.rule.lottery(Ballots.from_counts(self.names, counts))
         return self._known[key]
 
     def text(self, profile: Profile) -> str:

@@ -59,7 +59,7 @@ def test_tops_count_the_best_of_those_left() -> None:
 
 
 def test_a_belief_from_ballots() -> None:
-    ballots = Ballots.of("abc", {("a", "b", "c"): 3, ("b", "a", "c"): 1, ("b",): 2})
+    ballots = Ballots.from_counts("abc", {("a", "b", "c"): 3, ("b", "a", "c"): 1, ("b",): 2})
     seen = observed_in(ballots)
     assert seen == {(0, 1, 2): 3, (1, 0, 2): 1, (1,): 2}
     frequencies = empirical(seen, ABC, truncated=True)

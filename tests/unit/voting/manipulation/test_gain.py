@@ -16,9 +16,8 @@ from hubbub.voting.figures import approximately
 from hubbub.voting.guarantees.guarantee import gain_bound
 from hubbub.voting.manipulation import gain_profiles, gain_three
 from hubbub.voting.manipulation.beliefs import Belief, belief, dirichlet
-from hubbub.voting.manipulation.gain import Contest, Question, Sampling, at_most, gain
+from hubbub.voting.manipulation.gain import Contest, Question, Sampling, at_most, expected_path, gain
 from hubbub.voting.manipulation.gain_answer import answer
-from hubbub.voting.manipulation.gain_bound import expected_path
 from hubbub.voting.manipulation.utilities import utility
 from hubbub.voting.rules.threshold import ForGain, Margin, Power, threshold
 

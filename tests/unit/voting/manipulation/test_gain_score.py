@@ -10,7 +10,7 @@ import pytest
 
 from hubbub import vote
 from hubbub.errors import WrongUse
-from hubbub.voting.manipulation.beliefs import Belief, Scores, belief, read_ranking, scored
+from hubbub.voting.manipulation.beliefs import Belief, Scores, belief, read_ranking, scores_of
 from hubbub.voting.manipulation.gain import Contest, Question, gain
 from hubbub.voting.manipulation.gain_winners import contest_of
 from hubbub.voting.manipulation.utilities import corners, utility
@@ -68,7 +68,7 @@ def test_scores_are_written_and_read() -> None:
     found = belief("5-0-3:1/2,0-5-1:1/2", NAMES)
     assert found.text() == "5-0-3:0.5,0-5-1:0.5"
     assert read_ranking("5-2-0", NAMES) == Scores((5, 2, 0))
-    assert scored((2, 0, 1), 3, 5) == Scores((2, 0, 5))
+    assert scores_of((2, 0, 1), 3, 5) == Scores((2, 0, 5))
     assert [worth.text() for worth in corners(Scores((5, 5, 0)), NAMES)] == ["a=1,b=1,c=0"]
     assert utility("a=1,b=1,c=0", NAMES).consistent_with(Scores((3, 3, 1)))
     assert not utility("a=1,b=0.5,c=0", NAMES).consistent_with(Scores((3, 3, 1)))
@@ -92,7 +92,9 @@ def test_a_map_of_score_takes_rankings_in_even_steps() -> None:
     cell = next(cell for cell in score.cells if cell.weights == (1, 1, 1))
     text = "4-2-0:1/3,0-4-2:1/3,2-0-4:1/3"
     gains = [
-        vote.gain(belief=text, truth="-".join(map(str, scored(truth, 3, 4))), voters=7, rule="score", top=4).gain.high
+        vote.gain(
+            belief=text, truth="-".join(map(str, scores_of(truth, 3, 4))), voters=7, rule="score", top=4
+        ).gain.high
         for truth in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
     ]
     assert cell.gain.high == max(gains)

@@ -31,7 +31,7 @@ def ballots_of(names: str, rankings: list[tuple[int, ...]], counts: list[int], k
         return Ballots.from_levels(names, [[TOP - score for score in scores] for scores in rankings], counts)
     if kind == "approval":
         return Ballots.from_levels(names, [[-(c not in r) for c in range(len(names))] for r in rankings], counts)
-    return Ballots.of(names, {tuple(names[c] for c in r): k for r, k in zip(rankings, counts, strict=True)})
+    return Ballots.from_counts(names, {tuple(names[c] for c in r): k for r, k in zip(rankings, counts, strict=True)})
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])

@@ -33,7 +33,7 @@ def test_the_club_of_forty() -> None:
     assert {each.rule for each in found.rules} == set(EXPLAINED)
     counting = [each for each in found.rules if each.rule != "random-dictator"]
     assert not any(isinstance(each.promise, Promised) for each in counting)
-    best = found.recommended
+    best = found.recommendation
     assert best.rule in ("repeated-plurality", "approximate-runoff")
     assert all(best.gain[1] <= each.gain[1] for each in counting if each.margin is None)
     assert found.reason().count(". ") == 1
@@ -75,8 +75,8 @@ def test_a_lot_decides_as_often_as_two_camps_tie() -> None:
 def test_with_a_promise_the_promised_rule_is_recommended() -> None:
     """At 1/10 the theorem covers a poll of ten ballots from some thousand voters on."""
     found = choice(4000, eta="1/10")
-    assert isinstance(found.recommended.promise, Promised)
-    assert found.recommended.rule in ("repeated-plurality", "approximate-runoff")
+    assert isinstance(found.recommendation.promise, Promised)
+    assert found.recommendation.rule in ("repeated-plurality", "approximate-runoff")
     assert "promises that no lie gains more than 0.1" in found.reason()
     assert found.reason().count(". ") == 1
     assert not any("promise nothing" in text for text in found.sentences())
@@ -104,7 +104,7 @@ def test_the_command_says_what_python_says() -> None:
         commands, ["vote", "choose", "--voters", "12", "--candidates", "3", "--json"], catch_exceptions=False
     )
     facts = json.loads(run.stdout)
-    assert facts["recommended"] == choice(12).recommended.rule
+    assert facts["recommended"] == choice(12).recommendation.rule
     assert facts["reason"] in facts["words"]
     assert {"gain_low", "gain_high", "promise", "decided_by_lot", "ease"} <= facts["rules"][0].keys()
     text = CliRunner().invoke(commands, ["vote", "choose", "--voters", "12", "--candidates", "3"])

@@ -101,7 +101,7 @@ def test_the_worst_of_three_voters_by_going_through_everything(contest: Contest)
         for ranking in profile:
             named = tuple(NAMES[c] for c in ranking)
             counts[named] = counts.get(named, 0) + 1
-        laws[profile] = rule.lottery(Ballots.of(NAMES, counts))
+        laws[profile] = rule.lottery(Ballots.from_counts(NAMES, counts))
     most = Fraction(0)
     for shares in every_belief(2):
         for truth, lie in product(ORDERS, repeat=2):

@@ -177,7 +177,7 @@ def test_votes_of_seats_add_up_in_every_round_that_is_written(tmp_path: Path) ->
     counted_rounds = answer_rounds(seats, file.ballots).passes[0]
     lost = Fraction(0)
     for each in counted_rounds:
-        assert sum(votes for _, votes in each.tally) + each.exhausted + lost == seats.valid
+        assert sum(votes for _, votes in each.tally) + each.exhausted_votes + lost == seats.valid
         lost += sum(move.votes for move in each.moves if move.target == "(lost to rounding)")
     (units,) = answer_by_precinct(seats, file)
     assert {len(part.passes[0]) for part in units.units.values()} == {1}, "of seats the first preferences alone"

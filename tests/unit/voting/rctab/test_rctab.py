@@ -23,9 +23,8 @@ from hubbub.voting.formats.reading import Reading
 from hubbub.voting.formats.vendors.office_records import office_ballots
 from hubbub.voting.formats.vendors.rctab_config import Configuration, read_configuration
 from hubbub.voting.rctab.count import JavaDice, count_configured
-from hubbub.voting.rctab.exports import counts_by_unit, exports, rounds_report
+from hubbub.voting.rctab.exports import UNNAMED, count_units, counts_by_unit, exports, rounds_report
 from hubbub.voting.rctab.record import configured_record, count_configured_again, read_office
-from hubbub.voting.rctab.reporting_units import UNNAMED, count_units
 from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
 from tests.unit.cli.answers import one_object, one_sentence
 from tests.unit.voting.rctab.configurations import (
@@ -140,7 +139,7 @@ def test_precincts_and_batches_of_rctabs_suite_come_out_round_by_round(report: P
         for name in contest.candidates:
             cells = [Fraction(cell) for cell in by_name[name][1::3]]
             assert [dict(each.tally).get(name, 0) for each in rounds] == cells, name
-        assert [each.exhausted for each in rounds] == [
+        assert [each.exhausted_votes for each in rounds] == [
             Fraction(cell) for cell in by_name["Inactive Ballots Total"][1::3]
         ]
         return
@@ -219,7 +218,7 @@ def test_the_generator_is_javas() -> None:
     dice = JavaDice(-5)
     assert [dice.below(bound) for bound in (1_000_003, 64, 1_000_003, 64)] == [317677, 23, 455802, 21]
     assert [JavaDice(0).index(1000), JavaDice(1).index(1000)] == [730, 730], "new Random(0).nextDouble() is 0.7309..."
-    assert JavaDice(7).shuffled("abcdef") == list("dabcfe"), "Collections.shuffle with new Random(7)"
+    assert JavaDice(7).shuffle("abcdef") == list("dabcfe"), "Collections.shuffle with new Random(7)"
 
 
 def grid(folder: Path, text: str = GRID, **rules: Any) -> ConfiguredCount:
@@ -255,7 +254,7 @@ def test_no_vote_is_lost_but_to_rounding(tmp_path: Path) -> None:
     mode = {"winnerElectionMode": "multiWinnerAllowMultipleWinnersPerRound", "numberOfWinners": "2"}
     (rounds,) = grid(tmp_path, text, **mode).passes
     for each in rounds[:-1]:  # in the last the surplus of the last winner is put away
-        assert 0 <= 12 - sum(votes for _, votes in each.tally) - each.exhausted < Fraction(12, 10**4)
+        assert 0 <= 12 - sum(votes for _, votes in each.tally) - each.exhausted_votes < Fraction(12, 10**4)
 
 
 @pytest.mark.parametrize("mode", ["stopCountingAndAsk", "previousRoundCountsThenAsk"])

@@ -25,12 +25,12 @@ from hubbub.voting.risk_limiting.audit import Audit, audit_of, papers_needed
 from hubbub.voting.rules.rules import make
 from tests.unit.cli.answers import one_object, one_sentence
 
-GUIDE = Ballots.of(
+GUIDE = Ballots.from_counts(
     "ABCD",
     {("C", "B", "A"): 5000, ("B", "C", "D"): 1000, ("D", "A"): 1500, ("A", "D"): 4000, ("D",): 2000},
 )
-NINE = Ballots.of("123", {("1", "2", "3"): 10000, ("2", "1", "3"): 6000, ("3", "1", "2"): 5999})
-TWELVE = Ballots.of(
+NINE = Ballots.from_counts("123", {("1", "2", "3"): 10000, ("2", "1", "3"): 6000, ("3", "1", "2"): 5999})
+TWELVE = Ballots.from_counts(
     "1234",
     {
         ("1", "2", "3"): 5000,
@@ -95,7 +95,7 @@ def test_raire_rules_out_every_other_winner() -> None:
         for _ in range(random.randint(3, 40)):
             ballot = tuple(random.sample(names, random.randint(1, len(names))))
             counts[ballot] = counts.get(ballot, 0) + 1
-        ballots = Ballots.of(names, counts)
+        ballots = Ballots.from_counts(names, counts)
         result = make("instant-runoff").run(ballots, PublicDice("a fine day"))
         try:
             found = assertions_for(ballots, result.winner)
@@ -150,7 +150,7 @@ def test_papers_are_drawn_by_public_words() -> None:
 )
 def test_what_no_sample_can_confirm_is_refused(counts: dict[tuple[str, ...], int]) -> None:
     with pytest.raises(WrongUse, match="by hand"):
-        audited(Ballots.of("abc", counts))
+        audited(Ballots.from_counts("abc", counts))
 
 
 def test_the_command_writes_sheets(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def levels(text: str) -> Levels:
 
 def run(strict: dict[str, int], tied: dict[str, int]) -> Result:
     counts = {tuple(ranking): weight for ranking, weight in strict.items()}
-    ballots = Ballots.of(NAMES, counts, tied={levels(text): weight for text, weight in tied.items()})
+    ballots = Ballots.from_counts(NAMES, counts, tied={levels(text): weight for text, weight in tied.items()})
     return RunoffByContinuing(ties=FixedTies(tuple(NAMES))).run(ballots, ScriptedSource())
 
 
@@ -96,7 +96,7 @@ TIED = st.permutations(NAMES).flatmap(
 def test_every_count_is_that_of_one_voter_at_a_time(
     strict: dict[tuple[str, ...], int], tied: dict[Levels, int]
 ) -> None:
-    ballots = Ballots.of(NAMES, strict, tied=tied)
+    ballots = Ballots.from_counts(NAMES, strict, tied=tied)
     fixed = RunoffByContinuing(ties=FixedTies(tuple(NAMES)))
     result = fixed.run(ballots, ScriptedSource())
     assert totals(result) == by_hand(strict, tied)
@@ -110,7 +110,7 @@ def test_every_count_is_that_of_one_voter_at_a_time(
 @settings(max_examples=60, deadline=None)
 @given(STRICT)
 def test_without_equal_ranks_it_is_instant_runoff(strict: dict[tuple[str, ...], int]) -> None:
-    ballots = Ballots.of(NAMES, strict)
+    ballots = Ballots.from_counts(NAMES, strict)
     ours, plain = RunoffByContinuing(), InstantRunoff()
     assert ours.lottery(ballots) == plain.lottery(ballots)
     script = ScriptedSource.from_label("x"), ScriptedSource.from_label("x")

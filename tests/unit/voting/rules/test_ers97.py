@@ -22,7 +22,7 @@ from hubbub.voting.rules.transfers.parcels import _Parcel
 
 def count(votes: dict[str, int], seats: int, names: str | None = None) -> Seats:
     everyone = sorted(set("".join(votes))) if names is None else names
-    ballots = Ballots.of(everyone, {tuple(ranking): weight for ranking, weight in votes.items()})
+    ballots = Ballots.from_counts(everyone, {tuple(ranking): weight for ranking, weight in votes.items()})
     return TransferableVote(seats=seats, rules=ERS97).run(ballots, ScriptedSource.from_label("seats"))
 
 
@@ -97,7 +97,7 @@ def test_exercise_9_3_a_surplus_of_the_first_stage(
 def test_exercise_9_4_a_surplus_of_a_later_stage(
     votes: str, quota: str, papers: int, value: str, stuck: int, goes_at: str, difference: str
 ) -> None:
-    ballots = Ballots.of("ABC", {("A", "B"): papers - stuck, ("A",): stuck, ("C",): 1})
+    ballots = Ballots.from_counts("ABC", {("A", "B"): papers - stuck, ("A",): stuck, ("C",): 1})
     state = _Count(ERS97, ballots, 2, Chance(ScriptedSource.from_label("none")))
     state.votes[0], state.quota = Fraction(votes), Fraction(quota)
     state.piles[0] = [_Parcel(Fraction(value), state.piles[0][0].papers)]

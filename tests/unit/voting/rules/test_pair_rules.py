@@ -16,7 +16,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.rules.pairs.pair_rules import PAIR_RULES, PairRule
+from hubbub.voting.rules.pair_rules import PAIR_RULES, PairRule
 from hubbub.voting.rules.pairwise import pairwise
 from hubbub.voting.rules.rule_json import rule_as_json, rule_from_json
 from hubbub.voting.ties import FixedTies
@@ -28,7 +28,7 @@ TENNESSEE = {"MNCK": 42, "NCKM": 26, "CKNM": 15, "KCNM": 17}  # Memphis, Nashvil
 
 def ballots(votes: dict[str, int]) -> Ballots:
     names = sorted({name for ranking in votes for name in ranking})
-    return Ballots.of(names, {tuple(ranking): weight for ranking, weight in votes.items()})
+    return Ballots.from_counts(names, {tuple(ranking): weight for ranking, weight in votes.items()})
 
 
 def scores(rule: str, votes: dict[str, int]) -> list[int]:
@@ -131,7 +131,7 @@ def test_ranked_pairs_of_many_equal_pairs_has_a_law() -> None:
 def test_kemeny_refuses_many_candidates() -> None:
     names = [chr(65 + i) for i in range(15)]
     with pytest.raises(Refused, match="at most 14 candidates"):
-        PairRule(name="kemeny").lottery(Ballots.of(names, {tuple(names): 1}))
+        PairRule(name="kemeny").lottery(Ballots.from_counts(names, {tuple(names): 1}))
 
 
 COMPLETE = st.permutations("abcd").map("".join)
@@ -141,7 +141,7 @@ COMPLETE = st.permutations("abcd").map("".join)
 @settings(max_examples=10, deadline=None)
 @given(st.dictionaries(COMPLETE, st.integers(1, 9), min_size=1, max_size=4))
 def test_nobody_wins_whom_all_rank_below_somebody(rule: str, votes: dict[str, int]) -> None:
-    law = PairRule(name=rule).lottery(Ballots.of("abcd", {tuple(ranking): w for ranking, w in votes.items()}))
+    law = PairRule(name=rule).lottery(Ballots.from_counts("abcd", {tuple(ranking): w for ranking, w in votes.items()}))
     for worse, chance in zip("abcd", law, strict=True):
         for better in "abcd":
             if all(ranking.index(better) < ranking.index(worse) for ranking in votes):
@@ -151,7 +151,7 @@ def test_nobody_wins_whom_all_rank_below_somebody(rule: str, votes: dict[str, in
 @settings(max_examples=10, deadline=None)
 @given(st.dictionaries(COMPLETE, st.integers(1, 3), min_size=1, max_size=6), st.integers(0, 10**6))
 def test_a_fixed_order_leaves_nothing_to_chance(votes: dict[str, int], label: int) -> None:
-    cast = Ballots.of("abcd", {tuple(ranking): weight for ranking, weight in votes.items()})
+    cast = Ballots.from_counts("abcd", {tuple(ranking): weight for ranking, weight in votes.items()})
     for rule in PAIR_RULES:
         found = PairRule(name=rule, ties=FixedTies(tuple("cabd"))).run(cast, ScriptedSource.from_label(str(label)))
         assert found.draws == ()
@@ -164,7 +164,7 @@ RANKINGS = st.lists(st.sampled_from("abcd"), unique=True, max_size=4).map("".joi
 @settings(max_examples=12, deadline=None)
 @given(st.dictionaries(RANKINGS, st.integers(1, 9), min_size=1, max_size=8))
 def test_whoever_beats_everybody_is_elected(rule: str, votes: dict[str, int]) -> None:
-    cast = Ballots.of("abcd", {tuple(ranking): weight for ranking, weight in votes.items()})
+    cast = Ballots.from_counts("abcd", {tuple(ranking): weight for ranking, weight in votes.items()})
     pairs = pairwise(cast)
     assert pairs is not None
     law = PairRule(name=rule).lottery(cast)

@@ -161,7 +161,7 @@ def test_the_law_of_the_winner_is_that_of_all_ways_gone_through() -> None:
         for _ in range(random.randint(1, 7)):
             ranking = tuple(random.sample(names, random.randint(1, len(names))))
             votes[ranking] = votes.get(ranking, 0) + random.randint(1, 3)
-        ballots = Ballots.of(names, votes)
+        ballots = Ballots.from_counts(names, votes)
         for name, rule in BY_HAND.items():
             wanted = rule(votes, names)
             if wanted is not None:

@@ -132,7 +132,7 @@ def test_every_stage_is_that_of_a_counter_by_hand(name: str) -> None:
             continue
         seen += 1
         found = TransferableVote(seats=seats, rules=rules).run(
-            Ballots.of(names, counts), ScriptedSource.from_label("parcels")
+            Ballots.from_counts(names, counts), ScriptedSource.from_label("parcels")
         )
         assert list(found.winner_names) == hand.won, (counts, seats)
         assert [dict(stage.totals) for stage in found.stages] == [

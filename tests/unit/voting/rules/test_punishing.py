@@ -16,18 +16,20 @@ from hubbub.voting.rules.rules import Mix, Plurality, Punishing, RandomDictator,
 def of(ballot: tuple[str, ...], others: dict[tuple[str, ...], int], names: str) -> Ballots:
     counts = dict(others)
     counts[ballot] = counts.get(ballot, 0) + 1
-    return Ballots.of(names, counts)
+    return Ballots.from_counts(names, counts)
 
 
 def test_the_law_is_that_of_a_place_on_a_ballot() -> None:
-    ballots = Ballots.of("abc", {("a", "b", "c"): 2, ("c", "b", "a"): 1})
+    ballots = Ballots.from_counts("abc", {("a", "b", "c"): 2, ("c", "b", "a"): 1})
     assert Punishing().lottery(ballots) == (Fraction(4, 9), Fraction(1, 3), Fraction(2, 9))
 
 
 def test_candidates_left_out_share_what_is_left_over() -> None:
-    assert Punishing().lottery(Ballots.of("abcd", {("b",): 1})) == tuple(Fraction(x, 6) for x in (1, 3, 1, 1))
-    assert Punishing().lottery(Ballots.of("abcd", {("b", "a"): 1})) == tuple(Fraction(x, 12) for x in (4, 6, 1, 1))
-    assert Punishing().lottery(Ballots.of("abc", {(): 3})) == (Fraction(1, 3),) * 3
+    assert Punishing().lottery(Ballots.from_counts("abcd", {("b",): 1})) == tuple(Fraction(x, 6) for x in (1, 3, 1, 1))
+    assert Punishing().lottery(Ballots.from_counts("abcd", {("b", "a"): 1})) == tuple(
+        Fraction(x, 12) for x in (4, 6, 1, 1)
+    )
+    assert Punishing().lottery(Ballots.from_counts("abc", {(): 3})) == (Fraction(1, 3),) * 3
 
 
 def all_ballots(names: str, *, truncated: bool) -> list[tuple[str, ...]]:
@@ -81,7 +83,7 @@ def test_the_probabilities_of_the_theory() -> None:
 
 
 def test_a_mix_is_one_rule_or_the_other() -> None:
-    ballots = Ballots.of("abc", {("a", "b", "c"): 2, ("c", "b", "a"): 1})
+    ballots = Ballots.from_counts("abc", {("a", "b", "c"): 2, ("c", "b", "a"): 1})
     mix = Mix(rule=Plurality(), probability=Fraction(1, 4))
     both = zip(Plurality().lottery(ballots), Punishing().lottery(ballots), strict=True)
     assert mix.lottery(ballots) == tuple(Fraction(3, 4) * a + Fraction(1, 4) * b for a, b in both)

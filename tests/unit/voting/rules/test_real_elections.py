@@ -71,7 +71,7 @@ def test_burlington_2009(name: str) -> None:
 
 def test_six_ballots_of_burlington_are_overvoted_and_none_by_being_completed() -> None:
     assert dict(election(BURLINGTON).changed) == {"overvotes": 6}
-    assert read(ELECTIONS / BURLINGTON).ballots.tied == 6
+    assert read(ELECTIONS / BURLINGTON).ballots.tied_voters == 6
     assert dict(election("00005-00000002.toc").changed) == {"overvotes": 6}
 
 

@@ -35,14 +35,14 @@ from hubbub.voting.rules.rules import (
     ScoringElimination,
     make,
 )
-from hubbub.voting.rules.runoff import doomed
+from hubbub.voting.rules.runoff import doomed_group
 from hubbub.voting.ties import FixedTies
 
 
 def election(counts: str, candidates: str = "abc") -> Ballots:
     """``election("abc:3 b:2")``"""
     pairs = [text.split(":") for text in counts.split()]
-    return Ballots.of(candidates, {tuple(ranking): int(count) for ranking, count in pairs})
+    return Ballots.from_counts(candidates, {tuple(ranking): int(count) for ranking, count in pairs})
 
 
 def law(rule: Rule, ballots: Ballots) -> list[str]:
@@ -113,17 +113,17 @@ def test_candidates_without_a_ballot_go_together() -> None:
 
 
 def test_nobody_has_a_ballot() -> None:
-    blank = Ballots.of("abc", {(): 4})
+    blank = Ballots.from_counts("abc", {(): 4})
     for name in SUMMARY:
         rule = make(name, points=(2, 1, 0) if name == "positional" else None)
         assert law(rule, blank) == ["1/3", "1/3", "1/3"], name
 
 
 def test_losers_who_go_in_every_order() -> None:
-    assert doomed([0, 0, 1]) == [0, 1]
-    assert doomed([3, 1, 1]) == [1, 2]
-    assert doomed([2, 1, 1]) == []
-    assert doomed([5, 1, 2, 9]) == [1]
+    assert doomed_group([0, 0, 1]) == [0, 1]
+    assert doomed_group([3, 1, 1]) == [1, 2]
+    assert doomed_group([2, 1, 1]) == []
+    assert doomed_group([5, 1, 2, 9]) == [1]
 
 
 def test_too_many_branches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_the_last_stage_may_be_any_rule() -> None:
 
 def test_a_random_dictator_is_one_of_those_who_have_a_choice() -> None:
     assert law(RandomDictator(), election("abc:4 b:3 c:1")) == ["1/2", "3/8", "1/8"]
-    assert law(RandomDictator(), Ballots.of("ab", {("a",): 1, (): 5})) == ["1", "0"]
+    assert law(RandomDictator(), Ballots.from_counts("ab", {("a",): 1, (): 5})) == ["1", "0"]
 
 
 def test_ties_at_the_end_are_shared_evenly_or_go_by_the_order() -> None:
@@ -262,7 +262,7 @@ def test_counts_are_the_same_for_every_kind_of_number(dtype: str) -> None:
         rows[::7, 3:] = -1
         rows[::501] = -1
     raw = Ballots.from_rows("abcde", rows)
-    merged = raw.merged()
+    merged = raw.merge_equal()
     assert (raw.single, merged.single) == (True, False)
     assert top_counts(raw) == top_counts(merged)
     assert position_counts(raw, range(5)).tolist() == position_counts(merged, range(5)).tolist()

@@ -20,7 +20,7 @@ from hubbub.voting.ties import FixedTies
 def one_each(candidates: int) -> Ballots:
     """Everybody has one voter, who names nobody else."""
     names = tuple(f"c{i}" for i in range(candidates))
-    return Ballots.of(names, {(name,): 1 for name in names})
+    return Ballots.from_counts(names, {(name,): 1 for name in names})
 
 
 def test_thousands_of_rounds_need_no_deep_stack() -> None:
@@ -33,7 +33,7 @@ def test_thousands_of_rounds_need_no_deep_stack() -> None:
 
 def test_ties_that_branch_too_much_are_refused_before_they_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     followed: list[int] = []
-    without = Piles.without
+    without = Piles.without_candidates
 
     def counted(self: Piles, out: Iterable[int]) -> Piles:
         followed.append(1)
@@ -69,12 +69,12 @@ def test_striking_all_at_once_is_striking_one_by_one(
     votes: list[tuple[str, ...]], gone: set[int], weighted: bool
 ) -> None:
     counts = {vote: (3 if weighted else 1) * votes.count(vote) for vote in votes}
-    ballots = Ballots.of(tuple("abcdef"), counts)
+    ballots = Ballots.from_counts(tuple("abcdef"), counts)
     slow, start = Piles(ballots), Piles(ballots)
     before = (list(start.counts), start.exhausted)
     for candidate in sorted(gone):
         slow.strike([candidate])
-    fast = start.without(gone)
+    fast = start.without_candidates(gone)
     assert (fast.counts, fast.exhausted) == (slow.counts, slow.exhausted)
     assert (start.counts, start.exhausted) == before
     left = next(i for i in range(6) if i not in gone)
@@ -114,4 +114,4 @@ def followed_one_by_one(ballots: dict[tuple[str, ...], int], left: frozenset[str
 def test_the_law_is_that_of_every_tie_followed_one_by_one(ballots: dict[tuple[str, ...], int]) -> None:
     names = tuple("abcde")
     law = followed_one_by_one(ballots, frozenset(names))
-    assert InstantRunoff().lottery(Ballots.of(names, ballots)) == tuple(law[name] for name in names)
+    assert InstantRunoff().lottery(Ballots.from_counts(names, ballots)) == tuple(law[name] for name in names)

@@ -108,7 +108,7 @@ ELECTORATES = st.dictionaries(RANKINGS, st.integers(1, 12), min_size=1, max_size
 def test_small_elections_agree_with_another_counter_wherever_no_lot_is_drawn(
     counts: dict[tuple[str, ...], int], seats: int, rules: str
 ) -> None:
-    result = count(Ballots.of(NAMES, counts), seats, rules)
+    result = count(Ballots.from_counts(NAMES, counts), seats, rules)
     for stage in result.stages:
         assert sum(votes for _, votes in stage.totals) + stage.exhausted + stage.lost == result.valid
     assert len(result.elected) == seats
@@ -119,7 +119,7 @@ def test_small_elections_agree_with_another_counter_wherever_no_lot_is_drawn(
 
 def test_a_surplus_moves_at_the_value_that_the_order_says() -> None:
     """7 papers, quota 3 (7 // 3 + 1): a keeps 3 of 5, so a paper is worth 2/5 of a vote."""
-    result = count(Ballots.of("abc", {("a", "b"): 4, ("a",): 1, ("b",): 1, ("c",): 1}), 2)
+    result = count(Ballots.from_counts("abc", {("a", "b"): 4, ("a",): 1, ("b",): 1, ("c",): 1}), 2)
     second = result.stages[1]
     assert (second.what, second.of) == ("surplus", (0,))
     assert dict(second.totals) == {0: 3, 1: 1 + 4 * Fraction("0.4"), 2: 1}
@@ -133,14 +133,14 @@ def test_what_is_cut_off_is_lost_and_said() -> None:
         (SCOTLAND, Fraction("0.42857"), Fraction(3) - 7 * Fraction("0.42857")),
         (ALBANY, Fraction("0.4285"), Fraction(3) - 7 * Fraction("0.4285")),
     ):
-        stage = count(Ballots.of("abc", counts), 2, rules.name).stages[1]
+        stage = count(Ballots.from_counts("abc", counts), 2, rules.name).stages[1]
         assert (dict(stage.totals)[1], stage.lost) == (1 + 7 * value, lost)
 
 
 def test_ties_look_back_in_scotland_and_not_in_albany() -> None:
     """b and c are equal in the end and were not at first; by the Order c, who had fewer then, goes."""
     counts = {("a",): 20, ("b",): 6, ("c",): 5, ("d", "c"): 1, ("e",): 13}
-    ballots = Ballots.of(NAMES, counts)
+    ballots = Ballots.from_counts(NAMES, counts)
     scottish = count(ballots, 1)
     assert [stage.of for stage in scottish.stages[1:3]] == [(3,), (2,)]
     assert scottish.draws == ()
@@ -149,7 +149,7 @@ def test_ties_look_back_in_scotland_and_not_in_albany() -> None:
 
 
 def test_the_last_vacancies_are_filled_without_a_transfer() -> None:
-    result = count(Ballots.of("abc", {("a",): 3, ("b",): 2, ("c", "b"): 1}), 2)
+    result = count(Ballots.from_counts("abc", {("a",): 3, ("b",): 2, ("c", "b"): 1}), 2)
     assert result.winner_names == ("a", "b")
     assert result.stages[-1].elected == (1,)
 
@@ -157,13 +157,13 @@ def test_the_last_vacancies_are_filled_without_a_transfer() -> None:
 @pytest.mark.parametrize(("seats", "sentence"), [(0, "at least 1"), (3, "all are elected without a count")])
 def test_seats_that_cannot_be(seats: int, sentence: str) -> None:
     with pytest.raises(WrongUse, match=sentence):
-        TransferableVote(seats=seats).run(Ballots.of("abc", {("a",): 1}), SystemSource())
+        TransferableVote(seats=seats).run(Ballots.from_counts("abc", {("a",): 1}), SystemSource())
 
 
 def test_the_answer_is_exact_text() -> None:
-    answer = count(Ballots.of("abc", {("a", "b"): 7, ("b",): 1, ("c",): 2}), 2).as_json()
+    answer = count(Ballots.from_counts("abc", {("a", "b"): 7, ("b",): 1, ("c",): 2}), 2).as_json()
     assert (answer["quota"], answer["winners"]) == (4, ["a", "b"])
     assert answer["stages"][1]["votes"] == {"a": "4", "b": "3.99999", "c": "2"}
     assert answer["stages"][1]["lost_to_rounding"] == "0.00001"
-    told = count(Ballots.of("abc", {("a", "b"): 7, ("b",): 1, ("c",): 2}), 2).sentences()
+    told = count(Ballots.from_counts("abc", {("a", "b"): 7, ("b",): 1, ("c",): 2}), 2).sentences()
     assert told[0].startswith("a and b are elected to 2 seats, by the Scottish rules")

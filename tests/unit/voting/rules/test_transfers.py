@@ -25,7 +25,7 @@ from hubbub.voting.rules.transfers.random_transfer import RandomTransfer
 def count(votes: dict[str, int], seats: int, rules: str | TransferRules, names: str | None = None) -> Seats:
     everyone = sorted(set("".join(votes))) if names is None else names
     chosen = RULES[rules] if isinstance(rules, str) else rules
-    ballots = Ballots.of(everyone, {tuple(ranking): weight for ranking, weight in votes.items()})
+    ballots = Ballots.from_counts(everyone, {tuple(ranking): weight for ranking, weight in votes.items()})
     return TransferableVote(seats=seats, rules=chosen).run(ballots, ScriptedSource.from_label("seats"))
 
 
@@ -240,7 +240,7 @@ def test_wigm_agrees_with_droop_to_the_fourth_place() -> None:
 
 def test_papers_are_drawn_and_replayed() -> None:
     votes = {"ABC": 9, "AC": 6, "ABD": 5, "B": 4, "CD": 3, "D": 5, "A": 2}
-    ballots = Ballots.of("ABCD", {tuple(ranking): weight for ranking, weight in votes.items()})
+    ballots = Ballots.from_counts("ABCD", {tuple(ranking): weight for ranking, weight in votes.items()})
     for name in ("ireland", "cambridge"):
         rule = TransferableVote(seats=2, rules=RULES[name])
         recording = RecordingSource(SystemSource())
@@ -255,7 +255,9 @@ def test_papers_are_drawn_and_replayed() -> None:
 def test_every_choice_of_papers_is_equally_likely() -> None:
     """One of four papers of A goes on, each as likely: a size of 0.001, and a law that gives one of them 2 in 5 is found
     with a chance above 0.99."""
-    ballots = Ballots.of("ABCDE", {("A", "B"): 1, ("A", "C"): 1, ("A", "D"): 1, ("A", "E"): 1, ("B",): 1, ("C",): 1})
+    ballots = Ballots.from_counts(
+        "ABCDE", {("A", "B"): 1, ("A", "C"): 1, ("A", "D"): 1, ("A", "E"): 1, ("B",): 1, ("C",): 1}
+    )
     rule = TransferableVote(seats=2, rules=RandomTransfer(name="nth", description="", every_nth=True, batch=False))
     seen: dict[tuple[int | None, ...], int] = {}
     runs = 400
@@ -280,7 +282,7 @@ ELECTORATES = st.dictionaries(RANKINGS, st.integers(1, 60), min_size=1, max_size
 @given(ELECTORATES, st.integers(1, 3))
 def test_every_rule_fills_the_seats_and_loses_no_vote(name: str, votes: dict[tuple[str, ...], int], seats: int) -> None:
     rule = TransferableVote(seats=seats, rules=RULES[name])
-    result = rule.run(Ballots.of(NAMES, votes), ScriptedSource.from_label(name))
+    result = rule.run(Ballots.from_counts(NAMES, votes), ScriptedSource.from_label(name))
     assert len(result.elected) == len(set(result.elected)) == seats
     for stage in result.stages:
         assert sum(count for _, count in stage.totals) + stage.exhausted + stage.lost == result.valid

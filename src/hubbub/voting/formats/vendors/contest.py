@@ -76,7 +76,7 @@ def read_vendor(
     Guarantee: every mark is one of a candidate whom the vendor's manifest names in this contest.
     """
     directory = _DIRECTORIES[kind](path)
-    number = _chosen(directory, contest)
+    number = _choose_contest(directory, contest)
     people, seats = directory.people.get(number, {}), directory.seats.get(number)
     if unit not in (None, "precinct", "batch"):
         raise WrongUse(f"the records of a vendor are counted by precinct or by batch, not by {unit[:40]!r}")
@@ -116,7 +116,7 @@ def read_vendor(
     )
 
 
-def _chosen(directory: Directory, wanted: str | None) -> str:
+def _choose_contest(directory: Directory, wanted: str | None) -> str:
     if not directory.contests:
         raise WrongUse("the records name no contest; are their definitions or manifests there?")
     if wanted is not None and wanted in directory.contests:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
-from hubbub.voting.formats import clear_ballot
+from hubbub.voting.formats import vendor_headings
 from hubbub.voting.formats.ballot_text import open_text
 from hubbub.voting.formats.csv_rows import blocks, delimiter_of
 from hubbub.voting.formats.vendors.cast_record import CastRecord, LeftOut, left_out_sentences
@@ -98,10 +98,10 @@ def read_generic(source: Source, left: LeftOut) -> Iterator[CastRecord]:
 def read_clear_ballot(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """A column for each candidate at each rank."""
     rows = _rows(source)
-    header = clear_ballot.heading_cells(next(rows, (1, list[str]()))[1])
-    if not clear_ballot.is_heading(header):
+    header = vendor_headings.clear_ballot_cells(next(rows, (1, list[str]()))[1])
+    if not vendor_headings.is_clear_ballot(header):
         raise WrongUse(f"{source.path.name} has not the heading of a file of Clear Ballot's; is it another vendor's?")
-    columns, _, _ = clear_ballot.find_columns(header, source.contest or None)
+    columns, _, _ = vendor_headings.clear_ballot_columns(header, source.contest or None)
     precinct, box = (header.index(name) + 1 if name in header else None for name in ("PrecinctID", "BoxID"))
     for line, row in rows:
         if not any(map(str.strip, row)):

@@ -129,6 +129,6 @@ class _Count(ParcelCount):
             least = min(self.votes[i] for i in left)
             last = sorted(i for i in left if self.votes[i] == least)
             if len(out) + len(last) > many:
-                last = [self.apart(last, "who goes of those with the fewest votes", min, latest=False)]
+                last = [self.break_tie(last, "who goes of those with the fewest votes", min, latest=False)]
             out += last
         return out

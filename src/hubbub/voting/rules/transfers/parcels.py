@@ -120,7 +120,7 @@ class ParcelCount(SeatCount):
         able = sum(_size(papers) for target, papers in piles.items() if target is not None)
         over = able if rules.over_transferable else sum(parcel.size for parcel in parcels)
         came_at = None if rules.inclusive else parcels[0].value
-        value = _cut(surplus / over, rules.value_decimals) if over else Fraction(0)
+        value = _cut_decimals(surplus / over, rules.value_decimals) if over else Fraction(0)
         kept_back = Fraction(0)
         if came_at is not None and (value >= came_at or not over):  # not all of the surplus can go on
             value, kept_back = came_at, max(surplus - able * came_at, Fraction(0))
@@ -148,7 +148,7 @@ class ParcelCount(SeatCount):
             for i, papers in by_value[value].items():
                 last = not any(i in by_value[later] for later in values[at + 1 :])
                 left = self.votes[i]
-                worth = left if last else min(_cut(_size(papers) * value, self.rules.vote_decimals), left)
+                worth = left if last else min(_cut_decimals(_size(papers) * value, self.rules.vote_decimals), left)
                 before = self.exhausted
                 moves = self._hand_on(i, self.sorted_papers(papers), value, exhausts=True)
                 gone = sum((move.votes for move in moves if move.target is not None), Fraction(0))
@@ -170,7 +170,7 @@ class ParcelCount(SeatCount):
         """Each pile to whom it names, worth its papers times the value, cut after the last place."""
         moved = []
         for target, papers in piles.items():
-            worth = _cut(_size(papers) * value, self.rules.vote_decimals)
+            worth = _cut_decimals(_size(papers) * value, self.rules.vote_decimals)
             if target is None:
                 worth = worth if exhausts else Fraction(0)
                 self.exhausted += worth
@@ -185,5 +185,5 @@ def _size(papers: list[Paper] | tuple[Paper, ...]) -> int:
     return sum(weight for _, _, weight in papers)
 
 
-def _cut(x: Fraction, decimals: int | None) -> Fraction:
+def _cut_decimals(x: Fraction, decimals: int | None) -> Fraction:
     return x if decimals is None else Fraction(x * 10**decimals // 1, 10**decimals)

@@ -124,12 +124,12 @@ class _Count(SeatCount):
             for target in order[: surplus - sum(share.values())]:
                 share[target] += 1
         return {
-            i: self._drawn(papers, share[i], f"which papers go on to {self.names[i]}")
+            i: self._draw_papers(papers, share[i], f"which papers go on to {self.names[i]}")
             for i, papers in piles.items()
             if share[i]
         }
 
-    def _drawn(self, papers: Sequence[Paper], many: int, why: str) -> list[Paper]:
+    def _draw_papers(self, papers: Sequence[Paper], many: int, why: str) -> list[Paper]:
         """So many of these papers, every choice of them equally likely: each goes on with the chance that is left."""
         found, left = list[Paper](), _size(papers)
         for row, at, weight in papers:
@@ -148,7 +148,7 @@ class _Count(SeatCount):
         """Papers in an order that is drawn, every n-th taken and those passed over that name nobody: by symmetry any so
         many of those that can go on, all choices alike."""
         able = [paper for paper in self.piles[origin] if self.next_rank(paper) is not None]
-        gone = self._drawn(able, min(surplus, _size(able)), f"which papers of {self.names[origin]} go on")
+        gone = self._draw_papers(able, min(surplus, _size(able)), f"which papers of {self.names[origin]} go on")
         return {target: papers for target, papers in self.sorted_papers(gone).items() if target is not None}
 
     def _exclude(self, out: Sequence[int]) -> None:

@@ -105,15 +105,17 @@ class SeatCount:
         """Whose surplus moves next: the largest, equal ones by an earlier stage, else by lot."""
         most = max(self.votes[i] for i in self.pending)
         highest = [i for i in self.pending if self.votes[i] == most]
-        return self.apart(highest, "whose surplus moves first of those that are equal", max, latest=latest)
+        return self.break_tie(highest, "whose surplus moves first of those that are equal", max, latest=latest)
 
     def fewest(self, *, latest: bool) -> int:
         """Who goes: the fewest votes, equal ones by an earlier stage, else by lot."""
         least = min(self.votes[i] for i in self.continuing)
         last = [i for i in sorted(self.continuing) if self.votes[i] == least]
-        return self.apart(last, "who goes of those with the fewest votes", min, latest=latest)
+        return self.break_tie(last, "who goes of those with the fewest votes", min, latest=latest)
 
-    def apart(self, tied: list[int], why: str, wanted: Callable[[list[Fraction]], Fraction], *, latest: bool) -> int:
+    def break_tie(
+        self, tied: list[int], why: str, wanted: Callable[[list[Fraction]], Fraction], *, latest: bool
+    ) -> int:
         """One of those who are equal: by the latest, or the earliest, stage at which they were not, else by lot."""
         for stage in self.stages[::-1] if latest else self.stages:
             if len(tied) == 1 or not self.looks_back:
