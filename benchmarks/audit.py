@@ -24,10 +24,10 @@ from benchmarks.yardstick import YARDSTICK
 from hubbub import registry
 from hubbub.audit import exact, replay
 from hubbub.audit.blackbox import Experiment, compare
-from hubbub.audit.faults.planted import FAULTS, drawn
+from hubbub.audit.faults import FAULTS, drawn
 from hubbub.audit.finding import Finding, timed
-from hubbub.audit.published.file import Cell, Published
 from hubbub.audit.published.inference import of_tables
+from hubbub.audit.published.links import Cell, Published
 from hubbub.channels.catalogue import channel
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -50,7 +50,7 @@ def ours(place: Path, vertices: int) -> None:
     from scipy.sparse import csgraph  # noqa: F401
 
     from hubbub.graphs.distances import facts
-    from hubbub.graphs.readers.loading import load
+    from hubbub.graphs.readers import load
 
     start = time.process_time()
     known = facts(load(place, vertices=vertices))

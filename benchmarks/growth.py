@@ -27,7 +27,7 @@ from benchmarks import figures, graphs
 from benchmarks.ledger import fill
 from hubbub.charts import lines_chart
 from hubbub.graphs.distances import facts
-from hubbub.graphs.readers.loading import load
+from hubbub.graphs.readers import load
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger

@@ -28,8 +28,7 @@ from hubbub.channels.profile import checkable, exact_delta, loss_curve
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
 from hubbub.graphs.statistics import Bounds, Sampling, Size, Statistic, bounds, sampling
-from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, epsilon_with, growths
-from hubbub.guarantees.accountant.privacy_filter import epsilon_under_cap
+from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, epsilon_under_cap, epsilon_with, growths
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, DistributionalPrivacy
@@ -44,8 +43,8 @@ from hubbub.sampling import exact_count
 from hubbub.sampling.amplification import SUPPRESSION, Setting, delta_at, epsilon_at, robust
 from hubbub.sampling.averages import scale_for
 from hubbub.sampling.sampled_crowd import Case
+from hubbub.sampling.sampled_share import worst_loss
 from hubbub.sampling.sanitize import Blank, inside
-from hubbub.sampling.worst_case import worst_loss
 from tests.unit.graphs.simulated import N
 from tests.unit.graphs.simulated import worst_loss as worst_loss_of_graphs
 

@@ -2,7 +2,7 @@
 
 A table is a list of rows; a release counts them by a column, in one of the ways a unit says, and publishes each bin
 through its channel's exact law. The joint law of several releases is the product (on one collected sample: the mixture
-of products over the samples), as :mod:`hubbub.audit.joint` has it.
+of products over the samples), as :mod:`hubbub.audit.sequence` has it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
-from hubbub.audit.joint import HIGH, LOW, SLACK, Pair, bin_apart, delta, joint_pair, loss, outcomes, pair
+from hubbub.audit.sequence import HIGH, LOW, SLACK, Pair, bin_apart, delta, joint_pair, loss, outcomes, pair
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.curve import Curve

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
 from hubbub.errors import Refused, WrongUse

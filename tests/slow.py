@@ -247,7 +247,7 @@ FIRST_CASE: Final = (
     "test_spec_measured.py::test_the_door_is_passed_*",
     "test_child_process.py::test_what_lies_beside_*",
     "test_spec.py::test_invented_rows_*",
-    "test_planted.py::test_its_twin_*",
+    "test_faults.py::test_its_twin_*",
     "test_yardstick.py::test_a_published_violation_*",
     "test_bounded_rows_loss.py::test_counts_of_rows_*",
     "test_distributed.py::test_*",

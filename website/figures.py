@@ -146,7 +146,7 @@ def _log_choose(n: int, k: int) -> float:
 
 def together() -> Chart:
     """Fifty releases of epsilon 0.1 each, added up and by the exact law of losses."""
-    one, many = account.promise("differential:epsilon=0.1"), (2, 5, 10, 15, 20, 30, 40, 50)
+    one, many = account.read_promise("differential:epsilon=0.1"), (2, 5, 10, 15, 20, 30, 40, 50)
     exact = [(times, account.compose(one, times=times, delta="1e-9").as_json()["epsilon"]) for times in many]
     lines = {"added up": [(times, times / 10) for times in many], "exact law of losses, delta = 1e-9": exact}
     said = {"x": "releases of epsilon = 0.1", "y": "epsilon of all together"}

@@ -46,7 +46,7 @@ from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
 from hubbub.publication.staging import PREFIX
-from hubbub.query_classes.series.factor import Factor
+from hubbub.query_classes.series import Factor
 from hubbub.release import of_result
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working

@@ -32,13 +32,12 @@ from hubbub.guarantees.neighbours import Neighbours
 from hubbub.kinds.statistic import quantile
 from hubbub.noise.binomial import binomial
 from hubbub.noise.gaussian import discrete_gaussian
-from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.sampler import distinct, two_sided_geometric
 from hubbub.noise.source import ScriptedSource
-from hubbub.noise.uniform import distinct
 from hubbub.numeric.exact import Infinite, ball, exp
 from hubbub.numeric.gaussian_sums import masses
 from hubbub.protocol.spec import Spec
-from hubbub.query_classes.selection import exponential
+from hubbub.query_classes.tails import exponential
 
 Law = Mapping[Hashable, arb]
 People = tuple[Hashable, ...]

@@ -81,7 +81,7 @@ def _write(out: Path, test: str, seconds: float, seen: Iterable[CodeType], known
 
 
 def _name(code: CodeType) -> str:
-    """``guarantees/groups.py:Group.together``: what a function holds inside belongs to it."""
+    """``guarantees/implications.py:Group.together``: what a function holds inside belongs to it."""
     return f"{Path(code.co_filename).relative_to(SOURCE)}:{code.co_qualname.split('.<locals>')[0]}"
 
 

@@ -49,19 +49,20 @@ from hubbub.guarantees.implications import (
     differential_to_outlier,
     differential_to_simple_outlier,
     differential_to_zero_knowledge,
+    is_weaker,
     outlier_group,
     outlier_to_crowd_blending,
     outlier_to_differential,
     sanitize_sample,
     simple_outlier_to_crowd_blending,
     to_outlier,
+    weaken,
     zero_knowledge_group,
     zero_knowledge_group_by_sampling,
     zero_knowledge_group_total_variation,
     zero_knowledge_to_differential,
 )
 from hubbub.guarantees.indistinguishability import chained, exp_times, mixed, total_variation, touched
-from hubbub.guarantees.weakening import is_weaker, weaken
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, lower, precision, upper
 
 MANY_BITS = 2000

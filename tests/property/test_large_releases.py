@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.kinds.histogram.sparse import visible_bins
 from hubbub.kinds.points.mechanism import moved
 from hubbub.kinds.points.request import points

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hubbub.channels.custom_curve import own_delta_at
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.exact_above import NoisyBelow
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.subsample import Subsampled
 from hubbub.numeric.exact import lower, upper

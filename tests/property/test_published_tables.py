@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hubbub.audit.published.file import Cell, Published
 from hubbub.audit.published.inference import of_tables
+from hubbub.audit.published.links import Cell, Published
 
 NAMES = ("a", "b", "c")
 K = 2

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import make
-from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.protocol import Channel
+from hubbub.channels.published import EmptyBins
 from hubbub.channels.visibility import given_visible
 from hubbub.kinds.histogram.sparse import visible_bins
 from hubbub.noise.source import ScriptedSource

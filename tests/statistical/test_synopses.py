@@ -18,9 +18,9 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import MAKERS
 from hubbub.query_classes.classes import Halfspaces, Listed, parse
-from hubbub.query_classes.selection import exponential, several
 from hubbub.query_classes.setting import Cells, Method, Setting
 from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.tails import exponential, several
 from hubbub.query_classes.tree import Tree
 from hubbub.sampling.ranks import sample_counts
 

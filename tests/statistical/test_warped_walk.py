@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.channels.mechanisms import warped_slope
+from hubbub.channels.mechanisms import warped_walk
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.guarantees.curve import Curve, Piece, read
 from hubbub.noise.source import ScriptedSource
@@ -138,15 +138,15 @@ def test_the_slow_path_follows_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     # With a doubt of 1/8 more than half of the words prove nothing and go to the balls.
     text, count, n = "slope:0.02<=1", 20, 20_000
     settled = 0
-    settle = warped_slope._settle
+    settle = warped_walk._settle
 
     def counted(*args: object) -> int:
         nonlocal settled
         settled += 1
         return settle(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(warped_slope, "_settle", counted)
-    monkeypatch.setattr(warped_slope, "_DOUBT", 0.125)
+    monkeypatch.setattr(warped_walk, "_settle", counted)
+    monkeypatch.setattr(warped_walk, "_DOUBT", 0.125)
     curve = read(text).curve
     sample = Warped(curve).release(np.full(n, count), ScriptedSource.from_label("slow path")).values
     assert settled > n // 2, settled

@@ -214,22 +214,18 @@ def test_the_demo_may_use_a_seeded_generator_and_nothing_else(source: str, refus
 CLAIMING = (
     "guarantees/implications.py",
     "guarantees/composition.py",
-    "guarantees/groups.py",
-    "guarantees/weakening.py",
     "guarantees/accountant/concentrated.py",
     "guarantees/accountant/sampled_counts.py",
     "noise/sampler.py",
     "noise/binomial.py",
-    "noise/uniform.py",
-    "query_classes/growth.py",
-    "query_classes/selection.py",
+    "query_classes/classes.py",
     "query_classes/tails.py",
-    "graphs/estimates.py",
+    "graphs/samplers.py",
     "kinds/graph/noise_scale.py",
     "kinds/graph/promises.py",
     "ledger/admission.py",
     "ledger/charge.py",
-    "sampling/amplified.py",
+    "sampling/amplification.py",
     "sampling/averages.py",
     "channels/mechanisms/noise_reach.py",
     "channels/custom_curve.py",
@@ -237,11 +233,10 @@ CLAIMING = (
     "sampling/sanitize.py",
     "kinds/cube/levels.py",
     "kinds/cube/margin_bounds.py",
-    "account/averaging.py",
-    "audit/clopper_pearson.py",
+    "account/sample_complexity.py",
+    "audit/blackbox.py",
     "account/derivations.py",
-    "account/amplification.py",
-    "account/sanitizing.py",
+    "account/tradeoff.py",
     "plan/targets.py",
     "voting/guarantees/assurance.py",
     "voting/chance.py",
@@ -261,6 +256,29 @@ CLAIMING = (
     "kinds/ballots/round_bounds.py",
     "voting/guarantees/tails.py",
 )
+WITHOUT_A_CLAIM = frozenset(
+    {
+        "account/derivations.py:read_noise",
+        "account/derivations.py:read_promise",
+        "account/tradeoff.py:why_impossible",
+        "audit/blackbox.py:look_sizes",
+        "audit/blackbox.py:power",
+        "audit/blackbox.py:power_on_leak",
+        "audit/blackbox.py:power_sentence",
+        "audit/blackbox.py:repeated",
+        "graphs/samplers.py:explore",
+        "graphs/samplers.py:offset",
+        "graphs/samplers.py:share",
+        "graphs/samplers.py:walk",
+        "plan/targets.py:wanted",
+        "query_classes/classes.py:cells_of",
+        "query_classes/classes.py:counted",
+        "query_classes/classes.py:is_table_name",
+        "query_classes/classes.py:parse",
+        "query_classes/classes.py:width",
+    }
+)
+"""Functions of these modules that read, count or say something, and promise nothing."""
 GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
 
 
@@ -298,7 +316,8 @@ def mechanisms() -> Iterator[type]:
 
 @pytest.mark.parametrize("name", CLAIMING)
 def test_public_functions_with_a_claim_say_their_guarantee(name: str) -> None:
-    assert silent_functions((SOURCE / name).read_text(encoding="utf-8")) == []
+    silent = silent_functions((SOURCE / name).read_text(encoding="utf-8"))
+    assert {f"{name}:{function}" for function in silent} - WITHOUT_A_CLAIM == set()
 
 
 def test_mechanisms_say_their_guarantee() -> None:

@@ -30,7 +30,7 @@ def a_release() -> Release:
 
 def test_answers_of_the_calculator_are_frozen_and_tell_themselves() -> None:
     point = hubbub.account.crowd(k=20, rate="0.1").ask(delta="1e-6")
-    composed = hubbub.account.compose("differential:epsilon=1", hubbub.account.promise("differential:epsilon=0.5"))
+    composed = hubbub.account.compose("differential:epsilon=1", hubbub.account.read_promise("differential:epsilon=0.5"))
     answers = (
         point,
         composed,

@@ -1,4 +1,4 @@
-"""Laws for mechanisms that exist only to be refuted (:mod:`hubbub.audit.faults.planted`), and numbers as they were
+"""Laws for mechanisms that exist only to be refuted (:mod:`hubbub.audit.faults`), and numbers as they were
 printed."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from hubbub.audit.faults.planted import Family as Family
+from hubbub.audit.faults import Family as Family
 from hubbub.channels.law import Dense, Law
 from hubbub.numeric.exact import ball, exp, upper
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hubbub.channels.custom_curve import own_delta_at, own_epsilon_at
 from hubbub.channels.divergence import hockey_stick
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.exact_above import NoisyBelow
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.papers import staircase
 from hubbub.channels.papers.outliers import OutlierNoisy

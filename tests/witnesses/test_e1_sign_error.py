@@ -16,8 +16,7 @@ import pytest
 from flint import arb
 
 from hubbub.channels.law import Law
-from hubbub.channels.papers.estimators import lower_bound
-from hubbub.channels.papers.lower_bound import Cell, Estimator, LowerBound, estimator_law
+from hubbub.channels.papers.lower_bound import Cell, Estimator, LowerBound, estimator_law, lower_bound
 from hubbub.channels.profile import exact_delta, judge, profile
 from hubbub.guarantees.curve import Curve, steps
 from hubbub.guarantees.definitions import OutlierPrivacy

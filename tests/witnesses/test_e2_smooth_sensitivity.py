@@ -14,8 +14,7 @@ import pytest
 from flint import arb
 
 from hubbub.channels.law import SUPPRESSED, Law, two_sided
-from hubbub.channels.papers.estimators import lower_bound
-from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law
+from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law, lower_bound
 from hubbub.channels.profile import exact_delta, judge, profile
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.curve import Curve, steps

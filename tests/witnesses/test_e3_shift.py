@@ -14,8 +14,7 @@ from functools import cache
 import pytest
 
 from hubbub.channels.law import Law, two_sided
-from hubbub.channels.papers.estimators import smoothness
-from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law
+from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law, smoothness
 from hubbub.channels.profile import judge, profile
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from hubbub.channels.papers.offsets import paper_claim, rounded_up
-from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
+from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed, paper_claim, rounded_up
 from hubbub.channels.papers.staircase import tail
 from hubbub.channels.profile import judge, profile
 from hubbub.guarantees.verdict import Proved, Refuted

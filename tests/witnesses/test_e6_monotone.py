@@ -12,8 +12,7 @@ from functools import cache
 
 import pytest
 
-from hubbub.channels.papers.estimators import counted, lower_bound
-from hubbub.channels.papers.lower_bound import estimator_law
+from hubbub.channels.papers.lower_bound import counted, estimator_law, lower_bound
 from hubbub.channels.profile import judge, profile, worst
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Piece, flat, read

@@ -14,7 +14,7 @@ from flint import arb
 from hubbub.channels.catalogue import channel
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import SUPPRESSED, Law, point
-from hubbub.channels.papers.offsets import suppressed_delta
+from hubbub.channels.papers.outliers import suppressed_delta
 from hubbub.channels.profile import decide, exact_delta, judge, profile
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import DifferentialPrivacy

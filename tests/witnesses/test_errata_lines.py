@@ -13,13 +13,13 @@ from flint import arb
 
 from hubbub.account import histogram
 from hubbub.channels.law import Law, two_sided
-from hubbub.channels.papers.estimators import lower_bound, on_a_grid
+from hubbub.channels.papers.lower_bound import lower_bound, on_a_grid
 from hubbub.errors import WrongUse
 from hubbub.guarantees.aggregates import RandomSample
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DistributionalPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import stated
-from hubbub.guarantees.groups import zero_knowledge_group_total_variation
+from hubbub.guarantees.implications import zero_knowledge_group_total_variation
 from hubbub.numeric.exact import exp
 from hubbub.voting.guarantees.guarantee import gain_bound
 

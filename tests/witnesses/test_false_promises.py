@@ -12,7 +12,7 @@ from flint import arb
 
 from hubbub.channels.catalogue import channel
 from hubbub.channels.estimate import interval
-from hubbub.channels.papers.estimators import lower_bound
+from hubbub.channels.papers.lower_bound import lower_bound
 from hubbub.channels.profile import decide, exact_delta, judge, profile
 from hubbub.channels.protocol import Published
 from hubbub.errors import WrongUse

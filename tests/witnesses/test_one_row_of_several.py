@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.kinds.histogram.promises import KEPT_ROWS

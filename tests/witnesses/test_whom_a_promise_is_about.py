@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from hubbub.audit.joint import loss
+from hubbub.audit.sequence import loss
 from hubbub.cli.main import commands
 from hubbub.errors import Refused
 from hubbub.guarantees.composition import FRESH_SAMPLES, INDEPENDENT

@@ -8,13 +8,6 @@ rounded up. ``hubbub account`` prints them.
 'Promised to everybody in the population: (0.182989, 1e-06)-z'
 """
 
-from hubbub.account.amplification import MECHANISMS as MECHANISMS
-from hubbub.account.amplification import crowd as crowd
-from hubbub.account.amplification import distributional as distributional
-from hubbub.account.amplification import lecture as lecture
-from hubbub.account.amplification import robust as robust
-from hubbub.account.averaging import NoisyMean as NoisyMean
-from hubbub.account.averaging import mean as mean
 from hubbub.account.derivations import TARGETS as TARGETS
 from hubbub.account.derivations import Composed as Composed
 from hubbub.account.derivations import Converted as Converted
@@ -22,14 +15,21 @@ from hubbub.account.derivations import Grouped as Grouped
 from hubbub.account.derivations import compose as compose
 from hubbub.account.derivations import convert as convert
 from hubbub.account.derivations import group as group
-from hubbub.account.notation import promise as promise
+from hubbub.account.derivations import read_promise as read_promise
 from hubbub.account.sample_complexity import Converse as Converse
 from hubbub.account.sample_complexity import NoisyFunction as NoisyFunction
+from hubbub.account.sample_complexity import NoisyMean as NoisyMean
+from hubbub.account.sample_complexity import SampleAndSanitize as SampleAndSanitize
 from hubbub.account.sample_complexity import SampledHistogram as SampledHistogram
 from hubbub.account.sample_complexity import converse as converse
 from hubbub.account.sample_complexity import histogram as histogram
+from hubbub.account.sample_complexity import mean as mean
 from hubbub.account.sample_complexity import noise as noise
-from hubbub.account.sanitizing import SampleAndSanitize as SampleAndSanitize
-from hubbub.account.sanitizing import sanitize as sanitize
+from hubbub.account.sample_complexity import sanitize as sanitize
+from hubbub.account.tradeoff import MECHANISMS as MECHANISMS
 from hubbub.account.tradeoff import Point as Point
 from hubbub.account.tradeoff import Tradeoff as Tradeoff
+from hubbub.account.tradeoff import crowd as crowd
+from hubbub.account.tradeoff import distributional as distributional
+from hubbub.account.tradeoff import lecture as lecture
+from hubbub.account.tradeoff import robust as robust

@@ -1,4 +1,9 @@
-"""Functions that a sample approximates: the noise that makes them zero-knowledge private, the converse, histograms."""
+"""Functions that a sample approximates: the noise that makes them zero-knowledge private, the converse, histograms.
+
+Noise on the average of all rows, for zero-knowledge privacy: Proposition 12 for averages, as proved here.
+
+Zero-knowledge privacy from k of n rows drawn in secret: Proposition 16, sharp, both ways.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +14,17 @@ from typing import Annotated, Any, Final
 from flint import arb
 
 from hubbub.errors import WrongUse
+from hubbub.guarantees.indistinguishability import chained
 from hubbub.numeric.bisection import first
-from hubbub.numeric.exact import Exact, ball, log, precision, rational, rounded, upper
+from hubbub.numeric.exact import Exact, Loss, ball, log, precision, rational, rounded, upper
 from hubbub.numeric.format import numbers, numbers_down, short
-from hubbub.numeric.limits import a_loss, a_size
+from hubbub.numeric.limits import a_delta, a_loss, a_size
 from hubbub.protocol.option import option_help
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling import sample_complexity as sc
+from hubbub.sampling.averages import THEOREM, Average, epsilon_for, scale_for
 from hubbub.sampling.sample_complexity import SampleComplexity
-from hubbub.sampling.sanitize import Blank, inside
+from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,3 +293,177 @@ def _gamma_quantile(shape: int, miss: Fraction) -> arb:
         return bool(ball(high * Fraction(step, _GRID)).gamma_upper(shape, 1) <= ball(miss))
 
     return ball(high * Fraction(first(rare, 1, _GRID), _GRID))
+
+
+_BESIDE: Final = {
+    "hoeffding_scale": "Proposition 12, best delta, Hoeffding",
+    "serfling_scale": "Proposition 12, best delta, Serfling",
+    "variance_scale": "ours, by the variance instead of the mean deviation",
+    "binary_scale": "the least for 0/1 rows with this simulator (scanned)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyMean:
+    """The scale of the noise and what it promises; beside it, in floating-point numbers, what else is known."""
+
+    found: Average
+
+    @property
+    def better(self) -> str:
+        """What has the smaller error: this, or a noisy mean of sampled rows with the same promise."""
+        sample, noise = self.found.beside["sample_error"], self.found.beside["noise_error"]
+        assert sample is not None and noise is not None
+        return "a noisy mean of sampled rows (account sanitize)" if sample < noise else "noise on the mean of all rows"
+
+    def as_json(self) -> dict[str, Any]:
+        found = self.found
+        beside = dict(found.beside)
+        return {
+            **numbers(epsilon=found.epsilon, scale=found.scale),
+            "delta": 0,
+            "rows": found.rows,
+            "of": found.of,
+            "paper": {"epsilon": numbers(e=found.epsilon)["e"], "scale": beside.pop("paper_scale")},
+            "comparison": beside,
+            "smaller_error": self.better,
+            "theorem": THEOREM,
+            "aggregate": f"RS({found.rows} of {found.of})",
+        }
+
+    def table(self) -> tuple[tuple[str, str], ...]:
+        """(whose, scale of the noise)."""
+        beside = self.found.beside
+        return (
+            ("ours, proved", short(self.found.scale)),
+            ("the paper's", _plain(beside["paper_scale"])),
+            *((label, _plain(beside[name])) for name, label in _BESIDE.items()),
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        found = self.found
+        return (
+            f"The average of {found.of:,} rows with that noise is {short(found.epsilon)}-zero-knowledge private with "
+            f"respect to RS({found.rows:,} of {found.of:,}). The smaller error has {self.better}: "
+            f"{_plain(found.beside['noise_error'])} with noise alone, "
+            f"{_plain(found.beside['sample_error'])} with a sample.",
+        )
+
+
+def _plain(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
+
+
+def mean(
+    rows: Annotated[Exact, option_help("K", "How many rows the simulator may know.")],
+    of: Annotated[Exact, option_help("N", "How many rows there are; all of them are averaged.")],
+    *,
+    epsilon_zk: Annotated[Exact | None, option_help("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    scale: Annotated[
+        Exact | None, option_help("L", "The scale of the Laplace noise, to ask for epsilon instead.")
+    ] = None,
+) -> NoisyMean:
+    """Noise on the average of all rows, each in [0, 1], for zero-knowledge privacy: Proposition 12 for averages, as
+    proved here.
+
+    The noise is continuous; a count with integer noise needs a little more, because what is simulated must be rounded.
+    Beside it stand the paper's scale, its proposition with the best delta (by Hoeffding's and by Serfling's bound), and
+    the root mean square errors of this release and of a noisy mean of K sampled rows with the same promise; those are
+    floating-point numbers for comparison.
+
+    Guarantee: the average with noise of that scale is epsilon-zero-knowledge private with respect to RS(rows); both
+    numbers are rounded up.
+    """
+    if (epsilon_zk is None) == (scale is None):
+        raise WrongUse("give one of `epsilon_zk` (to ask for the noise) and `scale` (to ask for epsilon)")
+    k, n = a_size(rows, "`rows`", least=1), a_size(of, "`of`", least=2)
+    if epsilon_zk is not None:
+        return NoisyMean(found=scale_for(k, n, a_loss(epsilon_zk, "`epsilon_zk`")))
+    assert scale is not None
+    return NoisyMean(found=epsilon_for(k, n, a_loss(scale, "`scale`")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleAndSanitize:
+    """What may be spent on `rows` of `of` rows, and what it is worth outside, for one person and for `group` of them.
+
+    What may be spent is rounded down, and everything promised is rounded up.
+    """
+
+    rows: int
+    of: int
+    blank: Blank
+    found: Sanitized
+    group: int
+    epsilon: Loss
+    delta: Fraction
+
+    def as_json(self) -> dict[str, Any]:
+        found = self.found
+        return {
+            **numbers_down(epsilon_dp=found.epsilon_dp),
+            **numbers(delta_dp=found.delta_dp, epsilon=self.epsilon, delta=self.delta),
+            "group": self.group,
+            "rows": self.rows,
+            "of": self.of,
+            "blank": self.blank.value,
+            "paper": numbers(epsilon=found.paper_epsilon, delta=found.paper_delta),
+            "theorem": found.theorem,
+            "aggregate": f"RS({self.rows} of {self.of})",
+        }
+
+    def table(self) -> tuple[tuple[str, str, str], ...]:
+        """(whose, epsilon, delta) outside the sample."""
+        found = self.found
+        ours = ("ours", short(found.epsilon_zk, 6), short(found.delta_zk, 6))
+        groups = (f"ours, for groups of {self.group}", short(self.epsilon, 6), short(self.delta, 6))
+        theirs = ("the paper's (Proposition 16)", short(found.paper_epsilon, 6), short(found.paper_delta, 6))
+        return (ours, groups, theirs) if self.group > 1 else (ours, theirs)
+
+    def sentences(self) -> tuple[str, ...]:
+        found = self.found
+        return (
+            f"Inside the sample up to epsilon = {short(found.epsilon_dp, 6, up=False)} may be spent; the release is "
+            f"then ({short(found.epsilon_zk, 6)}, {short(found.delta_zk, 6)})-zero-knowledge private with respect to "
+            f"RS({self.rows:,} of {self.of:,}). {found.theorem}.",
+        )
+
+
+def sanitize(
+    rows: Annotated[Exact, option_help("K", "How many rows are drawn, in secret, without replacement.")],
+    of: Annotated[Exact, option_help("N", "How many rows there are.")],
+    *,
+    epsilon_dp: Annotated[
+        Exact | None, option_help("EPS", "The privacy of what runs on the sample (replacement).")
+    ] = None,
+    epsilon_zk: Annotated[Exact | None, option_help("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    delta_dp: Annotated[Exact, option_help("D", "Its delta, inside the sample.")] = 0,
+    midpoint: Annotated[
+        bool, option_help(None, "A blank lies half way: counts of bins, with a blank in none.")
+    ] = False,
+    two_valued: Annotated[bool, option_help(None, "Rows have two values, and a blank is a fair coin.")] = False,
+    group: Annotated[Exact, option_help("C", "For C people who stand or fall together.")] = 1,
+) -> SampleAndSanitize:
+    """Draw k of n rows in secret and run something private on them: Proposition 16, sharp, both ways.
+
+    Say what runs on the sample (`epsilon_dp`) or what is wanted (`epsilon_zk`). The mechanism must be symmetric in its
+    rows, or be handed them in a secret random order. The promise is with respect to RS(k): whoever knows k random rows
+    learns little more. k is a parameter of the promise, like epsilon.
+
+    Guarantee: a mechanism that is symmetric in its rows, with what may be spent, is then so private (Theorem A1), and
+    a group loses what its members lose one after the other.
+    """
+    if (epsilon_dp is None) == (epsilon_zk is None):
+        raise WrongUse("give one of `epsilon_dp` (what runs on the sample) and `epsilon_zk` (what is wanted)")
+    if midpoint and two_valued:
+        raise WrongUse("`midpoint` and `two_valued` are two kinds of blank; choose one")
+    blank = Blank.HALF_WAY if midpoint else Blank.COIN if two_valued else Blank.ANY
+    k, n, inner = a_size(rows, "`rows`", least=1), a_size(of, "`of`", least=1), a_delta(delta_dp, "`delta_dp`")
+    if epsilon_dp is not None:
+        found = outside(k, n, a_loss(epsilon_dp, "`epsilon_dp`"), inner, blank)
+    else:
+        assert epsilon_zk is not None
+        found = inside(k, n, a_loss(epsilon_zk, "`epsilon_zk`"), inner, blank)
+    people = a_size(group, "`group`", least=1)
+    epsilon, delta = chained(found.epsilon_zk, found.delta_zk, people)  # blanked one after the other
+    return SampleAndSanitize(rows=k, of=n, blank=blank, found=found, group=people, epsilon=epsilon, delta=delta)

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from hubbub.certificate.plain_meaning import guess
 from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
-from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.curve import Curve, Piece
 from hubbub.guarantees.definitions import (
     Aggregate,
@@ -40,7 +39,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.promise_order import requested_first
+from hubbub.guarantees.promise_order import in_brief, requested_first
 from hubbub.numeric.bisection import first as first_where
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance, listed

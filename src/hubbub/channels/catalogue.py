@@ -7,17 +7,14 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed, NoisyBelow, SimpleNoisy, SimpleSuppressed
 from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric, Group
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.mechanisms.warped import Warped
-from hubbub.channels.papers import estimators, staircase
+from hubbub.channels.papers import lower_bound, staircase
 from hubbub.channels.papers.lecture import Lecture
 from hubbub.channels.papers.lower_bound import LowerBound
-from hubbub.channels.papers.offsets import calibrate
-from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
-from hubbub.channels.papers.simple_outliers import SimpleNoisy, SimpleSuppressed
+from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed, calibrate
 from hubbub.channels.papers.staircase import Staircase, calibrated
 from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
@@ -75,7 +72,7 @@ def _curve(given: object) -> Reading:
 def _lower_bound(o: Options) -> Made:
     reading = _curve(o["curve"])
     extra = {name: o[name] for name in ("delta_a", "grid") if name in o}
-    channel = estimators.lower_bound(reading.curve, o["estimator"], o["epsilon_a"], o["alpha"], **extra)
+    channel = lower_bound.lower_bound(reading.curve, o["estimator"], o["epsilon_a"], o["alpha"], **extra)
     return Made(channel, (reading.remark,) if reading.lowered else ())
 
 
@@ -198,7 +195,7 @@ def restore(name: str, given: Mapping[str, object]) -> Channel:
         read_back["grid"] = None if read_back["estimator"] == "count" else read_back["grid"]
         if not read_back["delta_a"]:
             del read_back["delta_a"]
-        made = estimators.lower_bound(**read_back)
+        made = lower_bound.lower_bound(**read_back)
     else:
         made = kind(**read_back)
     if parameters(made) != dict(given):

@@ -40,7 +40,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.exact_above import NoisyBelow
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.indistinguishability import capped

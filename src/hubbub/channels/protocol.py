@@ -16,8 +16,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import SUPPRESSED, Law, given_visible
+from hubbub.channels.published import EmptyBins
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import GaussianNoise

@@ -30,7 +30,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import OutlierPrivacy, SimpleOutlier, StaircaseOutlier
-from hubbub.guarantees.subsampled_curve import subsampled_curve
+from hubbub.guarantees.implications import subsampled_curve
 from hubbub.numeric.binomial import mass
 from hubbub.numeric.exact import Infinite, ball, precision, rounded, upper
 

@@ -43,8 +43,8 @@ from flint import arb, arb_poly
 
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.curve import Curve, Piece
+from hubbub.guarantees.implications import subsampled_curve
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.subsampled_curve import subsampled_curve
 from hubbub.numeric.exact import PRECISION, Infinite, ball, exp, lower, precision, rounded
 
 WITHIN: Final = Fraction(1008, 1000)
@@ -62,7 +62,7 @@ def sampled_warped_curve(channel: Channel, p: Fraction) -> Curve | None:
 
     Guarantee: with it, warped noise on a sample that keeps each person with probability p is outlier private, with no
     delta, by the theorem above. It never falls, is at most 1.008 times the exact loss of any crowd, and never above
-    :func:`hubbub.guarantees.subsampled_curve.subsampled_curve`.
+    :func:`hubbub.guarantees.curve.subsampled_curve`.
     """
     curve = channel.warped_along
     if curve is None or p == 1 or not _ends(curve):

@@ -24,8 +24,8 @@ from hubbub.protocol.channel_options import OPTIONS
 from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
-    from hubbub.audit.attacks.story import Story
     from hubbub.audit.finding import Finding
+    from hubbub.audit.stories import Story
     from hubbub.audit.zero_knowledge import Simulated
 
 FEW: Final = 20  # determined cells that are shown on the terminal
@@ -300,8 +300,7 @@ def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: b
     The exact divergence of both laws on this database, over all databases where they are few enough, and the claim.
     """
     from hubbub.audit.finding import timed
-    from hubbub.audit.zero_knowledge import of_count, simulate
-    from hubbub.audit.zero_knowledge_table import simulate_table
+    from hubbub.audit.zero_knowledge import of_count, simulate, simulate_table
 
     if two_valued and two_bins:
         raise WrongUse("--two-valued is about a count and --table about a table; keep one of them")
@@ -346,14 +345,14 @@ def _write(out: str, text: str) -> None:
 @json_option
 def story(name: str | None, out: str | None, as_json: bool) -> None:
     """An attack, told with its numbers; without a NAME, which there are."""
-    from hubbub.audit.attacks.story import names
-    from hubbub.audit.attacks.story import story as told
+    from hubbub.audit.stories import STORIES
+    from hubbub.audit.stories import story as told
 
     if name is None:
         if as_json:
-            print_json({"stories": list(names())})
+            print_json({"stories": list(STORIES)})
         else:
-            for each in names():
+            for each in STORIES:
                 page().print(f"hubbub audit story {each}")
         return
     with working("Working it out"):
@@ -383,7 +382,7 @@ def everything(as_json: bool) -> None:
 
     Exit code 4 if a fault was missed or a right mechanism was accused.
     """
-    from hubbub.audit.faults.suite import Row, suite
+    from hubbub.audit.faults import Row, suite
     from hubbub.cli.terminal.progress import watched
 
     rows: list[Row] = [row() for row in watched(suite(), "auditing")]

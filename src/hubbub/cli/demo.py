@@ -13,7 +13,7 @@ from hubbub.errors import WrongUse
 from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
-    from hubbub.audit.attacks.story import Story as Attack
+    from hubbub.audit.stories import Story as Attack
     from hubbub.demo.friend_attack import Story as Network
     from hubbub.demo.millbrook import Story
     from hubbub.demo.salaries import Outcome
@@ -35,7 +35,7 @@ def demo(out: str, as_json: bool) -> None:
     Last, the network of Millbrook's friends: who knows the streets guesses how people vote, and what the town may
     publish about its network instead. The paper's own example of that, Democrats and Republicans, stands beside it.
     """
-    from hubbub.audit.attacks.story import story
+    from hubbub.audit.stories import story
     from hubbub.demo import addresses, friend_attack, millbrook, salaries
     from hubbub.noise.source import SystemSource
 

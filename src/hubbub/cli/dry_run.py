@@ -79,8 +79,7 @@ def _facts(
 
 def _print(bound: Bound, found: DryRun, weak: tuple[str, ...], schema: Mapping[str, ColumnType] | None) -> None:
     from hubbub.certificate.explanation import meaning
-    from hubbub.guarantees.brief import in_brief
-    from hubbub.guarantees.promise_order import requested
+    from hubbub.guarantees.promise_order import in_brief, requested
     from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
     from hubbub.plan.invented import UNKNOWN
 

@@ -140,7 +140,7 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     of what is possible for what was not seen), the degrees of random people, and a random friend of each (Seshadhri).
     """
     from hubbub.graphs.distances import facts
-    from hubbub.graphs.estimates import NOT_PRIVATE, estimates
+    from hubbub.graphs.samplers import NOT_PRIVATE, estimates
     from hubbub.graphs.statistics import sampling
     from hubbub.kinds.graph.request import listed
     from hubbub.noise.source import SystemSource
@@ -210,7 +210,7 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
 
 def read_graph(file: str, given: dict[str, Any]) -> Graph:
     """The graph of a file, or the invented one."""
-    from hubbub.graphs.readers.loading import load
+    from hubbub.graphs.readers import load
     from hubbub.numeric.limits import a_size
 
     return load(

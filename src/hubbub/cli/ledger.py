@@ -491,7 +491,7 @@ def _beside(total: Total) -> str:
 
 def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     from hubbub.cli.terminal.table import Column, Table
-    from hubbub.guarantees.brief import in_brief
+    from hubbub.guarantees.promise_order import in_brief
     from hubbub.ledger.overlap import COMPARED
 
     console = page()
@@ -524,8 +524,8 @@ def _state(record: Record) -> str:
 
 def _print_account(account: Account) -> None:
     """Numbers of three digits, rounded up; --json has them exact."""
-    from hubbub.guarantees.brief import in_brief
     from hubbub.guarantees.people import Whose
+    from hubbub.guarantees.promise_order import in_brief
     from hubbub.ledger.overlap import COMPARED
 
     console = page()

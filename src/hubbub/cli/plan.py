@@ -13,8 +13,8 @@ from hubbub import plan as planning
 from hubbub.cli import Commands, examples, json_option, options, page, print_json, question, table
 from hubbub.errors import WrongUse, in_shell
 from hubbub.plan import Coarsenings, Design, Noises, Planned, PlannedSums, Refinements
-from hubbub.plan.calculators import TARGETS
 from hubbub.plan.planned import FILE, OUT
+from hubbub.plan.targets import TARGETS
 from hubbub.protocol.option import Option, options_of
 from hubbub.runtime.progress import working
 

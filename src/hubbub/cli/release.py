@@ -468,8 +468,7 @@ def _as_json(done: Release, files: dict[str, str]) -> dict[str, object]:
 def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
-    from hubbub.guarantees.brief import in_brief
-    from hubbub.guarantees.promise_order import requested, requested_first
+    from hubbub.guarantees.promise_order import in_brief, requested, requested_first
 
     console = page()
     promises = list(requested_first(done.promises))

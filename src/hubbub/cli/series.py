@@ -205,11 +205,11 @@ def _as_json(found: Series, record: Record) -> dict[str, Any]:
 
 
 def _print_series(found: Series, record: Record) -> None:
-    from hubbub.guarantees.brief import in_brief
+    from hubbub.guarantees.promise_order import in_brief
     from hubbub.kinds.series.promises import promises
     from hubbub.kinds.series.text import noise, rows_rule, what
     from hubbub.numeric.format import short
-    from hubbub.query_classes.series.blocks import Blocks
+    from hubbub.query_classes.series import Blocks
 
     told = _as_json(found, record)
     console = page()

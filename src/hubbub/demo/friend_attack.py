@@ -23,9 +23,8 @@ from hubbub.demo.friends import PEOPLE, STREETS, Friends, friends
 from hubbub.errors import WrongUse
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.kinds.graph.result import Answers
-from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.sampler import distinct, two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.noise.uniform import distinct
 from hubbub.numeric.exact import Exact, positive
 from hubbub.opening import open_graph
 from hubbub.protocol.release import Release

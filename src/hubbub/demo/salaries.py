@@ -5,7 +5,7 @@ all of them in one of 40 bins. The attacker knows all that, and every salary but
 Differential privacy hides one person and lets a group of 100 stand out; outlier privacy hides the group and
 leaves large crowds almost alone.
 
-The attack is the best there is (:mod:`hubbub.audit.attacks.managers`). Its success and the errors are computed from the
+The attack is the best there is (:mod:`hubbub.audit.stories`). Its success and the errors are computed from the
 exact laws, without sampling, in floats: they are for reading and are no certificates.
 """
 
@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub import charts
-from hubbub.audit.attacks.managers import CANDIDATES as CANDIDATES
-from hubbub.audit.attacks.managers import MANAGERS as MANAGERS
-from hubbub.audit.attacks.managers import REACH, attack, spread
+from hubbub.audit.stories import CANDIDATES as CANDIDATES
+from hubbub.audit.stories import MANAGERS as MANAGERS
+from hubbub.audit.stories import REACH, attack, spread
 from hubbub.channels.catalogue import channel, parameters
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.profile import checkable, loss_curve
 from hubbub.channels.protocol import Channel, Published
+from hubbub.noise.sampler import below
 from hubbub.noise.source import Source
-from hubbub.noise.uniform import below
 from hubbub.numeric.exact import INFINITY, to_float, to_text
 from hubbub.numeric.format import short
 from hubbub.runtime.frozen import dataclass

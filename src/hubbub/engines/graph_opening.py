@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hubbub.engines.identity import of_files
 from hubbub.graphs.graph import Graph
-from hubbub.graphs.readers.loading import file_at, load
+from hubbub.graphs.readers import file_at, load
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
 

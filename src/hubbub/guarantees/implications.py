@@ -1,22 +1,36 @@
 """From one notion of privacy to another: each function is a theorem, premises in, conclusion out.
 
 Pure: nothing is run and no data is seen. What does not follow is refused with the reason, and with the witness
-where there is one. Group forms stand in :mod:`hubbub.guarantees.groups`, weakenings in
-:mod:`hubbub.guarantees.weakening`; all of them can be imported from here.
+where there is one. Group forms stand in :mod:`hubbub.guarantees.implications`, weakenings in
+:mod:`hubbub.guarantees.implications`; all of them can be imported from here.
+
+Group privacy: what a promise to one person implies for several people who are added, removed or replaced together.
+
+A promise to groups of g is used in blocks: c people are ceil(c/g) blocks.
+
+Weaker guarantees of the same notion: larger parameters that follow from the definition.
+
+A promise of a curve, on a secret sample that keeps each person with probability p.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.curve import Curve, flat
+from hubbub.guarantees.aggregates import covers, includes
+from hubbub.guarantees.curve import Curve, Piece, flat
 from hubbub.guarantees.definitions import (
+    Aggregate,
+    ConcentratedPrivacy,
     CrowdBlending,
     DifferentialPrivacy,
     DistributionalPrivacy,
+    Guarantee,
     IndependentSample,
     Neighbours,
+    OutlierGroup,
     OutlierPrivacy,
     RandomSample,
     SimpleOutlier,
@@ -37,15 +51,8 @@ from hubbub.guarantees.derivation import (
     Theorem,
     texts,
 )
-from hubbub.guarantees.groups import differential_group as differential_group
-from hubbub.guarantees.groups import outlier_group as outlier_group
-from hubbub.guarantees.groups import zero_knowledge_group as zero_knowledge_group
-from hubbub.guarantees.groups import zero_knowledge_group_by_sampling as zero_knowledge_group_by_sampling
-from hubbub.guarantees.groups import zero_knowledge_group_total_variation as zero_knowledge_group_total_variation
-from hubbub.guarantees.indistinguishability import chained, mixed, times
+from hubbub.guarantees.indistinguishability import capped, chained, exp_times, mixed, times, total_variation, touched
 from hubbub.guarantees.parameters import size
-from hubbub.guarantees.weakening import weaken as weaken
-from hubbub.guarantees.weakening import weaken_aggregate as weaken_aggregate
 from hubbub.numeric.exact import Infinite, Loss
 
 BLANK = Assumption("blank-row", "a blank row is a row that the mechanism accepts")
@@ -322,3 +329,257 @@ def replacement_loss(curve: Curve, left: int, joined: int) -> Loss:
     if left < 1 or joined < 0:
         raise WrongUse("somebody who leaves was in a crowd of at least 1, and joins 0 or more; change them")
     return curve.at(left) + curve.at(joined + 1)
+
+
+def _blocks(people: int, group: int) -> int:
+    return -(-size(people, "the group size") // group)
+
+
+def differential_group(premise: Derivation, *, group: int) -> Derivation:
+    """Group privacy of differential privacy: add or remove the people of the group one by one.
+
+    Guarantee: if M is (epsilon, delta)-DP, then for groups of c and the same neighbours it is
+    (c epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1))-DP (c links of a chain).
+    """
+    theorem = Theorem("group.differential-group", "Group privacy (differential)", DMNS)
+    given = premise.concluding(DifferentialPrivacy, theorem)
+    blocks = _blocks(group, given.group)
+    epsilon, delta = chained(given.epsilon, given.delta, blocks)
+    return premise.then(
+        theorem,
+        DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=group),
+        numbers=texts(group=group, steps=blocks, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
+    """Group privacy of zero-knowledge privacy: one simulator, and two steps for every further person of the group.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then for groups of c it is
+    ((2c - 1) epsilon, delta (e^((2c-1) epsilon) - 1)/(e^epsilon - 1))-ZK with respect to it (Proposition 3; with delta,
+    proved here: a chain of 2c - 1 links). Where the class removes people instead of blanking them, the links run
+    through data sets with a fixed person in their place, whom the simulator samples itself.
+    """
+    theorem = Theorem("group.zero-knowledge-group", "Proposition 3 (zero-knowledge for groups)", f"{GLP}; delta {HERE}")
+    given = premise.concluding(ZeroKnowledge, theorem)
+    steps = 2 * _blocks(group, given.group) - 1
+    epsilon, delta = chained(given.epsilon, given.delta, steps)
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=given.aggregate, group=group),
+        numbers=texts(group=group, steps=steps, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> Derivation:
+    """Group privacy of zero-knowledge privacy in total variation, with epsilon = 0.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then for groups of c it is
+    (0, (2c - 1) (e^epsilon - 1 + 2 delta)/(e^epsilon + 1))-ZK with respect to it (Proposition 4, sharpened: a link of
+    the chain moves no event by more than its total variation).
+    """
+    theorem = Theorem(
+        "group.zero-knowledge-group-total-variation",
+        "Proposition 4 (zero-knowledge for groups, total variation)",
+        f"{GLP}; sharpened, {HERE}",
+    )
+    given = premise.concluding(ZeroKnowledge, theorem)
+    steps = 2 * _blocks(group, given.group) - 1
+    delta = capped(steps * total_variation(given.epsilon, given.delta))
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=Fraction(0), delta=delta, aggregate=given.aggregate, group=group),
+        numbers=texts(group=group, steps=steps, delta_out=delta),
+    )
+
+
+def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Derivation:
+    """Group privacy of a small sample, which rarely contains other people of the group.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to RS(k) on n rows, then for groups of c it is
+    (epsilon, delta + e^epsilon P)-ZK with respect to RS(k), where P = 1 - C(n-c+1, k)/C(n, k) <= (c-1) k/n is the
+    chance that the sample meets one of the other c - 1 (Proposition 5). P is of the order of c k/n and not
+    cryptographically small.
+    """
+    theorem = Theorem(
+        "group.zero-knowledge-group-by-sampling", "Proposition 5 (zero-knowledge for groups, by sampling)", GLP
+    )
+    given = premise.concluding(ZeroKnowledge, theorem)
+    sample = given.aggregate
+    if not isinstance(sample, RandomSample) or sample.n is None:
+        raise Refused(f"{theorem} is about RS(k) of n rows with n known, and the class is {sample}; give n")
+    if size(group, "the group size") > sample.n:
+        raise Refused(f"{theorem}: a group of {group} does not fit into {sample.n} rows; choose a smaller group")
+    met = touched(max(group - given.group, 0), sample.k, sample.n)
+    delta = capped(given.delta + exp_times(given.epsilon, met))
+    return premise.then(
+        theorem,
+        ZeroKnowledge(epsilon=given.epsilon, delta=delta, aggregate=sample, group=group),
+        numbers=texts(group=group, k=sample.k, n=sample.n, chance_of_meeting=met, delta_out=delta),
+    )
+
+
+def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
+    """Group privacy of outliers: they are removed one by one, and each who is left is still an outlier.
+
+    Guarantee: if M is (epsilon(.), delta)-outlier private, then removing at most s people, each a k-outlier, is
+    (s e, delta (e^(s e) - 1)/(e^e - 1))-close, e = epsilon(k). For (k, epsilon, delta)-simple outlier privacy and
+    s = k this is (epsilon, delta (e^epsilon - 1)/(e^(epsilon/k) - 1)) (Proposition 7; with delta, proved here).
+    """
+    theorem = Theorem("group.outlier-group", "Proposition 7 (groups of outliers)", f"{LUI_PASS}; delta {HERE}")
+    given = premise.concluding(OutlierPrivacy, theorem)
+    each = given.curve.at(k)
+    steps = _blocks(size, 1)
+    epsilon, delta = chained(each, given.delta, steps)
+    return premise.then(
+        theorem,
+        OutlierGroup(k=k, size=size, epsilon=epsilon, delta=delta),
+        numbers=texts(k=k, size=size, epsilon_each=each, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
+    """Whether `weak` is the same notion as `strong` with numbers that promise no more.
+
+    Guarantee: if True, every mechanism with the promise `strong` has the promise `weak`, by the definition. False also
+    where that is not known.
+    """
+    match strong, weak:
+        case DifferentialPrivacy(), DifferentialPrivacy():
+            return strong.neighbours is weak.neighbours and weak.group <= strong.group and _looser(weak, strong)
+        case ConcentratedPrivacy(), ConcentratedPrivacy():
+            same = strong.neighbours is weak.neighbours
+            return same and weak.group <= strong.group and strong.rho <= weak.rho
+        case ZeroKnowledge(), ZeroKnowledge():
+            same_or_larger = weak.aggregate == strong.aggregate or includes(weak.aggregate, strong.aggregate)
+            return same_or_larger and weak.group <= strong.group and _looser(weak, strong)
+        case CrowdBlending(), CrowdBlending():
+            return weak.k <= strong.k and _looser(weak, strong)
+        case (
+            (OutlierPrivacy() | TailoredPrivacy() | SimpleOutlier() | StaircaseOutlier()),
+            (OutlierPrivacy() | TailoredPrivacy() | SimpleOutlier() | StaircaseOutlier()),
+        ):
+            return type(weak) is type(strong) and _lower(strong, weak)
+        case OutlierGroup(), OutlierGroup():
+            return weak.k <= strong.k and weak.size <= strong.size and _looser(weak, strong)
+        case DistributionalPrivacy(), DistributionalPrivacy():
+            return covers(strong.sample, weak.sample) and _looser(weak, strong)
+        case _:
+            return False
+
+
+_Pair = DifferentialPrivacy | CrowdBlending | ZeroKnowledge | OutlierGroup | DistributionalPrivacy
+_Curved = OutlierPrivacy | TailoredPrivacy | SimpleOutlier | StaircaseOutlier
+
+
+def _looser(weak: _Pair, strong: _Pair) -> bool:
+    return strong.epsilon <= weak.epsilon and strong.delta <= weak.delta
+
+
+def _lower(strong: _Curved, weak: _Curved) -> bool:
+    low, high = _curve(strong), _curve(weak)
+    return low.curve.at_most(high.curve) and low.delta <= high.delta
+
+
+def _curve(given: _Curved) -> OutlierPrivacy | TailoredPrivacy:
+    return given if isinstance(given, OutlierPrivacy | TailoredPrivacy) else given.as_outlier()
+
+
+def weaken(premise: Derivation, *, to: Guarantee) -> Derivation:
+    """The same promise with larger parameters.
+
+    Guarantee: a larger epsilon, a larger delta, a smaller group, a smaller crowd k (crowd-blending), a curve nowhere
+    lower (outlier), a larger class of aggregate information (zero-knowledge) or fewer distributions (distributional)
+    ask for less: if the premise holds then so does `to`, by its definition. Anything else is refused.
+    """
+    if not is_weaker(to, premise.conclusion):
+        raise Refused(f"{to} does not follow from {premise.conclusion} by rounding up; derive it another way")
+    return premise.then(Theorem("weaker.weaken", "Weakening", "the definition of the conclusion"), to)
+
+
+def weaken_aggregate(premise: Derivation, *, aggregate: Aggregate) -> Derivation:
+    """The same promise with a larger class of aggregate information for the simulator.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then also with respect to every larger one, such as
+    RS(k') for k' >= k: whoever receives a large sample can thin it. So a release on a smaller sample is ZK with
+    respect to the larger one.
+    """
+    theorem = Theorem("weaker.weaken-aggregate", "Monotone aggregate information", GLP)
+    given = premise.concluding(ZeroKnowledge, theorem)
+    if not includes(aggregate, given.aggregate):
+        raise Refused(
+            f"{theorem}: {aggregate} is not known to include {given.aggregate}; name a larger class of its kind"
+        )
+    return premise.then(
+        theorem, ZeroKnowledge(epsilon=given.epsilon, delta=given.delta, aggregate=aggregate, group=given.group)
+    )
+
+
+CURVE_ON_A_SAMPLE: Final = Theorem("sampled.curve", "Amplification by sampling, crowd by crowd", f"{BBG}; {HERE}")
+CURVE_OF_LAWS: Final = Theorem(
+    "sampled.curve-laws",
+    "Amplification by sampling, crowd by crowd, at the delta of the sample's laws",
+    f"{BBG}; {HERE}",
+)
+CURVE_OF_WARPED: Final = Theorem("sampled.curve-warped", "Warped noise on a sample, crowd by crowd", HERE)
+SAMPLED_AFRESH: Final = Assumption(
+    "sampled-afresh",
+    "each person is kept with the probability p, independently and in secret, and then the release is made",
+)
+
+
+def subsampled_curve(curve: Curve, p: Fraction) -> Curve:
+    """The amplified curve, on a sample that keeps each person with probability p.
+
+    Guarantee: an upper bound on ln(1 + p (e^epsilon(c) - 1)) at every crowd c. On a step that is the number itself. Along a slope it is a convex function of c that grows no faster than the slope:
+    below its chord where the slope ends, and below a line of the same slope where it never does.
+    """
+    pieces = []
+    for piece, end in curve.ends():
+        value = mixed(piece.value, p)
+        rate = piece.rate
+        if rate and end is not None and not isinstance(value, Infinite):
+            top = mixed(piece.at(end), p)
+            assert not isinstance(top, Infinite)
+            rate = (top - value) / (end - piece.start) if end > piece.start else Fraction(0)
+        pieces.append(Piece(piece.start, value, rate))
+    return Curve(tuple(pieces))
+
+
+def on_a_sample(
+    premise: Derivation, p: Fraction, *, of_laws: Fraction | None = None, of_warped: Curve | None = None
+) -> Derivation:
+    """A release of a secret sample, as a promise to the people it was drawn from.
+
+    Guarantee: if M is (epsilon(.), delta)-outlier private and epsilon(.) never falls, then M on a sample that keeps
+    each person with probability p is outlier private with the curve ln(1 + p (e^epsilon(.) - 1)) and the delta p delta:
+    with m of the c - 1 others kept, the laws with and without the person are (epsilon(m + 1), delta)-close and
+    epsilon(m + 1) <= epsilon(c), and only a share p of the law depends on the person. If M is (k,
+    epsilon)-crowd-blending by bins, published each by itself, it is (k, ln(1 + p (e^epsilon - 1)))-crowd-blending on
+    the sample: whoever has fewer than k in the bin has fewer than k kept, and whoever shares a bin is kept with the
+    same probability. A smaller delta of a curve, `of_laws`, or a lower curve without a delta, `of_warped`, is the
+    caller's to prove, from the laws of M.
+    """
+    given = premise.conclusion
+    conclusion: Guarantee
+    numbers, theorem = texts(p=p), CURVE_ON_A_SAMPLE
+    if isinstance(given, CrowdBlending):
+        epsilon, delta = mixed(given.epsilon, p), p * given.delta
+        conclusion = CrowdBlending(k=given.k, epsilon=epsilon, delta=delta)
+        numbers = (*numbers, *texts(epsilon_out=epsilon), *(texts(delta_out=delta) if delta else ()))
+    elif isinstance(given, OutlierPrivacy | SimpleOutlier | StaircaseOutlier):
+        outlier = given if isinstance(given, OutlierPrivacy) else given.as_outlier()
+        if not outlier.curve.is_monotone:
+            raise Refused(
+                f"{CURVE_ON_A_SAMPLE} needs a curve that never falls, and {outlier.curve} does; use its envelope"
+            )
+        curve, delta = subsampled_curve(outlier.curve, p), p * outlier.delta
+        if of_laws is not None and of_laws < delta:
+            theorem, delta = CURVE_OF_LAWS, of_laws
+        if of_warped is not None and not delta:
+            theorem, curve = CURVE_OF_WARPED, of_warped
+        conclusion = OutlierPrivacy(curve=curve, delta=delta)
+        numbers = (*numbers, ("curve_out", str(curve)), *texts(delta_out=delta))
+    else:
+        raise Refused(f"{CURVE_ON_A_SAMPLE} starts from crowd-blending or a curve, and the premise is {given}")
+    return premise.then(theorem, conclusion, numbers=numbers, assumptions=(SAMPLED_AFRESH,))

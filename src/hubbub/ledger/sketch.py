@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
-from hubbub.numeric.distinct import distinct
+from hubbub.numeric.exact_sums import distinct
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.sketch import EVERYBODY, Chosen
 

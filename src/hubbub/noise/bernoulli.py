@@ -16,9 +16,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.noise.binomial import binomial
+from hubbub.noise.sampler import below
 from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable
-from hubbub.noise.uniform import below
 from hubbub.numeric.exact import exp
 from hubbub.runtime.frozen import dataclass
 

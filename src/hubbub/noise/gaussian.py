@@ -25,10 +25,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise.sampler import geometric, two_sided_geometric
+from hubbub.noise.sampler import below, geometric, two_sided_geometric
 from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable, slices
-from hubbub.noise.uniform import below
 from hubbub.numeric.exact import Exact, exp, positive, to_text
 from hubbub.numeric.gaussian_sums import masses
 from hubbub.runtime.frozen import dataclass

@@ -24,6 +24,14 @@ small epsilon is thus two tables of some thousand cells, and not one of millions
 
 Noise below epsilon = 10^-6 (a million people wide) is refused. At that rate a value leaves 64 bits only after 10^11
 cells "beyond" in a row, each of probability exp(-12).
+
+Two-sided geometric noise of rates below 10^-6, for sums of many steps.
+
+Digits of a geometric number are independent (:mod:`hubbub.noise.sampler`): G = B j + r, j geometric with rate
+B epsilon and r = 0..B-1 with weights q^r. With B = 1000 twice, a rate of 10^-12 is two tables more. Given its sign,
+|x| - 1 of a two-sided number is geometric.
+
+Exact uniform whole numbers, and a random choice of k of n.
 """
 
 from __future__ import annotations
@@ -293,3 +301,90 @@ def _size(size: int) -> int:
     if size < 0:
         raise WrongUse(f"the number of samples must be at least 0, not {size}")
     return size
+
+
+WIDEST: Final = Fraction(1, 10**12)
+"""The smallest rate: noise leaves 64 bits with a chance below e^(-10^6) there."""
+
+_BASE: Final = 1000
+
+
+def wide_noise(rate: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    """`size` independent integers with P(x) = (1 - q)/(1 + q) q^|x|, q = exp(-rate).
+
+    Guarantee: exactly this law, for every rational rate >= 10^-12. A certified table decides between 0 and the two
+    signs; the rest is |x| - 1, geometric, as a quotient and a remainder with certified tables each.
+    """
+    if rate >= SMALLEST_EPSILON:
+        return two_sided_geometric(rate, size, source)
+    if rate < WIDEST:
+        raise WrongUse("noise wider than 10^12 steps is not drawn; declare a coarser step, or raise epsilon")
+    sign = _signs(rate).sample(size, source).astype(np.int64) - 1
+    return sign * (1 + _geometric(rate, size, source))
+
+
+def _geometric(rate: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    if rate >= SMALLEST_EPSILON:
+        return geometric(rate, size, source)
+    return _BASE * _geometric(_BASE * rate, size, source) + _rest(rate).sample(size, source)
+
+
+@lru_cache(maxsize=64)
+def _signs(rate: Fraction) -> CertifiedTable:
+    def boundaries() -> list[arb]:
+        q = exp(-rate)
+        return [q / (1 + q), 1 / (1 + q)]
+
+    return CertifiedTable(boundaries)
+
+
+@lru_cache(maxsize=64)
+def _rest(rate: Fraction) -> CertifiedTable:
+    def boundaries() -> list[arb]:
+        normalizer = 1 - exp(-_BASE * rate)
+        return [(1 - exp(-i * rate)) / normalizer for i in range(1, _BASE)]
+
+    return CertifiedTable(boundaries)
+
+
+_SPARE = 64  # draws beyond the expected number, so that a second round is rare
+
+
+def below(bound: int, size: int, source: Source) -> NDArray[np.int64]:
+    """`size` independent whole numbers from 0 to bound - 1.
+
+    Guarantee: exactly uniform, if the words of the source are: the top bits of each word are taken, and words whose
+    number is not below the bound are thrown away. For a bound of 1 no word is drawn.
+    """
+    if not 1 <= bound <= 2**63:
+        raise WrongUse(f"a uniform draw needs a bound between 1 and 2^63, not {bound}")
+    out = np.zeros(size, dtype=np.int64)
+    bits = (bound - 1).bit_length()
+    filled = 0 if bits else size
+    while filled < size:
+        wanted = ((size - filled) << bits) // bound + _SPARE
+        drawn = source.words(wanted) >> np.uint64(64 - bits)
+        kept = drawn[drawn < np.uint64(bound)][: size - filled]
+        out[filled : filled + kept.size] = kept.astype(np.int64)
+        filled += kept.size
+    return out
+
+
+def distinct(k: int, n: int, source: Source) -> NDArray[np.int64]:
+    """k different numbers of 0..n-1, in rising order.
+
+    Guarantee: every set of k is equally likely, if the words of the source are uniform and independent. Uniform draws
+    are kept until k different ones have come: by symmetry no set is preferred. Above n/2 those left out are drawn.
+    """
+    if not 0 <= k <= n:
+        raise WrongUse(f"of {n} numbers between 0 and {n} can be chosen, not {k}")
+    if 2 * k > n:
+        stays = np.ones(n, dtype=np.bool_)
+        stays[distinct(n - k, n, source)] = False
+        return np.flatnonzero(stays)
+    chosen = np.empty(0, dtype=np.int64)
+    while chosen.size < k:
+        drawn = np.concatenate([chosen, below(n, k - chosen.size, source)])
+        chosen = np.sort(drawn)
+        chosen = chosen[np.concatenate([[True], chosen[1:] != chosen[:-1]])] if chosen.size else chosen
+    return chosen

@@ -1,6 +1,8 @@
 """Linear and integer programs, solved by HiGHS. What comes back are floats: whoever certifies checks them exactly.
 
 minimise cost x, where row_low <= matrix x <= row_high and low <= x <= high, and x is whole where that is wanted.
+
+A matrix by its rows, of which few entries are not zero: compressed sparse rows, as far as programs and graphs need them.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse, install
-from hubbub.numeric.sparse_rows import SparseRows
 from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
@@ -94,3 +95,33 @@ def _solution(highspy: Any, solver: Any) -> Solution:
 
 def _is_feasible(solver: Any) -> bool:
     return bool(solver.getInfo().primal_solution_status == 2)  # feasible, as HiGHS counts
+
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseRows:
+    """Row i has `values[starts[i]:starts[i + 1]]` in the columns of the same places."""
+
+    starts: Ints
+    columns: Ints
+    values: Floats
+    width: int
+
+    @property
+    def height(self) -> int:
+        return int(self.starts.size) - 1
+
+    def times(self, point: Floats) -> Floats:
+        """The matrix times a vector."""
+        rows = np.repeat(np.arange(self.height), np.diff(self.starts))
+        return np.bincount(rows, self.values * point[self.columns], self.height).astype(np.float64)
+
+
+def sparse_rows(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], shape: tuple[int, int]) -> SparseRows:
+    """The matrix with these entries; each place is named once."""
+    height, width = shape
+    order = np.lexsort((columns, rows))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=height)))).astype(np.int64)
+    return SparseRows(starts, columns[order].astype(np.int64), values[order].astype(np.float64), width)

@@ -11,8 +11,6 @@ promise, and ``designs`` puts them together. Nothing is read but public counts a
 17
 """
 
-from hubbub.plan.calculators import Number as Number
-from hubbub.plan.calculators import ask as ask
 from hubbub.plan.coarsening import Coarsening as Coarsening
 from hubbub.plan.coarsening import Coarsenings as Coarsenings
 from hubbub.plan.coarsening import coarsenings as coarsenings
@@ -26,6 +24,8 @@ from hubbub.plan.refinements import Refinements as Refinements
 from hubbub.plan.refinements import refinements as refinements
 from hubbub.plan.series import SeriesPlan as SeriesPlan
 from hubbub.plan.series import series as series
+from hubbub.plan.shape import facts as facts
 from hubbub.plan.sums import PlannedSums as PlannedSums
 from hubbub.plan.sums import sums as sums
-from hubbub.plan.table_facts import facts as facts
+from hubbub.plan.targets import Number as Number
+from hubbub.plan.targets import ask as ask

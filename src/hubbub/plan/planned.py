@@ -13,10 +13,9 @@ from hubbub.errors import Spelling, WrongUse, in_python
 from hubbub.numeric.exact import Exact, Infinite, rational, to_float, to_text
 from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_size
-from hubbub.plan.calculators import wanted
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.shape import is_name, read
-from hubbub.plan.targets import Want
+from hubbub.plan.targets import Want, wanted
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.option import option_help
 from hubbub.protocol.weakness import sentence as weak_sentence

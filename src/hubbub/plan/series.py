@@ -12,9 +12,15 @@ from hubbub.numeric.exact import Exact, to_float
 from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_rate, a_size
 from hubbub.protocol.option import option_help
-from hubbub.query_classes.series.blocks import Blocks, geometric_variance
-from hubbub.query_classes.series.choice import MOST_PERIODS, best_blocks, best_factor, least_factor
-from hubbub.query_classes.series.factor import Factor
+from hubbub.query_classes.series import (
+    MOST_PERIODS,
+    Blocks,
+    Factor,
+    best_blocks,
+    best_factor,
+    geometric_variance,
+    least_factor,
+)
 from hubbub.runtime.frozen import dataclass
 
 INCREMENTS: Final = "increments"

@@ -30,10 +30,10 @@ from hubbub.numeric.exact import rational, to_text
 from hubbub.project.plan_file import PlanEntry
 from hubbub.protocol.bound import Bound
 from hubbub.query_classes.classes import MOST_SHARE, NamedTable, NamedTables, is_table_name
-from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.marginals.shares import precision
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import HasVariances
+from hubbub.query_classes.split_tables import JointTables
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import plain
 from hubbub.tables.bins import OTHER, Declared, Discovered, Values, declared_size, size

@@ -8,8 +8,8 @@ from typing import Any
 
 from hubbub import registry
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.guarantees.promise_order import in_brief
 from hubbub.kinds.table import Table
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import charge

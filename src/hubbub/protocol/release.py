@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 import pyarrow as pa
 
 from hubbub.errors import Refused
-from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.promise_order import requested_first
+from hubbub.guarantees.promise_order import in_brief, requested_first
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import is_deferred

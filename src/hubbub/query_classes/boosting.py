@@ -50,10 +50,9 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
 from hubbub.numeric.exact import exp as ball_exp
 from hubbub.query_classes.classes import Halfspaces, Listed, Query, cells_of, counted
-from hubbub.query_classes.selection import several
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
 from hubbub.query_classes.small_databases import candidates, databases_of, farthest_off, of_cells, radius, too_many
-from hubbub.query_classes.tails import farthest
+from hubbub.query_classes.tails import farthest, several
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 

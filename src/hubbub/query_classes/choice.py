@@ -13,10 +13,9 @@ from fractions import Fraction
 from typing import Any, Final, cast
 
 from hubbub.errors import WrongUse
-from hubbub.query_classes import boosting, joint_tables, residual, small_databases, square_root, tree, weights
+from hubbub.query_classes import boosting, residual, small_databases, split_tables, square_root, tree, weights
 from hubbub.query_classes.classes import MOST_NAMED, MOST_TABLES
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.setting import Method, Setting, checked, mean_square
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.runtime.frozen import dataclass
@@ -31,7 +30,7 @@ MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "residual": residual.best,
     "split-tables": lambda setting: SplitTables(),
     "square-root": square_root.best,
-    "joint-tables": joint_tables.best,
+    "joint-tables": split_tables.best,
 }
 """Every method by its name, with the parameters that have the smallest bound."""
 
@@ -98,7 +97,7 @@ def restored(given: Mapping[str, Any]) -> Method:
         case {"name": "joint-tables", "measured": [*measured], "parts": [*parts], **rest} if not rest:
             is_text = all(isinstance(each, str) and re.fullmatch(r"\d{1,3}(\+\d{1,3})*", each) for each in measured)
             if is_text and len(parts) <= MOST_NAMED and all(type(each) is int for each in parts):
-                return joint_tables.JointTables(tuple(measured), tuple(parts))
+                return split_tables.JointTables(tuple(measured), tuple(parts))
         case {"name": "histogram", **rest} if not rest:
             return Flat()
         case {"name": "tree", "branching": int(b), "shares": [*parts], **rest} if not rest and 2 <= b <= 1024:

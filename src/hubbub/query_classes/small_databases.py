@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
 from hubbub.query_classes.classes import Boxes, Halfspaces, Listed, Query, cells_of, counted
-from hubbub.query_classes.selection import exponential
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
-from hubbub.query_classes.tails import selected
+from hubbub.query_classes.tails import exponential, selected
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 

@@ -1,6 +1,6 @@
 """Intervals from running totals: Gaussian noise on the square-root factor of the running sums.
 
-The bins of the column stand for periods (:mod:`hubbub.query_classes.series.factor`): w = R x + Z with R the square root of
+The bins of the column stand for periods (:mod:`hubbub.query_classes.series`): w = R x + Z with R the square root of
 the running sums A in whole numbers, and the number of people in bins a..b is the difference of two running totals
 L w, L = A/R. One person moves w by one column of R, whose squared length is at most that of the first one.
 
@@ -29,7 +29,7 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import rational, rounded, to_text
 from hubbub.query_classes.classes import Boxes, Halfspace, Query
 from hubbub.query_classes.marginals.residual import LEAST_VARIANCE, reach_of_weights
-from hubbub.query_classes.series.factor import Factor, coefficients, column_square
+from hubbub.query_classes.series import Factor, coefficients, column_square
 from hubbub.query_classes.setting import Cells, Drawn, Setting
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank

@@ -1,4 +1,12 @@
-"""How far sums of two-sided geometric noise go, for many of them at once. Rounded up; the noise is whole numbers."""
+"""How far sums of two-sided geometric noise go, for many of them at once. Rounded up; the noise is whole numbers.
+
+The exponential mechanism, exactly: one of many, the likelier the better its score, in whole numbers alone.
+
+Propose any of them, all alike, and accept one that is `gap` worse than the best with probability e^(-rate gap): a
+geometric number G of that rate has P(G >= gap) = e^(-rate gap), so it is accepted when G >= gap. What is accepted first
+has exactly the law P ~ e^(-rate gap). At most as many proposals as there are choices are needed on average, since the
+best is always accepted; how many words are drawn depends on the scores, and so does the time it takes.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +15,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
+from hubbub.noise.sampler import below, geometric
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, exp, precision, upper
 
 _STEPS: Final = 60
@@ -63,3 +75,31 @@ def selected(rate: Fraction, log_number: Fraction, doubt: Fraction) -> int:
     """
     with precision():
         return _integer((ball(log_number) + ball(1 / doubt).log()) / ball(rate))
+
+
+_AT_ONCE: Final = 1 << 15
+
+
+def exponential(losses: NDArray[np.int64], rate: Fraction, source: Source) -> int:
+    """The place of one of the losses, P(i) proportional to exp(-rate losses[i]).
+
+    Guarantee: exactly this law, if the words of the source are uniform and independent. If one person changes every
+    loss by at most s, choosing is (2 s rate)-differentially private (McSherry and Talwar 2007).
+    """
+    return int(several(losses, rate, 1, source)[0])
+
+
+def several(losses: NDArray[np.int64], rate: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    """As many places, drawn independently of one another: those accepted first.
+
+    Guarantee: that of :func:`exponential` for each of them; what they lose adds up.
+    """
+    gaps = losses - losses.min()
+    found: list[NDArray[np.int64]] = []
+    missing = size
+    while missing > 0:
+        proposed = below(gaps.size, min(_AT_ONCE, 4 * max(gaps.size, missing)), source)
+        accepted = proposed[geometric(rate, proposed.size, source) >= gaps[proposed]][:missing]
+        found.append(accepted.astype(np.int64))
+        missing -= accepted.size
+    return np.concatenate(found)

@@ -24,9 +24,8 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
 from hubbub.query_classes.classes import Box, ColumnCells, Halfspaces, Query, cells_of, counted
-from hubbub.query_classes.selection import exponential
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
-from hubbub.query_classes.tails import farthest, selected
+from hubbub.query_classes.tails import exponential, farthest, selected
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 

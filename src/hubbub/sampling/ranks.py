@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.noise.sampler import distinct as ranks
 from hubbub.noise.source import Source
-from hubbub.noise.uniform import distinct as ranks
 from hubbub.runtime.frozen import dataclass
 
 __all__ = ["LARGEST", "Chosen", "choose", "ranks", "sample_counts"]

@@ -10,7 +10,7 @@ from hubbub.certificate.certificate import derivation_json, whom
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.weakening import is_weaker
+from hubbub.guarantees.implications import is_weaker
 from hubbub.serialization.canonical import canonical
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.verification.verdict import Notes

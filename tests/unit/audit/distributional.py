@@ -16,8 +16,8 @@ from flint import arb
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law
-from hubbub.channels.mixture import MISSING, mixture
 from hubbub.channels.protocol import Channel
+from hubbub.channels.subsample import MISSING, mixture
 from hubbub.guarantees.definitions import DistributionalPrivacy
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.numeric.binomial import masses

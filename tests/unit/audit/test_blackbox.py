@@ -10,8 +10,18 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.audit.blackbox import Experiment, _from_pairs, compare, look_sizes, power, power_on_leak, repeated
-from hubbub.audit.clopper_pearson import at_least, at_most, most_events
+from hubbub.audit.blackbox import (
+    Experiment,
+    _from_pairs,
+    at_least,
+    at_most,
+    compare,
+    look_sizes,
+    most_events,
+    power,
+    power_on_leak,
+    repeated,
+)
 from hubbub.audit.outcomes import heap, proposed
 from hubbub.channels.catalogue import channel
 from hubbub.errors import WrongUse

@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from hubbub.audit.zero_knowledge import of_count, simulate, visible_range
-from hubbub.audit.zero_knowledge_table import simulate_table
+from hubbub.audit.zero_knowledge import of_count, simulate, simulate_table, visible_range
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_float
 

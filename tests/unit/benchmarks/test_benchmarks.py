@@ -78,7 +78,7 @@ ELSEWHERE = {
     "visits": "holds the bounds that utility and its peers share",
     "concentrated": "prints the numbers of another accountant, in its environment",
     "tightness": "measures nothing: it writes a page",
-    "yardstick": "holds the faults that audit plays; in tests/unit/audit/faults",
+    "yardstick": "holds the faults that audit plays; in tests/unit/audit",
 }
 
 

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.numeric.exact import Exact, Infinite
-from hubbub.numeric.linear_programs import Program
-from hubbub.numeric.sparse_rows import SparseRows, sparse_rows
+from hubbub.numeric.linear_programs import Program, SparseRows, sparse_rows
 from tests.unit.channels.remap import Penalty, penalty, prior_weights
 
 Matrix = NDArray[np.float64]  # count, answer -> number

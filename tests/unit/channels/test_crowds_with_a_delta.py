@@ -14,7 +14,7 @@ from hubbub.errors import Refused
 from hubbub.guarantees.accountant.gaussian import by_ones, delta_of
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
 from hubbub.guarantees.derivation import stated
-from hubbub.guarantees.subsampled_curve import on_a_sample
+from hubbub.guarantees.implications import on_a_sample
 from hubbub.sampling.amplification import crowd_blending, delta_at
 
 Array = NDArray[np.float64]

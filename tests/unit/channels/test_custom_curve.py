@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from hubbub.channels.custom_curve import THEOREM, _Scan, own_delta_at, own_epsilon_at
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.exact_above import NoisyBelow
 from hubbub.numeric.exact import INFINITY, ball, exp, lower, upper
 from hubbub.sampling.amplification import delta_at, epsilon_at, noisy_below
 

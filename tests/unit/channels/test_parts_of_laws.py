@@ -14,8 +14,8 @@ from hubbub.channels.custom_curve import _Scan
 from hubbub.channels.divergence import _largest_on
 from hubbub.channels.law import Block, Weight, _total_within
 from hubbub.channels.mechanisms.added_noise import Partial
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
-from hubbub.channels.papers.estimators import counted
+from hubbub.channels.mechanisms.exact_above import NoisyBelow
+from hubbub.channels.papers.lower_bound import counted
 from hubbub.guarantees.curve import Curve, Piece, slope, steps
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from hubbub.audit.exact import of_channel
-from hubbub.audit.faults.planted import Family
+from hubbub.audit.faults import Family
 from hubbub.channels.law import Dense, Law
 from hubbub.channels.protocol import Proof
 from hubbub.guarantees.curve import flat

@@ -13,7 +13,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.channels.sampled_outlier import sampled_delta, top_delta
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
-from hubbub.guarantees.subsampled_curve import LAWS, subsampled_curve
+from hubbub.guarantees.implications import CURVE_OF_LAWS, subsampled_curve
 from hubbub.kinds.histogram.request import histogram
 from hubbub.numeric.exact import lower, upper
 
@@ -65,7 +65,7 @@ def test_everybody_loses_the_top_of_a_curve_at_the_delta_of_the_laws() -> None:
 def test_a_release_of_a_sample_says_so() -> None:
     words = {"channel": "outlier-suppressed", "epsilon": 1, "options": {"k": 5, "offset": 3}}
     own, *_, everybody = histogram(["a=x,y"], **words, sample="0.1").promises()  # type: ignore[arg-type]
-    assert own.theorem == LAWS
+    assert own.theorem == CURVE_OF_LAWS
     assert isinstance(own.conclusion, OutlierPrivacy)
     assert own.conclusion.delta == sampled_delta(channel_of(SUPPRESSED), Fraction(1, 10))
     assert isinstance(everybody.conclusion, DifferentialPrivacy)

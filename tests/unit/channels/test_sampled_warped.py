@@ -16,7 +16,7 @@ from hubbub.channels.sampled_warped import WITHIN, sampled_losses, sampled_warpe
 from hubbub.channels.subsample import Subsampled
 from hubbub.guarantees.curve import Curve, Piece, read
 from hubbub.guarantees.definitions import OutlierPrivacy
-from hubbub.guarantees.subsampled_curve import WARPED, subsampled_curve
+from hubbub.guarantees.implications import CURVE_OF_WARPED, subsampled_curve
 from hubbub.kinds.histogram.request import histogram
 from hubbub.numeric.exact import lower, upper
 
@@ -88,7 +88,7 @@ def test_the_curve_is_nowhere_below_the_loss_and_within_one_percent_of_it(text: 
 
 def test_a_release_of_a_sample_promises_this_curve() -> None:
     own, *_ = histogram(["a=x,y"], outlier="1:0.01,101:1", sample="0.1").promises()
-    assert own.theorem == WARPED
+    assert own.theorem == CURVE_OF_WARPED
     assert isinstance(own.conclusion, OutlierPrivacy)
     assert own.conclusion.curve == sampled_warped_curve(Warped(read("1:0.01,101:1").curve), TENTH)
     level = own.conclusion.curve.at(500)

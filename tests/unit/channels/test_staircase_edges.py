@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from hubbub.channels.papers import offsets, staircase_empty
-from hubbub.channels.papers.offsets import suppressed_delta
+from hubbub.channels.papers import outliers, staircase
+from hubbub.channels.papers.outliers import suppressed_delta
 from hubbub.channels.papers.staircase import Staircase, _fails, from_alpha
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
@@ -49,10 +49,10 @@ def test_above_the_cut_a_value_is_kept_as_often_as_noise_reaches_it(
     limit: int, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three above the cut: kept with the chance that geometric noise is at least 2."""
-    monkeypatch.setattr(staircase_empty, "_tilted", lambda *_: np.array([8]))
-    monkeypatch.setattr(staircase_empty, "two_sided_geometric", lambda *_: np.array([0]))
-    monkeypatch.setattr(staircase_empty, "geometric", lambda *_: np.array([limit]))
-    values, found = staircase_empty._tried((Fraction(1), HALF), (9, 5), 1, 1, ScriptedSource())
+    monkeypatch.setattr(staircase, "_tilted", lambda *_: np.array([8]))
+    monkeypatch.setattr(staircase, "two_sided_geometric", lambda *_: np.array([0]))
+    monkeypatch.setattr(staircase, "geometric", lambda *_: np.array([limit]))
+    values, found = staircase._tried((Fraction(1), HALF), (9, 5), 1, 1, ScriptedSource())
     assert (values.tolist(), found.tolist()) == ([8], [kept])
 
 
@@ -60,6 +60,6 @@ def test_above_the_cut_a_value_is_kept_as_often_as_noise_reaches_it(
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "3"])
 def test_an_offset_is_the_smallest(epsilon: str, delta: str) -> None:
     target = Fraction(delta)
-    found = offsets.smallest(lambda s: suppressed_delta(5, Fraction(epsilon), s), Fraction(epsilon), target)
+    found = outliers.smallest(lambda s: suppressed_delta(5, Fraction(epsilon), s), Fraction(epsilon), target)
     assert upper(suppressed_delta(5, Fraction(epsilon), found)) <= target
     assert found == 0 or upper(suppressed_delta(5, Fraction(epsilon), found - 1)) > target

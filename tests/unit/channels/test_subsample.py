@@ -10,13 +10,11 @@ import pytest
 from flint import arb
 
 from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed, NoisyBelow, SimpleNoisy, SimpleSuppressed
 from hubbub.channels.mechanisms.geometric import Geometric
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.papers.lecture import Lecture
 from hubbub.channels.papers.outliers import OutlierNoisy
-from hubbub.channels.papers.simple_outliers import SimpleNoisy, SimpleSuppressed
 from hubbub.channels.profile import decide, exact_delta
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled

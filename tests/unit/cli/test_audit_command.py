@@ -143,13 +143,13 @@ def test_stories_are_listed_told_and_written(tmp_path: Path) -> None:
 
 
 def test_everything_is_as_it_should_be_and_a_miss_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hubbub.audit.faults import suite
+    from hubbub.audit import faults
 
-    kept = suite.suite()[:2]
-    monkeypatch.setattr(suite, "suite", lambda: kept)
+    kept = faults.suite()[:2]
+    monkeypatch.setattr(faults, "suite", lambda: kept)
     answer = json.loads(run("all", "--json").stdout)
     assert (answer["verdict"], answer["missed"]) == ("proved", [])
-    monkeypatch.setattr(suite, "suite", lambda: (lambda: suite.Row("a miss", True, kept[1]().finding),))
+    monkeypatch.setattr(faults, "suite", lambda: (lambda: faults.Row("a miss", True, kept[1]().finding),))
     done = run("all")
     assert done.exit_code == 4
     assert "wrong about a miss" in done.stderr

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hubbub.audit.attacks import managers
+from hubbub.audit import stories
 from hubbub.channels.catalogue import channel
 from hubbub.channels.protocol import Channel, Published
 from hubbub.demo import salaries
@@ -42,25 +42,25 @@ def test_the_company() -> None:
     ],
 )
 def test_the_attack_succeeds_as_often_as_the_theory_says(title: str, attack: str) -> None:
-    assert f"{managers.attack(made(title)):.4f}" == attack
+    assert f"{stories.attack(made(title)):.4f}" == attack
 
 
 def test_the_attack_on_the_warped_staircase() -> None:
-    assert f"{managers.attack(channel('warped', curve='1:0,11:0.01,101:0.1,1001:1')):.4f}" == "0.0615"
+    assert f"{stories.attack(channel('warped', curve='1:0,11:0.01,101:0.1,1001:1')):.4f}" == "0.0615"
 
 
 def test_no_attack_beats_the_bound_of_group_privacy() -> None:
     """Every value of a candidate is at most e times as likely with the managers as without, and at least 1/e times."""
     bound = math.exp(2) / (math.exp(2) + salaries.CANDIDATES - 1)
     for title in ("noise for groups of 100", "warped", "warped, shown above 110"):
-        assert managers.attack(made(title)) <= bound
-    assert managers.attack(made("plain noise")) > bound
+        assert stories.attack(made(title)) <= bound
+    assert stories.attack(made("plain noise")) > bound
 
 
 @pytest.mark.parametrize("shown_above", [95, 99, 103])
 def test_the_attack_is_what_enumeration_finds(monkeypatch: pytest.MonkeyPatch, shown_above: int) -> None:
     """Three candidates, every combination of published values: the attacker names one with the largest ratio."""
-    monkeypatch.setattr(managers, "CANDIDATES", 3)
+    monkeypatch.setattr(stories, "CANDIDATES", 3)
     warped = channel("warped", curve="1:0.01,97:0.5", show_above=shown_above)
     full, empty = warped.law(100), warped.law(0)
     outcomes = [(value, tag) for tag, value, _ in full.atoms(Fraction(1, 10**7))]
@@ -71,13 +71,13 @@ def test_the_attack_is_what_enumeration_finds(monkeypatch: pytest.MonkeyPatch, s
     for i, j, k in itertools.product(range(len(outcomes)), repeat=3):
         if ratio[i] >= max(ratio[j], ratio[k]):
             found += f[i] * g[j] * g[k] / (1 + (ratio[j] == ratio[i]) + (ratio[k] == ratio[i]))
-    assert managers.attack(warped) == pytest.approx(found, abs=1e-6)
+    assert stories.attack(warped) == pytest.approx(found, abs=1e-6)
 
 
 @pytest.mark.parametrize("title", BY_TITLE)
 @pytest.mark.parametrize("people", [0, 100, 300])
 def test_the_floats_of_a_law_add_up(title: str, people: int) -> None:
-    total = sum(float(masses.sum()) for masses in managers.spread(made(title).law(people)).values())
+    total = sum(float(masses.sum()) for masses in stories.spread(made(title).law(people)).values())
     assert total == pytest.approx(1, abs=1e-9)
 
 

@@ -44,7 +44,7 @@ RIGHT = Item(
     source="own",
     item="Lemma",
     says="so it is",
-    symbol=("guarantees.groups:outlier_group",),
+    symbol=("guarantees.implications:outlier_group",),
     command="account group",
     test=("tests/unit/guarantees/test_groups.py::test_proposition_7_groups_of_outliers",),
 )
@@ -53,7 +53,7 @@ RIGHT = Item(
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (replace(RIGHT, symbol=("guarantees.groups:nobody",)), "no symbol"),
+        (replace(RIGHT, symbol=("guarantees.implications:nobody",)), "no symbol"),
         (replace(RIGHT, symbol=("guarantees.nowhere:outlier_group",)), "no symbol"),
         (replace(RIGHT, command="account nothing"), "no command"),
         (replace(RIGHT, command="account"), "no command"),

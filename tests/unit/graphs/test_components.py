@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components as right_components
 
-from hubbub.graphs.components import connected_components
+from hubbub.graphs.distances import connected_components
 
 N = 3000
 UP = np.arange(N, dtype=np.int32)

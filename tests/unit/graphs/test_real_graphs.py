@@ -12,7 +12,7 @@ import pytest
 from hubbub.demo.friend_attack import guesses
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Graph
-from hubbub.graphs.readers.loading import load
+from hubbub.graphs.readers import load
 from hubbub.graphs.statistics import Statistic
 from hubbub.noise.source import ScriptedSource
 from tests.unit.graphs.louvain import communities

@@ -10,9 +10,8 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.graphs.distances import edges_away, facts
-from hubbub.graphs.estimates import estimates
 from hubbub.graphs.graph import Graph, neighbours, simple
-from hubbub.graphs.samplers import error, estimate_of, sample_for, seshadhri, seshadhri_interval
+from hubbub.graphs.samplers import error, estimate_of, estimates, sample_for, seshadhri, seshadhri_interval
 from hubbub.graphs.statistics import Sampling, Size, Statistic
 from hubbub.noise.source import ScriptedSource
 

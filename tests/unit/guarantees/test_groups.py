@@ -20,14 +20,14 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation, stated
-from hubbub.guarantees.groups import (
+from hubbub.guarantees.implications import (
     differential_group,
     outlier_group,
+    to_outlier,
     zero_knowledge_group,
     zero_knowledge_group_by_sampling,
     zero_knowledge_group_total_variation,
 )
-from hubbub.guarantees.implications import to_outlier
 from hubbub.numeric.exact import INFINITY, Loss, to_float
 
 HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)

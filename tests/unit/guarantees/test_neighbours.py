@@ -43,10 +43,10 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import TO_REPLACE, Derivation, Theorem, stated
+from hubbub.guarantees.implications import weaken
 from hubbub.guarantees.neighbours import check_number, one_relation
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
-from hubbub.guarantees.weakening import weaken
 from hubbub.ledger.admission import Entered, Planned, Total, Totals, UnderCap, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.running_total import running_total_of

@@ -25,7 +25,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import stated
-from hubbub.guarantees.weakening import weaken, weaken_aggregate
+from hubbub.guarantees.implications import weaken, weaken_aggregate
 from hubbub.numeric.exact import INFINITY
 
 ONE, TWO, TENTH = Fraction(1), Fraction(2), Fraction(1, 10)

@@ -33,8 +33,7 @@ from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.spec import Sum
 from hubbub.protocol.spec import Spec
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.tables.privacy_unit import Unit, of_numbers
 from hubbub.tables.schema import ColumnType, Schema

@@ -17,7 +17,7 @@ from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees.accountant.accountant import MOST_KINDS
 from hubbub.guarantees.accountant.odometer import EXPONENTS
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
-from hubbub.guarantees.weakening import is_weaker
+from hubbub.guarantees.implications import is_weaker
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger import anchor, running
 from hubbub.ledger.admission import Entered, admit, totals

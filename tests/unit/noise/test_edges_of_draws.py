@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hubbub.noise import bernoulli, gaussian, rare, uniform
+from hubbub.noise import bernoulli, gaussian, rare, sampler
 from hubbub.noise.bernoulli import Multiples, heads
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import two_sided_geometric
@@ -71,7 +71,7 @@ def test_the_sign_of_wide_noise_is_a_fair_coin(monkeypatch: pytest.MonkeyPatch) 
 
     def below(limit: int, size: int, source: Any) -> Any:
         asked.append(limit)
-        return uniform.below(limit, size, source)
+        return sampler.below(limit, size, source)
 
     monkeypatch.setattr(gaussian, "below", below)
     gaussian._wide(10**7, 3, ScriptedSource.from_label("signs"))

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from hubbub.errors import WrongUse
+from hubbub.noise.sampler import below, distinct
 from hubbub.noise.source import ScriptedSource, SystemSource
-from hubbub.noise.uniform import below, distinct
 
 
 def test_words_that_are_not_below_the_bound_are_thrown_away() -> None:

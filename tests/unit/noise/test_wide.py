@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hubbub.errors import WrongUse
+from hubbub.noise.sampler import WIDEST, wide_noise
 from hubbub.noise.source import ScriptedSource
-from hubbub.noise.wide import WIDEST, wide_noise
 
 DRAWS = 20_000
 

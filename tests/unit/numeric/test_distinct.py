@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.numeric.distinct import distinct, distinct_and_inverse
+from hubbub.numeric.exact_sums import distinct, distinct_and_inverse
 
 
 @given(st.lists(st.integers(-5, 5) | st.integers(-(2**63), 2**63 - 1)))

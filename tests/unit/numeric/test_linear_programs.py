@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.linear_programs import Program
-from hubbub.numeric.sparse_rows import SparseRows, sparse_rows
+from hubbub.numeric.linear_programs import Program, SparseRows, sparse_rows
 
 INF = np.inf
 

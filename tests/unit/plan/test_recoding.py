@@ -10,7 +10,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.plan import coarsenings
-from hubbub.plan.recoding import Ladder, ladder, search
+from hubbub.plan.coarsening import Ladder, ladder, search_ladders
 from hubbub.tables.schema import ColumnType
 
 
@@ -57,10 +57,10 @@ def test_levels_of_a_hierarchy_are_steps(tmp_path: Path) -> None:
 def test_a_search_ends_where_no_column_can_be_finer() -> None:
     ladders = [Ladder(("a", "a:10", None), (4.0, 2.0, 0.0)), Ladder(("b", None), (1.0, 0.0))]
     shares = {(): 1.0, ("b",): 0.95, ("a:10",): 0.97, ("a:10", "b"): 0.92, ("a",): 0.6, ("a", "b"): 0.1}
-    assert search(ladders, shares.__getitem__, 0.9) == (("a:10", "b"), [("a", "b")])
-    assert search(ladders, shares.__getitem__, 0.96) == (("a:10",), [("a",), ("a:10", "b")])
-    assert search(ladders, shares.__getitem__, 0.99) == ((), [("a:10",), ("b",)])
-    assert search(ladders, shares.__getitem__, 0.05) == (("a", "b"), [])
+    assert search_ladders(ladders, shares.__getitem__, 0.9) == (("a:10", "b"), [("a", "b")])
+    assert search_ladders(ladders, shares.__getitem__, 0.96) == (("a:10",), [("a",), ("a:10", "b")])
+    assert search_ladders(ladders, shares.__getitem__, 0.99) == ((), [("a:10",), ("b",)])
+    assert search_ladders(ladders, shares.__getitem__, 0.05) == (("a", "b"), [])
 
 
 @pytest.mark.parametrize("form", ["frame", "csv"])

@@ -9,9 +9,7 @@ import pytest
 
 from hubbub import plan
 from hubbub.errors import WrongUse
-from hubbub.query_classes.series.blocks import Blocks
-from hubbub.query_classes.series.choice import best_blocks, best_factor, least_factor
-from hubbub.query_classes.series.factor import Factor
+from hubbub.query_classes.series import Blocks, Factor, best_blocks, best_factor, least_factor
 
 # (T, r): own noise per table, increments, square root with 6 and 8 bits, the best theta and what it has; all in units of
 # 1/sqrt(2 rho), the largest over t

@@ -13,8 +13,7 @@ from hubbub.errors import WrongUse
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import chosen, offers, parameters, restored
 from hubbub.query_classes.classes import parse
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.setting import Setting
 from hubbub.query_classes.tails import farthest, selected
 from hubbub.query_classes.weights import Weights

@@ -19,11 +19,13 @@ from hubbub.query_classes.classes import (
     Halfspaces,
     Listed,
     counted,
+    finite,
+    log_growth,
     log_halfspaces,
     parse,
+    sampling_error,
     width,
 )
-from hubbub.query_classes.growth import finite, log_growth, sampling_error
 
 SMALL = [
     ("marginals:1", (3,)),

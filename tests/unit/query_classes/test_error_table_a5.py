@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from hubbub.query_classes import small_databases
 from hubbub.query_classes.choice import chosen
-from hubbub.query_classes.classes import Halfspaces, Listed, parse
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.growth import sampling_error
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.classes import Halfspaces, Listed, parse, sampling_error
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.setting import Cells, Setting
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.tails import farthest

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hubbub.noise.source import ScriptedSource
-from hubbub.query_classes import boosting, flat, per_query, small_databases, tree, weights
+from hubbub.query_classes import boosting, flat, small_databases, tree, weights
 from hubbub.query_classes.classes import Listed, parse
 from hubbub.query_classes.setting import Cells, Method, Setting
 from hubbub.query_classes.weights import replayed
@@ -57,7 +57,7 @@ def private(shape: tuple[int, ...], table: tuple[int, ...]) -> Cells:
 @pytest.mark.parametrize(("of", "shape"), CLASSES)
 @pytest.mark.parametrize(
     ("module", "method"),
-    [(per_query, per_query.PerQuery()), (flat, flat.Flat()), (tree, tree.Tree(2)), (tree, tree.Tree(2, (3, 2)))],
+    [(flat, flat.PerQuery()), (flat, flat.Flat()), (tree, tree.Tree(2)), (tree, tree.Tree(2, (3, 2)))],
 )
 @pytest.mark.parametrize("rows", [None, PEOPLE])  # with a public number, those in no cell are published too
 def test_noise_loses_what_it_says_and_twice_that_if_somebody_is_replaced(

@@ -15,7 +15,7 @@ from hubbub.query_classes.marginals import fourier_tail
 from hubbub.query_classes.marginals.junction_tree import _BITS, _weights
 from hubbub.query_classes.marginals.projection import _lifted
 from hubbub.query_classes.marginals.tables import Tables
-from hubbub.query_classes.series.factor import column_square
+from hubbub.query_classes.series import column_square
 from hubbub.query_classes.setting import Drawn, Setting
 from hubbub.query_classes.small_databases import SmallDatabase, radius
 from hubbub.query_classes.square_root import SquareRoot

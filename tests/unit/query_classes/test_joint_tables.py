@@ -11,13 +11,13 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
-from hubbub.query_classes import joint_tables
+from hubbub.query_classes import split_tables
 from hubbub.query_classes.choice import chosen, parameters, restored
 from hubbub.query_classes.classes import NamedTables, parse
-from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.marginals.shares import Design, best_parts, precision
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import Cells, Drawn, Setting
+from hubbub.query_classes.split_tables import JointTables
 
 TEN = "tables:a=1,b=2,c=3,d=4,e=1+2,f=1+3,g=2+3,h=3+4,i=1+4,j=1+2+3"
 SHAPES = [(5, 4, 3, 6), (2, 2, 2, 2), (12, 2, 3, 40)]
@@ -40,7 +40,7 @@ def alone(asked: Setting) -> list[float]:
 @pytest.mark.parametrize("of", [TEN, TEN.replace("=1+2+3", "=1+2+3*9").replace("d=4", "d=4*3")], ids=["even", "uneven"])
 def test_no_table_has_more_error_than_by_itself(of: str, shape: tuple[int, ...], loss: Fraction) -> None:
     asked = setting(of, shape, loss)
-    method = joint_tables.best(asked)
+    method = split_tables.best(asked)
     assert not method.why_not(asked)
     assert isinstance(asked.queries, NamedTables)
     variances = method.table_variances(asked)
@@ -100,7 +100,7 @@ def test_whoever_comes_or_goes_loses_epsilon_exactly(of: str) -> None:
     """Geometric noise of rate r on a count that moves by 1 has the ratio e^r at worst: over every cell, the moved counts
     times their rates add up to the loss, whoever it is; never more."""
     asked = setting(of, (3, 2, 2, 3), Fraction(7, 5))
-    method = joint_tables.best(asked)
+    method = split_tables.best(asked)
     noise, drawn = method.noise(asked), method.drawn_tables(asked.queries)
     rates = [rate for rate, a, b in zip(noise.rates, drawn.starts, drawn.starts[1:], strict=False) for _ in range(a, b)]
     for code in range(36):
@@ -132,7 +132,7 @@ def test_with_a_delta_the_residuals_of_named_tables_are_planned_by_their_shares(
     assert isinstance(method, Residual)
     assert method.spent_delta(asked) <= Fraction(1, 10**6)
     assert method.above_least(asked) <= Fraction(51, 50)
-    pure = joint_tables.best(asked)
+    pure = split_tables.best(asked)
     assert max(method.table_variances(asked).values()) < max(pure.table_variances(asked).values())
 
 

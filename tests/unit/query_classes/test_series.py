@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.query_classes.series.blocks import Blocks, geometric_variance
-from hubbub.query_classes.series.factor import Factor, coefficients, column_square
+from hubbub.query_classes.series import Blocks, Factor, coefficients, column_square, geometric_variance
 
 
 def _factor(periods: int, recur: int = 1, theta: str = "1/2", bits: int = 8, s2: int = 4000) -> Factor:

@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from hubbub.query_classes.classes import _log
-from hubbub.query_classes.growth import finite
+from hubbub.query_classes.classes import _log, finite
 from hubbub.query_classes.marginals.tables import Tables
-from hubbub.query_classes.series.blocks import Blocks
+from hubbub.query_classes.series import Blocks
 
 
 def test_one_query_has_no_logarithm() -> None:

@@ -16,7 +16,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes import square_root
 from hubbub.query_classes.choice import chosen, parameters, restored
 from hubbub.query_classes.classes import Boxes
-from hubbub.query_classes.series.factor import coefficients
+from hubbub.query_classes.series import coefficients
 from hubbub.query_classes.setting import Cells, Drawn, Setting
 from hubbub.query_classes.square_root import SquareRoot
 from hubbub.verification import verify

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from hubbub.numeric.exact import ball, precision
-from hubbub.sampling import averages, exact_count, paper, paper_uneven
-from hubbub.sampling.one_sample import joint_epsilon, may_lose
+from hubbub.sampling import averages, exact_count, paper
 from hubbub.sampling.sampled_crowd import Case, _below_hills, _l_hill, _parts
 from hubbub.sampling.sampled_share import gaussian_tail
-from hubbub.sampling.sanitize import Blank
+from hubbub.sampling.sanitize import Blank, joint_epsilon, may_lose
 
 
 @pytest.mark.parametrize(
@@ -73,14 +72,14 @@ def test_the_worst_class_size_of_uneven_rates_is_found(others: int) -> None:
         over = tail(n, q, math.floor((n + 1) * above))
         return min(tail(n, q, others), max(over, tail(n, 1 - q, n - math.ceil((n + 1) * below) + 1)))
 
-    assert paper_uneven._over_sizes(others, q, band) == pytest.approx(max(map(smaller, range(1, 60))), rel=1e-9)
+    assert paper._over_sizes(others, q, band) == pytest.approx(max(map(smaller, range(1, 60))), rel=1e-9)
 
 
 @pytest.mark.parametrize(("n", "q", "m"), [(60, 0.3, 18), (60, 0.3, 40), (90, 0.4, 45), (90, 0.4, 25), (9, 0.9, 9)])
 def test_a_binomial_tail_has_all_its_digits(n: int, q: float, m: int) -> None:
     share = Fraction(q)
     exact = sum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(m, n + 1))
-    assert paper_uneven._at_least(n, q, m) == pytest.approx(float(exact), rel=1e-10)
+    assert paper._at_least(n, q, m) == pytest.approx(float(exact), rel=1e-10)
 
 
 def test_beyond_the_table_a_gaussian_weighs_nothing() -> None:

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.numeric.exact import lower, upper
-from hubbub.sampling import mean_deviation
-from hubbub.sampling.averages import scale_for
-from hubbub.sampling.mean_deviation import largest_mean_deviation
+from hubbub.sampling import averages
+from hubbub.sampling.averages import largest_mean_deviation, scale_for
 
 
 def deviation(k: int, n: int, ones: int) -> Fraction:
@@ -34,7 +33,7 @@ def test_it_is_the_largest_over_every_0_1_table(n: int) -> None:
 def test_the_middle_is_never_less_than_any_0_1_table_and_hardly_more() -> None:
     for k, n in [(1, 2), (2, 5), (9, 20), (20, 41), (60, 200), (61, 200)]:
         right = max(deviation(k, n, ones) for ones in range(n + 1))
-        middle = 2 * mean_deviation._middle(k, n) / (k * n * arb(comb(n, k)))
+        middle = 2 * averages._middle(k, n) / (k * n * arb(comb(n, k)))
         assert right * (1 - Fraction(1, 10**30)) <= upper(middle) <= right * (1 + Fraction(1, 2 * k))
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.sampling.one_sample import joint_epsilon, may_lose
-from hubbub.sampling.sanitize import Blank, outside
+from hubbub.sampling.sanitize import Blank, joint_epsilon, may_lose, outside
 
 LOSSES = st.fractions(min_value=Fraction(1, 1000), max_value=20, max_denominator=1000)
 PARTS = st.lists(st.tuples(LOSSES, st.sampled_from(Blank)), min_size=1, max_size=5)

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise import uniform
+from hubbub.noise import sampler
 from hubbub.noise.source import ScriptedSource, Source, SystemSource
 from hubbub.sampling import ranks
 from hubbub.sampling.ranks import sample_counts
@@ -51,9 +51,9 @@ def test_every_set_of_ranks_is_equally_likely(k: int, n: int, monkeypatch: pytes
             assert bound == n
             return np.array([next(rest) for _ in range(size)], dtype=np.int64)  # type: ignore[call-overload]
 
-        monkeypatch.setattr(uniform, "below", given)
+        monkeypatch.setattr(sampler, "below", given)
         try:
-            found[tuple(uniform.distinct(k, n, ScriptedSource()).tolist())] += 1
+            found[tuple(sampler.distinct(k, n, ScriptedSource()).tolist())] += 1
         except StopIteration:
             continue
     assert set(found) == set(combinations(range(n), k))

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from hubbub.sampling import paper_uneven
-from hubbub.sampling.stepped_simulator import _Check, _Noise, _Sums
+from hubbub.sampling import paper
+from hubbub.sampling.exact_count import _Check, _Noise, _Sums
 
 
 @pytest.mark.parametrize(("left", "right", "holds"), [(1.0, 1.0, True), (1.0, 0.0, False), (0.0, 1.0, False)])
@@ -46,7 +46,7 @@ def test_sums_over_atoms_are_those_of_the_stepped_law(edge: int) -> None:
 
 
 def test_uneven_rates_say_something_for_every_band_above_1() -> None:
-    rates = paper_uneven._grid(*(2 * [Fraction(1, 5)]))
+    rates = paper._grid(*(2 * [Fraction(1, 5)]))
     assert rates == [Fraction(1, 5)]
-    assert paper_uneven._split(60, rates, 1.7, Fraction(1)) < Fraction(1, 2)
-    assert paper_uneven._split(60, rates, 1.0, Fraction(1)) == 1
+    assert paper._split(60, rates, 1.7, Fraction(1)) < Fraction(1, 2)
+    assert paper._split(60, rates, 1.0, Fraction(1)) == 1

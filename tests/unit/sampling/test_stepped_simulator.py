@@ -12,9 +12,9 @@ from flint import arb
 
 from hubbub.numeric.exact import ball, exp, lower, precision, upper
 from hubbub.sampling import exact_count
-from hubbub.sampling import stepped_simulator as stepped
-from hubbub.sampling.mean_deviation import largest_mean_deviation
-from hubbub.sampling.stepped_simulator import STEPS, found_step, holds, least_scale
+from hubbub.sampling import exact_count as stepped
+from hubbub.sampling.averages import largest_mean_deviation
+from hubbub.sampling.exact_count import STEPS, found_step, holds, least_scale
 
 SIZES = [  # n, k, epsilon
     (12, 12, "1"),

@@ -6,7 +6,7 @@ from math import exp, expm1, log, log1p
 
 import pytest
 
-from hubbub.sampling.worst_case import worst_loss
+from hubbub.sampling.sampled_share import worst_loss
 
 SIZES = [(20, 5, 1.0), (50, 10, 2.0), (200, 20, 0.7), (6, 6, 1.0), (30, 29, 0.3), (12, 1, 3.0)]
 

@@ -9,7 +9,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.questions.request import from_file
-from hubbub.plan.table_facts import facts
+from hubbub.plan.shape import facts
 from hubbub.project.plan_file import read_plan
 from hubbub.report.heading import _words
 from hubbub.serialization.toml import LARGEST, read_toml

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.subsampled_curve import subsampled_curve
+from hubbub.guarantees.implications import subsampled_curve
 from hubbub.kinds.histogram import promises
 from hubbub.numeric.exact import rational, to_text
-from hubbub.sampling import amplified
+from hubbub.sampling import amplification
 from hubbub.serialization.exact_json import plain
 from hubbub.verification import verify
 from tests.unit.shared.forged import wrong
@@ -28,7 +28,7 @@ from tests.unit.shared.saved import Saved, sign
 def forget() -> None:
     """Derive anew: another version has no memory of this one's answers."""
     promises.promises.cache_clear()
-    amplified.epsilon_at.cache_clear()
+    amplification.epsilon_at.cache_clear()
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def reworded(patch: pytest.MonkeyPatch) -> None:
 
 
 def sharpened(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(amplified, "DIGITS", amplified.DIGITS + 1)
+    patch.setattr(amplification, "DIGITS", amplification.DIGITS + 1)
 
 
 def test_better_words_leave_a_certificate_as_good_as_it_was(sampled: Saved, later: pytest.MonkeyPatch) -> None:

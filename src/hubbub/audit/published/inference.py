@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 
 from hubbub.audit.finding import Depth, Determined, Finding, Game
-from hubbub.audit.published.file import Published, read
-from hubbub.audit.published.links import EVERYBODY, Links, link
+from hubbub.audit.published.links import EVERYBODY, Links, Published, link, read
 from hubbub.audit.published.ranges import Ranges, ranges
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict

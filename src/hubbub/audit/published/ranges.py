@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.audit.published.links import Floats, Ints, Links
-from hubbub.graphs.components import connected_components
-from hubbub.numeric.linear_programs import Program, Solution
-from hubbub.numeric.sparse_rows import sparse_rows
+from hubbub.graphs.distances import connected_components
+from hubbub.numeric.linear_programs import Program, Solution, sparse_rows
 from hubbub.runtime.frozen import dataclass
 
 _ROUNDS: Final = 1000  # along the equations; what still moves then is not decided

@@ -27,7 +27,6 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from hubbub.channels.empty_bins import EmptyBins, published_at
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.mechanisms.warped_walk import walk
 from hubbub.channels.protocol import (
@@ -41,6 +40,7 @@ from hubbub.channels.protocol import (
     exact_count,
     exact_counts,
 )
+from hubbub.channels.published import EmptyBins, published_at
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import OutlierPrivacy

@@ -7,6 +7,16 @@ suppressed. Nested, a bin stops at the first test it does not meet; the promise 
 coupling proves it. Which levels added noise is always published.
 
 The offsets for a declared delta are the smallest whose exact delta is no larger.
+
+What empty bins show through a nested staircase that hides its smallest values.
+
+Level i is the first whose test fails: X_0 <= c_0, X_0 + X_1 <= c_1, ..., and then V + X_i > c_i with V the sum of the
+noises before. Since P(X_i > c - v) is at most e^(-epsilon_i (c + 1 - v)) for every v, the level is tried with
+
+    chance_i = e^(-epsilon_i (c_i + 1)) E[e^(epsilon_i X_0)] ... E[e^(epsilon_i X_(i-1))],
+
+the earlier noises are drawn from laws tilted by e^(epsilon_i x) (finite, since epsilons fall), and what was tried is
+kept with the ratio of the probability to its bound. Each tilted law is two geometric ones: all of it is drawn exactly.
 """
 
 from __future__ import annotations
@@ -15,18 +25,16 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import ClassVar, Final, Protocol
 
 import numpy as np
 from flint import arb
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.divergence import hockey_stick
-from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import ONE, SUPPRESSED, Block, Dense, Law, Weight
 from hubbub.channels.mechanisms.added_noise import Partial, above, add_noise, at_most, start
-from hubbub.channels.papers.staircase_empty import nested
 from hubbub.channels.protocol import (
     MOST_COMPARED,
     Card,
@@ -37,13 +45,15 @@ from hubbub.channels.protocol import (
     exact_counts,
     noise_rate,
 )
+from hubbub.channels.published import EmptyBins
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import StaircaseOutlier
 from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.guarantees.verdict import Proved, Undecided, Verdict
-from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.sampler import SMALLEST_EPSILON, bernoulli_certified, geometric, two_sided_geometric
 from hubbub.noise.source import Source
+from hubbub.noise.table import CertifiedTable
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, integer, log, loss, positive, rounded, upper
 from hubbub.runtime.frozen import dataclass
@@ -474,3 +484,99 @@ def _smallest(least: int, suffices: Callable[[int], bool], rate: Loss) -> int:
     while not suffices(high):
         high += step * 4
     return first(suffices, max(high - step * 4, least) + 1, high)
+
+
+_OFTEN: Final = Fraction(1, 2)
+
+
+def nested(rates: Sequence[Loss], cuts: Sequence[int], names: tuple[str, ...]) -> EmptyBins | None:
+    """The noises before each test, the cuts, and the tags of levels 0, 1, ... followed by the hidden one.
+
+    None if empty bins are tried more often than not, or two rates are too close for the tilted noise to be drawn.
+
+    Guarantee: that of :class:`EmptyBins`, by the argument at the top of this file: levels exclude one another, and at
+    each the kept tries have exactly the law of the channel.
+    """
+    finite = [rate for rate in rates if not isinstance(rate, Infinite)]
+    if any(first - rate < SMALLEST_EPSILON for first, rate in pairwise(finite)):
+        return None
+
+    def chances() -> list[arb]:
+        return [_chance(rates, i, cut) for i, cut in enumerate(cuts)]
+
+    def draw(size: int, source: Source) -> Published:
+        values, tags = np.zeros(size, dtype=np.int64), np.full(size, len(cuts), dtype=np.intp)
+        level = _levels(len(cuts), chances, size, source)
+        for i in range(len(cuts)):
+            here = np.flatnonzero(level == i)
+            found, kept = _tried(rates, cuts, i, here.size, source)
+            values[here[kept]], tags[here[kept]] = found[kept], i
+        return Published(values, tags, names)
+
+    found = EmptyBins(lambda: sum(chances(), arb(0)), draw)
+    return found if found.chance() < ball(_OFTEN) else None
+
+
+def _chance(rates: Sequence[Loss], level: int, cut: int) -> arb:
+    rate = rates[level]
+    if isinstance(rate, Infinite):
+        return arb(0)  # an empty bin stays at 0, and cuts are above it
+    chance = exp(-rate * (cut + 1))
+    for rate_before in rates[:level]:
+        if not isinstance(rate_before, Infinite):
+            right, left = _sides(rate_before, rate)
+            chance *= (ball(rate_before) / 2).tanh() * (right + left)
+    return chance
+
+
+def _sides(rate_before: Fraction, tilt: Fraction) -> tuple[arb, arb]:
+    """The sums of e^(-rate_before |x| + tilt x) over x >= 0 and over x < 0."""
+    return -1 / ball(tilt - rate_before).expm1(), 1 / ball(rate_before + tilt).expm1()
+
+
+def _levels(many: int, chances: Callable[[], list[arb]], size: int, source: Source) -> NDArray[np.int32]:
+    def boundaries() -> list[arb]:
+        found = chances()
+        total, below = sum(found, arb(0)), arb(0)
+        shares = []
+        for each in found[:-1]:
+            below += each
+            shares.append(below / total)
+        return shares
+
+    return np.zeros(size, dtype=np.int32) if many == 1 else CertifiedTable(boundaries).sample(size, source)
+
+
+def _tried(
+    rates: Sequence[Loss], cuts: Sequence[int], level: int, size: int, source: Source
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """What bins publish that are tried at a level, and which of them are kept."""
+    rate, cut = rates[level], cuts[level]
+    before, kept = np.zeros(size, dtype=np.int64), np.ones(size, dtype=bool)
+    if isinstance(rate, Infinite) or not size:
+        return before, ~kept
+    for rate_before, test in zip(rates[:level], cuts, strict=False):
+        before += _tilted(rate_before, rate, size, source)
+        kept &= before <= test
+    noise, limit = two_sided_geometric(rate, size, source), geometric(rate, size, source)
+    # At most c: the value is c + 1 + X with X >= 0, kept with the chance of that, P(X > c - v) e^(epsilon (c + 1 - v)).
+    # Above c: kept with e^(-epsilon (v - c - 1)), and if v + X stays above c.
+    low = before <= cut
+    values = np.where(low, cut + 1 + noise, before + noise)
+    kept &= (values > cut) & (low | (limit >= before - cut - 1))
+    return values, kept
+
+
+def _tilted(rate_before: Loss, tilt: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    """Two-sided geometric noise whose law is tilted by e^(tilt x)."""
+    if isinstance(rate_before, Infinite):
+        return np.zeros(size, dtype=np.int64)
+
+    def share() -> arb:
+        right, left = _sides(rate_before, tilt)
+        return right / (right + left)
+
+    upwards = bernoulli_certified(share, size, source)
+    return np.where(
+        upwards, geometric(rate_before - tilt, size, source), -1 - geometric(rate_before + tilt, size, source)
+    )

@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.accountant.odometer import epsilon_of, epsilon_so_far
-from hubbub.guarantees.accountant.privacy_filter import epsilon_under_cap
+from hubbub.guarantees.accountant.odometer import epsilon_of, epsilon_so_far, epsilon_under_cap
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import DifferentialPrivacy
@@ -129,7 +128,7 @@ def differential_under_cap(
     Guarantee: as :func:`differential_of_sums`, at the delta `at_delta` + `more_delta` + the deltas of the releases, if
     `cap` and `at_delta` were fixed before the first release and releases are admitted by this number, or by others that
     hold at the delta `more_delta`, up to the cap: all of them are (cap, delta)-DP together
-    (:mod:`hubbub.guarantees.accountant.privacy_filter`).
+    (:mod:`hubbub.guarantees.accountant.odometer`).
     """
     given = [premise.concluding(DifferentialPrivacy, UNDER_CAP) for premise in derivations]
     neighbours = one_relation(given, UNDER_CAP)

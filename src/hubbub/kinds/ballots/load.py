@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from hubbub.errors import CheckFailed
 from hubbub.kinds.ballots.mechanism import Ways, in_columns
 from hubbub.kinds.ballots.noisy_prefixes import STOP
-from hubbub.kinds.ballots.public_tree import public_tree
 from hubbub.kinds.ballots.result import MAIN, STOPS
 from hubbub.kinds.ballots.round_bounds import round_totals
-from hubbub.kinds.ballots.tally_paths import Path, is_path
+from hubbub.kinds.ballots.tally_paths import Path, is_path, public_tree
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.voting.count.official import ARROW, BLANK

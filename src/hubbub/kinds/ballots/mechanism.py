@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.kinds.ballots.noisy_prefixes import STOP, counted_prefixes, noisy_tree, tree_intervals
-from hubbub.kinds.ballots.public_tree import prefix_cells
 from hubbub.kinds.ballots.result import PathTable, Row
-from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, tally_paths
+from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, prefix_cells, tally_paths
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.numeric.binomial import at_least, at_most

@@ -18,15 +18,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.channels.sampled import distributional, sampled_crowd_blending
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.definitions import BernoulliSample
 from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.guarantees.implications import outlier_to_differential
+from hubbub.guarantees.implications import on_a_sample, outlier_to_differential
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.subsampled_curve import on_a_sample
 from hubbub.kinds.ballots.noisy_prefixes import level_channel
 
 if TYPE_CHECKING:

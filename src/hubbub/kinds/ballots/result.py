@@ -180,7 +180,7 @@ class PathTable(Result):
         return tuple(sentences)
 
     def drawing(self) -> Drawing | None:
-        from hubbub.kinds.ballots.flow import drawn
+        from hubbub.kinds.ballots.giveaways import drawn
 
         return drawn(self) if self.spec.method == "paths" else None
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path as File
 from typing import Any, ClassVar, Self
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.people import People
 from hubbub.kinds.ballots import promises as ballots_promises

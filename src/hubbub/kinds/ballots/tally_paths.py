@@ -3,11 +3,18 @@
 In an elimination count a ballot matters only through its path: those of its ranking who stay in longer than everybody
 before them, up to a finalist. Who stood in which round is official and public, so paths are a public partition of all
 ballots, the blank one included.
+
+Prefixes of rankings that are public beforehand: whom the official first choices make look common enough.
+
+A prefix a > b > c is in the tree if Harville's prediction F_a * F_b/(N - F_a) * F_c/(N - F_a - F_b) is at least k, with
+F the official first choices and N their sum. A ballot counts for its longest prefix in the tree. The tree follows from
+the official record alone, so that is a public partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -90,3 +97,30 @@ def check_recount(paths: Mapping[Path, int], official: Official) -> None:
                 "the ballots do not add up to the official totals, so nothing is published: with other rules for "
                 "overvotes, skipped ranks or names they may; compare with hubbub vote tally (this is for you alone)"
             )
+
+
+def public_tree(official: Official, k: int) -> frozenset[Path]:
+    """All prefixes that are predicted to have at least k ballots, and the empty one."""
+    first = {name: total for name, total in official.first_choices.items() if total}
+    return frozenset(_below((), Fraction(sum(first.values())), sum(first.values()), first, k))
+
+
+def _below(prefix: Path, expected: Fraction, left: int, first: dict[str, int], k: int) -> Iterator[Path]:
+    yield prefix
+    for name, total in first.items():
+        if name not in prefix and left and expected * total / left >= k:
+            yield from _below((*prefix, name), expected * total / left, left - total, first, k)
+
+
+def prefix_cells(ballots: Ballots, official: Official, k: int) -> dict[Path, int]:
+    """How many ballots have each longest prefix."""
+    tree, names = public_tree(official, k), ballots.strictly("publishing ballots").candidates
+    known, counts = frozenset(official.candidates), dict[Path, int]()
+    for row, weight in zip(ballots.rankings.tolist(), ballots.weights.tolist(), strict=True):
+        prefix: Path = ()
+        for i in row:
+            if i < 0 or (*prefix, names[i]) not in tree:
+                break
+            prefix = (*prefix, names[i])
+        counts[prefix] = counts.get(prefix, 0) + weight
+    return {path: counts[path] for path in in_order(counts, official) if counts[path] and known.issuperset(path)}

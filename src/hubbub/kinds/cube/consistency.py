@@ -1,7 +1,7 @@
 """Whole cells of at least 0 whose sums are near every table, for use as counts, in a file of their own.
 
 The numbers of record are unbiased and have intervals; these are their projection onto tables that some people could have
-(:mod:`hubbub.query_classes.marginals.finest`), rounded. Nobody is told more by it. Before rounding it is never further from
+(:mod:`hubbub.query_classes.marginals.projection`), rounded. Nobody is told more by it. Before rounding it is never further from
 the truth than the numbers that it is made from, in Euclidean distance over all tables. Margins are sums of its cells.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.kinds.histogram.result import Counts
 from hubbub.protocol.result import Read, Sheet
-from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
+from hubbub.query_classes.marginals.projection import FinestTable, largest_remainders
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
-from hubbub.numeric.distinct import distinct_and_inverse
+from hubbub.numeric.exact_sums import distinct_and_inverse
 from hubbub.tables.bins import declared_size
 from hubbub.tables.estimation.scaling import population_estimate
 

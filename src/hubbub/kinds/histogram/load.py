@@ -27,8 +27,8 @@ from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
 from hubbub.kinds.histogram.result import counted_column, keys_of, schema
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.kinds.histogram.text import status
-from hubbub.numeric.distinct import distinct, distinct_and_inverse
 from hubbub.numeric.exact import rational
+from hubbub.numeric.exact_sums import distinct, distinct_and_inverse
 from hubbub.protocol.channel_checks import critical
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.arrow import coded, numbers

@@ -35,9 +35,13 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
 )
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
+from hubbub.guarantees.implications import (
+    on_a_sample,
+    outlier_to_differential,
+    simple_outlier_to_crowd_blending,
+    to_outlier,
+)
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.subsampled_curve import on_a_sample
 from hubbub.kinds.histogram import sparse
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.numeric.exact import Infinite, Loss, rounded

@@ -21,8 +21,8 @@ from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.histogram.estimands import Estimand, estimates, has_estimates, of_interval, of_number
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.sparse import is_sparse
-from hubbub.numeric.distinct import distinct_and_inverse
 from hubbub.numeric.exact import to_text
+from hubbub.numeric.exact_sums import distinct_and_inverse
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.runtime.frozen import dataclass

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.protocol import Channel
-from hubbub.channels.published import Published
+from hubbub.channels.published import EmptyBins, Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
 from hubbub.noise.rare import rare
@@ -95,7 +94,7 @@ def visible_bins(
 
     Guarantee: the same joint law as a list of all bins, each drawn by itself from the law of its count, of which those
     that show a number are kept: empty bins are tried independently with one chance (:func:`hubbub.noise.rare.rare`),
-    and what was tried has the law that :class:`hubbub.channels.empty_bins.EmptyBins` promises. What is hidden is one
+    and what was tried has the law that :class:`hubbub.channels.published.EmptyBins` promises. What is hidden is one
     outcome, so that leaving it out loses nothing.
     """
     taken = np.sort(codes)

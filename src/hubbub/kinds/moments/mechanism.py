@@ -22,8 +22,8 @@ from hubbub.kinds.statistic.drawn_columns import (
     visible_columns,
 )
 from hubbub.kinds.statistic.mechanism import in_label_order, question, sampled
+from hubbub.noise.sampler import wide_noise
 from hubbub.noise.source import Source
-from hubbub.noise.wide import wide_noise
 from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass

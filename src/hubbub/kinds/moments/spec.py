@@ -15,7 +15,7 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
-from hubbub.noise.wide import WIDEST
+from hubbub.noise.sampler import WIDEST
 from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure

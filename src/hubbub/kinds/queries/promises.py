@@ -42,11 +42,10 @@ from hubbub.protocol.check import Check
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.classes import cells_of
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.joint_tables import JointTables
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.marginals.plan import SLACK
-from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.residual import Residual
+from hubbub.query_classes.split_tables import JointTables
 from hubbub.query_classes.square_root import SquareRoot
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights

@@ -18,8 +18,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.check import Check
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import Cells, Setting
 from hubbub.query_classes.tree import Tree

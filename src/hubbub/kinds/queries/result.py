@@ -34,11 +34,9 @@ from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
-from hubbub.query_classes.classes import ColumnCells, Halfspaces, NamedTables, Query, cells_of
-from hubbub.query_classes.flat import Flat
-from hubbub.query_classes.growth import log_growth
+from hubbub.query_classes.classes import ColumnCells, Halfspaces, NamedTables, Query, cells_of, log_growth
+from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.marginals.residual import positions
-from hubbub.query_classes.per_query import PerQuery
 from hubbub.query_classes.residual import Residual, of_setting
 from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase

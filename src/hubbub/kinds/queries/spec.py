@@ -26,9 +26,8 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
-from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse
-from hubbub.query_classes.growth import sampling_error
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse, sampling_error
+from hubbub.query_classes.flat import PerQuery
 from hubbub.query_classes.residual import Residual, of_setting
 from hubbub.query_classes.setting import HasOwnBound, Method, Setting
 from hubbub.query_classes.split_tables import SplitTables

@@ -13,11 +13,10 @@ from hubbub.numeric.format import listed, short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, NamedTables, cells_of
-from hubbub.query_classes.joint_tables import JointTables
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.setting import mean_square
 from hubbub.query_classes.small_databases import SmallDatabase
-from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.split_tables import JointTables, SplitTables
 from hubbub.query_classes.square_root import SquareRoot
 from hubbub.query_classes.tree import Tree
 from hubbub.query_classes.weights import Weights

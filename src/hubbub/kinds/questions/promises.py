@@ -42,7 +42,7 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
 
     Guarantee: inside the sample the j-th question loses `loss_j` when one row is replaced, and all of them, with noise
     of their own, the sum (basic composition). On one sample of K of N people drawn in secret that is zero-knowledge
-    private with respect to RS(K) by :func:`hubbub.sampling.one_sample.joint_epsilon` (Theorem A1', a blank for each
+    private with respect to RS(K) by :func:`hubbub.sampling.sanitize.joint_epsilon` (Theorem A1', a blank for each
     question), and ln(1 + (K/N)(e^sum - 1))-differentially private when one person is replaced. Questions with Gaussian
     noise lose their part of the sum together, with the delta of Lemma C, and K/N times that is the delta of both promises
     (:mod:`hubbub.kinds.questions.gaussian`). Refused if either number is more than what is claimed.

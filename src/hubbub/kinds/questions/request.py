@@ -47,9 +47,8 @@ from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
 from hubbub.numeric.limits import a_coverage
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
-from hubbub.sampling.one_sample import joint_epsilon, may_lose
 from hubbub.sampling.ranks import LARGEST
-from hubbub.sampling.sanitize import Blank, inside
+from hubbub.sampling.sanitize import Blank, inside, joint_epsilon, may_lose
 from hubbub.serialization.toml import read_toml
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition

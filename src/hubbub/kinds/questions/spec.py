@@ -2,7 +2,7 @@
 
 K of N people are drawn once, and counts, shares, means and quantiles are all told of these same people. What the
 questions lose inside the sample adds up, and the sample is drawn around all of them: the release is zero-knowledge
-private with respect to RS(K), by less than ln(1 + (K/N)(e^(sum of losses) - 1)) (:mod:`hubbub.sampling.one_sample`),
+private with respect to RS(K), by less than ln(1 + (K/N)(e^(sum of losses) - 1)) (:mod:`hubbub.sampling.sanitize`),
 and K does not grow with the questions. Fresh samples would need K people each.
 
 Of people with several rows at most M count, the same ones for all questions (with bounds on bins and on rows in them,
@@ -34,8 +34,7 @@ from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
 from hubbub.runtime.frozen import dataclass
-from hubbub.sampling.one_sample import joint_epsilon
-from hubbub.sampling.sanitize import Blank, outside
+from hubbub.sampling.sanitize import Blank, joint_epsilon, outside
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import UNSAID, agrees, plain, restored
 from hubbub.tables.bins import Declared, size

@@ -11,8 +11,8 @@ import pyarrow as pa
 from hubbub.kinds.ratio.result import DRAWN, Ratios, answer_of
 from hubbub.kinds.statistic.drawn_columns import drawn_schema, in_columns, rows_of
 from hubbub.kinds.statistic.mechanism import question
+from hubbub.noise.sampler import wide_noise
 from hubbub.noise.source import Source
-from hubbub.noise.wide import wide_noise
 from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass

@@ -17,8 +17,7 @@ from hubbub.kinds.histogram.mechanism import BEYOND
 from hubbub.kinds.series.crowds import HIDDEN, Crowds
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, loaded, release
-from hubbub.query_classes.series.blocks import Blocks
-from hubbub.query_classes.series.factor import Factor
+from hubbub.query_classes.series import Blocks, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array
 from hubbub.tables.contribution import MultiRowPolicy

@@ -15,7 +15,7 @@ from hubbub.kinds.series.crowds import Crowds
 from hubbub.numeric.exact import ball, precision, rounded, to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
-from hubbub.query_classes.series.blocks import Blocks
+from hubbub.query_classes.series import Blocks
 from hubbub.tables.bins import rule
 
 if TYPE_CHECKING:

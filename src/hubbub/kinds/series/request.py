@@ -12,8 +12,7 @@ from hubbub.kinds.series.spec import COUNT, CUBE, Period, Series, Way, bins_of_a
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import WHOSE, Option
 from hubbub.protocol.spec import Kind
-from hubbub.query_classes.series.blocks import Blocks
-from hubbub.query_classes.series.choice import best_blocks, best_factor
+from hubbub.query_classes.series import Blocks, best_blocks, best_factor
 from hubbub.tables.bins import declared_size, parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.calendar import Calendar

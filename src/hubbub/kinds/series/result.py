@@ -283,7 +283,7 @@ class Totals(Result):
 
 def reach_of_increment(series: Series, t: int, cells: int) -> Fraction:
     """How far the number of a period is from the truth: as it was drawn, or the difference of two totals."""
-    from hubbub.query_classes.series.blocks import Blocks
+    from hubbub.query_classes.series import Blocks
 
     if isinstance(series.way, Blocks):
         from hubbub.channels.mechanisms.noise_reach import reach_of_sum

@@ -18,9 +18,7 @@ from hubbub.kinds.series.crowds import Crowds
 from hubbub.protocol.capabilities import SeriesPart
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
-from hubbub.query_classes.series.blocks import Blocks
-from hubbub.query_classes.series.choice import MOST_PERIODS
-from hubbub.query_classes.series.factor import Factor
+from hubbub.query_classes.series import MOST_PERIODS, Blocks, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import UNSAID, plain, restored

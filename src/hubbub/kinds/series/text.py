@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Description
-from hubbub.query_classes.series.blocks import Blocks
+from hubbub.query_classes.series import Blocks
 from hubbub.tables.bins import rule
 
 if TYPE_CHECKING:

@@ -33,10 +33,9 @@ from hubbub.guarantees.accountant.concentrated import CKS, of_noise
 from hubbub.guarantees.accountant.gaussian import GaussianNoise, delta_of
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
+from hubbub.guarantees.implications import PUBLIC_SIZES, SAMPLED_AFRESH, SECRET, SYMMETRIC, on_a_sample
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.subsampled_curve import SAMPLED, on_a_sample
 from hubbub.guarantees.survey import surveyed
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import (
@@ -58,8 +57,8 @@ from hubbub.numeric.format import short
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.sampling import exact_count
+from hubbub.sampling.sampled_share import LARGEST, worst_loss
 from hubbub.sampling.sanitize import Blank, outside
-from hubbub.sampling.worst_case import LARGEST, worst_loss
 from hubbub.tables.bins import rule
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
@@ -304,7 +303,7 @@ def sampled_crowds(own: Derivation, crowd: Crowd, theorem: Theorem) -> tuple[Der
     own, and what the sample buys for everybody."""
     if crowd.sample is None:
         return (own,)
-    kept = own.then(theorem, own.conclusion, numbers=texts(p=crowd.sample), assumptions=(SAMPLED,))
+    kept = own.then(theorem, own.conclusion, numbers=texts(p=crowd.sample), assumptions=(SAMPLED_AFRESH,))
     return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
 
 

@@ -23,8 +23,8 @@ from hubbub.kinds.sum.lost import OctaveCounts, above_cap
 from hubbub.kinds.sum.result import Totals, layer_columns
 from hubbub.kinds.sum.result import drawn_columns as integer_names
 from hubbub.noise.gaussian import discrete_gaussian
+from hubbub.noise.sampler import wide_noise
 from hubbub.noise.source import Source
-from hubbub.noise.wide import wide_noise
 from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.runtime.frozen import dataclass

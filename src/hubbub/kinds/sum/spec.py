@@ -34,7 +34,7 @@ from hubbub.kinds.statistic.weights import check_weight
 from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
-from hubbub.noise.wide import WIDEST
+from hubbub.noise.sampler import WIDEST
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass

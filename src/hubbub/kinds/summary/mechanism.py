@@ -16,8 +16,8 @@ from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read
 from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
 from hubbub.noise.gaussian import discrete_gaussian
+from hubbub.noise.sampler import wide_noise
 from hubbub.noise.source import Source
-from hubbub.noise.wide import wide_noise
 from hubbub.numeric.exact_sums import sums_by
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass

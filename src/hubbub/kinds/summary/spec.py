@@ -38,7 +38,7 @@ from hubbub.kinds.summary.numbers import (
     drawn_columns,
     interval_columns,
 )
-from hubbub.noise.wide import WIDEST
+from hubbub.noise.sampler import WIDEST
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
 from hubbub.runtime.frozen import dataclass

@@ -12,10 +12,9 @@ from typing import Any
 
 from hubbub.certificate.explanation import crowd_sentence, meaning, title
 from hubbub.errors import HubbubError
-from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.promise_order import requested_first
+from hubbub.guarantees.promise_order import in_brief, requested_first
 from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import DryRun, dry_run
 from hubbub.plan import Planned

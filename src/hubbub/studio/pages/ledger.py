@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hubbub.charts.lines import Axes, Series, responsive_lines
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.guarantees.brief import in_brief
+from hubbub.guarantees.promise_order import in_brief
 from hubbub.ledger import trust
 from hubbub.ledger.admission import Total, totals
 from hubbub.ledger.overlap import COMPARED

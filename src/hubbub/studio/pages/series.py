@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from hubbub import series as planned
 from hubbub.charts.language import ENGLISH
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.guarantees.brief import in_brief
+from hubbub.guarantees.promise_order import in_brief
 from hubbub.kinds.series.promises import promises
 from hubbub.kinds.series.text import noise, rows_rule, what
 from hubbub.ledger.ledger import Ledger

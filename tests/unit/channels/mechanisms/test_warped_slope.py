@@ -12,9 +12,9 @@ import pytest
 from flint import arb
 from numpy.typing import NDArray
 
-from hubbub.channels.mechanisms import warped_slope, warped_walk
+from hubbub.channels.mechanisms import warped_walk
 from hubbub.channels.mechanisms.warped import Warped
-from hubbub.channels.mechanisms.warped_slope import _exp, _settle, jump_from
+from hubbub.channels.mechanisms.warped_walk import _exp, _settle, jump_from
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.curve import Piece, read
 from hubbub.noise.source import ScriptedSource, Source
@@ -131,8 +131,8 @@ def test_exponentials_in_doubles_are_as_good_as_said() -> None:
 
 def test_a_wrong_proof_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     # The control of the tests above: exponentials off by one in a million, and no doubt about them.
-    exact = warped_slope._exp
-    monkeypatch.setattr(warped_slope, "_exp", lambda x: exact(x) * (1 + 1e-6))
+    exact = warped_walk._exp
+    monkeypatch.setattr(warped_walk, "_exp", lambda x: exact(x) * (1 + 1e-6))
     slope, first, room, step, passed = JUMPS["middle, up"]
     with precision(512):
         head = digits(tails(slope, first, step, passed, 3)[-1], 1)[0]

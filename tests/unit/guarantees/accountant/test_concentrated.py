@@ -22,8 +22,8 @@ from hubbub.guarantees.accountant.concentrated import (
 from hubbub.guarantees.accountant.gaussian import by_ones, delta_of
 from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy
 from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.implications import is_weaker
 from hubbub.guarantees.neighbours import Neighbours
-from hubbub.guarantees.weakening import is_weaker
 
 RECORDED: list[tuple[int, int, int, str, float, float]] = [
     (1, 100, 1, "1e-06", 0.396790, 0.429941),
@@ -94,7 +94,7 @@ def test_at_a_delta_it_is_differential_privacy_for_the_same_people_and_groups() 
     assert is_weaker(given.conclusion, smaller)
     assert not is_weaker(smaller, given.conclusion)
     with pytest.raises(WrongUse, match="infinite rho"):
-        account.promise("concentrated:rho=inf")
+        account.read_promise("concentrated:rho=inf")
 
 
 def test_the_calculator_knows_rho_and_gaussian_noise() -> None:

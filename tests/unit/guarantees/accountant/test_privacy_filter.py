@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, growths
-from hubbub.guarantees.accountant.privacy_filter import epsilon_under_cap, exponent_for
+from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, epsilon_under_cap, exponent_for, growths
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_epsilon
 from hubbub.numeric.exact import INFINITY
 from tests.unit.guarantees.accountant.strategies import by_tree, choices, excess

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.kinds.ballots.flow import drawn
+from hubbub.kinds.ballots.giveaways import drawn
 from hubbub.kinds.ballots.mechanism import path_interval
 from hubbub.kinds.ballots.request import publish
 from hubbub.kinds.ballots.result import PathTable

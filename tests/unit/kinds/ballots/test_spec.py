@@ -17,11 +17,10 @@ from hubbub import registry
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
 from hubbub.kinds.ballots.giveaways import hidden_moves, official_moves
-from hubbub.kinds.ballots.public_tree import prefix_cells, public_tree
 from hubbub.kinds.ballots.request import KIND, publish
 from hubbub.kinds.ballots.result import PathTable
 from hubbub.kinds.ballots.spec import METHODS, PublishedBallots
-from hubbub.kinds.ballots.tally_paths import check_recount, is_path, pile, piles, tally_paths
+from hubbub.kinds.ballots.tally_paths import check_recount, is_path, pile, piles, prefix_cells, public_tree, tally_paths
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.opening import publish_ballots

@@ -21,7 +21,7 @@ from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.spec import Cube
 from hubbub.ledger import key
 from hubbub.noise.source import ScriptedSource
-from hubbub.query_classes.marginals.finest import FinestTable, largest_remainders
+from hubbub.query_classes.marginals.projection import FinestTable, largest_remainders
 from hubbub.verification import verify
 from tests.fresh import enter, open, played, save_over, unsigned
 from tests.unit.shared.saved import sign

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.exact_above import NoisyBelow
 from hubbub.kinds.cube.margin_bounds import of_crowds, of_noise
 
 FAR = 40  # beyond which there is less than 1e-12 of the noise

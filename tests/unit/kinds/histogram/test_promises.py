@@ -24,9 +24,9 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.implications import CURVE_OF_LAWS, CURVE_OF_WARPED
+from hubbub.guarantees.implications import CURVE_ON_A_SAMPLE as THINNED
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.guarantees.subsampled_curve import LAWS, WARPED
-from hubbub.guarantees.subsampled_curve import THEOREM as THINNED
 from hubbub.guarantees.verdict import Refuted
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.request import histogram
@@ -152,12 +152,12 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
 @pytest.mark.parametrize("name", sorted({*WORDS} - {"geometric", "group", "gaussian"}))
 def test_the_own_promise_of_a_sampled_release_is_that_of_the_sample(name: str) -> None:
     spec, (own, *_) = asked(name, sample="0.05")
-    assert own.theorem in (THINNED, LAWS, WARPED)
+    assert own.theorem in (THINNED, CURVE_OF_LAWS, CURVE_OF_WARPED)
     assert own.premises[0].conclusion == spec.channel.claim
     before, after = loss_curve(checkable(spec.channel.claim)), loss_curve(checkable(own.conclusion))
     for count in (1, 2, 19, 20, 21, 99, 100, 101, 149, 150, 1000, 1001, 5000):
         assert after.at(count) <= before.at(count)
-        if own.theorem == WARPED:
+        if own.theorem == CURVE_OF_WARPED:
             assert after.at(count) <= mixed(before.at(count), P)
             continue
         assert mixed(before.at(count), P) <= after.at(count)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hubbub.certificate.explanation import explain_release
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
 from hubbub.channels.visibility import given_visible

@@ -9,9 +9,8 @@ import pytest
 from flint import arb
 
 from hubbub.channels.catalogue import channel
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed, NoisyBelow
 from hubbub.channels.mechanisms.geometric import Geometric, Group
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled

@@ -29,7 +29,7 @@ from hubbub.publication.files import write
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import MAKERS
 from hubbub.query_classes.classes import ColumnCells
-from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.flat import PerQuery
 from tests.fresh import enter, open, opened, played, wrong_in
 
 PEOPLE = pa.table(

@@ -10,10 +10,8 @@ import pytest
 
 from hubbub.channels.catalogue import channel
 from hubbub.channels.estimate import intervals
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed, NoisyBelow, SimpleSuppressed
 from hubbub.channels.mechanisms.geometric import Geometric
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
-from hubbub.channels.papers.simple_outliers import SimpleSuppressed
 from hubbub.channels.protocol import Channel, Published
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball, lower, upper

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hubbub.engines.duckdb.scratch import Scratch
 from hubbub.errors import WrongUse
-from hubbub.numeric.distinct import distinct
+from hubbub.numeric.exact_sums import distinct
 
 Words: TypeAlias = NDArray[np.uint64]
 Bounds: TypeAlias = NDArray[np.intp]

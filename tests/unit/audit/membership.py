@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.audit.clopper_pearson import at_least, at_most
+from hubbub.audit.blackbox import at_least, at_most
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hubbub.channels.catalogue import channel
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
-from tests.unit.audit.attacks.membership import nearest, of_points
+from tests.unit.audit.membership import nearest, of_points
 
 POPULATIONS = 30
 ALARMS = 3

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from hubbub.audit.attacks.friends import CLIQUE, from_release, least_zero_knowledge, one_clique_is_allowed
+from hubbub.audit.stories import CLIQUE, from_release, least_zero_knowledge, one_clique_is_allowed
 
 
 @pytest.mark.parametrize("group", [1, 50])

@@ -21,7 +21,7 @@ from scipy import sparse
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.graphs.distances import Facts, components, facts
 from hubbub.graphs.graph import Graph, neighbours, simple
-from hubbub.graphs.readers.loading import load
+from hubbub.graphs.readers import load
 
 # A triangle and a pair, with a link back, a link twice and a link to oneself.
 LINKS = [("ann", "bob"), ("bob", "cat"), ("cat", "ann"), ("bob", "ann"), ("dan", "eve"), ("dan", "eve"), ("eve", "eve")]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hubbub.audit.attacks.friends import bound, from_random_people, from_release
-from hubbub.audit.attacks.story import names, story
+from hubbub.audit.stories import STORIES, bound, from_random_people, from_release, story
 from hubbub.errors import WrongUse
 
 NUMBERS = {
@@ -41,7 +40,7 @@ def test_floats_show_in_a_quarter_of_the_draws() -> None:
     assert 0.2 < story("floats").numbers["zero"] < 0.35
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", STORIES)
 def test_a_story_is_told_and_drawn(name: str) -> None:
     found = story(name)
     page = found.page()
@@ -54,6 +53,6 @@ def test_a_story_is_told_and_drawn(name: str) -> None:
 
 
 def test_there_is_a_story_for_each_attack_and_no_other() -> None:
-    assert set(names()) == {*NUMBERS, "democrats"}
+    assert set(STORIES) == {*NUMBERS, "democrats"}
     with pytest.raises(WrongUse, match="there is no story"):
         story("dragons")

@@ -1,1 +1,0 @@
-"""Attacks as stories, with the numbers that they show."""

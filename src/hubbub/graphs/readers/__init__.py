@@ -1,1 +1,0 @@
-"""Files and objects that hold a graph, read without a guess."""
