@@ -402,8 +402,8 @@ def heavy_tails() -> Iterator[Task]:
 
 def amounts(folder: Path | None) -> Iterator[Task]:
     """Sums by group and standard deviations of whole numbers."""
-    from hubbub.kinds.moments.request import STD
     from hubbub.kinds.sum.request import KIND as SUM
+    from hubbub.kinds.sums.variance import STD
 
     def deviation(values: NDArray[np.int64], high: int) -> Numbers:
         said = released(STD, pa.table({"value": values}), of=f"value:0..{high}:1", by=[], epsilon=1)

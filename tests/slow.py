@@ -110,7 +110,7 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "enumerates: every small table, graph or election, every word or every value": (
         "test_kinds.py::test_on_small_tables_*",
-        "test_moments.py::test_no_point_of_a_box_*",
+        "test_variance.py::test_no_point_of_a_box_*",
         "test_engines.py::test_every_kind_of_axis_*",
         "test_engines.py::test_a_choice_is_fresh_*",
         "test_looks.py",

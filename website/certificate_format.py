@@ -24,13 +24,13 @@ from hubbub import registry
 from hubbub.certificate.certificate import FORMAT
 from hubbub.channels.catalogue import CHANNELS
 from hubbub.guarantees.definitions import Guarantee
-from hubbub.kinds.moments.spec import Deviation, Variance
 from hubbub.kinds.questions.spec import Questions
-from hubbub.kinds.ratio.spec import Ratio
 from hubbub.kinds.series.spec import Period
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share
 from hubbub.kinds.sum.spec import Sum
 from hubbub.kinds.summary.spec import Summary
+from hubbub.kinds.sums.ratio import Ratio
+from hubbub.kinds.sums.variance import Deviation, Variance
 from hubbub.numeric.exact import Infinite
 from hubbub.query_classes.choice import MAKERS
 from hubbub.tables.bins import Axis

@@ -30,7 +30,7 @@ CASES: dict[str, dict[str, Any]] = {
     "fraction": {"where": "age >= 65", **_NOISE},
     "mean": {"of": _AGE, **_NOISE, "unique_person": True},
     "quantile": {"of": _AGE, "epsilon": "1"},
-    "sum": {"of": _AGE, **_NOISE},
+    "sum": {"of": _AGE, "cap": "layers", **_NOISE},
     "ratio": {"of": _AGE, "per": "east:0..50:1", **_NOISE},
     "summary": {"number": ("people", "mean age:0..90:5"), "by": _TOWN, "epsilon": "2"},
     "variance": {"of": _AGE, "epsilon": "1"},

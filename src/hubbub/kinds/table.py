@@ -29,7 +29,7 @@ def _kind(where: str) -> Kind:
     """A kind by its module below :mod:`hubbub.kinds`, as KIND if nothing else is said; loaded when it is asked for,
     because a release loads its own kind and no other."""
     module, _, held = where.partition(":")
-    found: Kind = getattr(import_module(f"hubbub.kinds.{module}.request"), held or "KIND")
+    found: Kind = getattr(import_module(f"hubbub.kinds.{module}"), held or "KIND")
     return found
 
 
@@ -129,7 +129,7 @@ class Table:
         how = {"table": table, "delimiter": delimiter, "encoding": encoding, "no_header": no_header}
         return self.joined(other, on, {name: given for name, given in how.items() if given is not None})
 
-    @_of_kind("histogram")
+    @_of_kind("histogram.request")
     def histogram(
         self,
         by: Sequence[str],
@@ -146,33 +146,33 @@ class Table:
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
         earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
         """
-        return self._release("histogram", by=by, **{**(options or {}), **chosen})
+        return self._release("histogram.request", by=by, **{**(options or {}), **chosen})
 
-    @_of_kind("records")
+    @_of_kind("records.request")
     def records(self, columns: Sequence[str], **chosen: Unpack[o.RecordsOptions]) -> Release:
         """Publish the records that at least `crowd` people share, made coarser by public functions.
 
         Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
         """
-        return self._release("records", columns=columns, **chosen)
+        return self._release("records.request", columns=columns, **chosen)
 
-    @_of_kind("cube")
+    @_of_kind("cube.request")
     def cube(self, by: Sequence[str], **chosen: Unpack[o.CubeOptions]) -> Release:
         """Count people by several columns at once, and by fewer of them, under one promise.
 
         Guarantee: as :meth:`histogram` has it, for all files together.
         """
-        return self._release("cube", by=by, **chosen)
+        return self._release("cube.request", by=by, **chosen)
 
-    @_of_kind("points")
+    @_of_kind("points.request")
     def points(self, columns: Sequence[str], **chosen: Unpack[o.PointsOptions]) -> Release:
         """Publish a point for each person whose cell has at least `crowd` people, moved by noise as wide as the cell.
 
         Guarantee: (crowd, epsilon)-crowd-blending, as :meth:`histogram` has it.
         """
-        return self._release("points", columns=columns, **chosen)
+        return self._release("points.request", columns=columns, **chosen)
 
-    @_of_kind("queries", but="class")
+    @_of_kind("queries.request", but="class")
     def queries(self, columns: Sequence[str], of: str, **chosen: Unpack[o.QueriesOptions]) -> Release:
         """Answer a whole class of questions at once, like ``marginals:2`` or ``intervals``, each within a proved bound.
 
@@ -180,88 +180,88 @@ class Table:
 
         Guarantee: that of :meth:`histogram`; and with a chance of `coverage`, all answers are within their bounds.
         """
-        return self._release("queries", columns=columns, **{"class": of}, **chosen)
+        return self._release("queries.request", columns=columns, **{"class": of}, **chosen)
 
-    @_of_kind("synthetic")
+    @_of_kind("synthetic.request")
     def synthetic(self, columns: Sequence[str], **chosen: Unpack[o.SyntheticOptions]) -> Release:
         """Invent rows that have about the tables of yours: a model of noisy tables, and people drawn from it.
 
         Guarantee: that of :meth:`queries` for the tables; the rows are made of these and of a public seed alone.
         """
-        return self._release("synthetic", columns=columns, **chosen)
+        return self._release("synthetic.request", columns=columns, **chosen)
 
-    @_of_kind("statistic:COUNT")
+    @_of_kind("statistic.request:COUNT")
     def count(self, by: Sequence[str] = (), **chosen: Unpack[o.CountOptions]) -> Release:
         """Count the people who meet a condition, in all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic:COUNT", by=by, **chosen)
+        return self._release("statistic.request:COUNT", by=by, **chosen)
 
-    @_of_kind("statistic:FRACTION")
+    @_of_kind("statistic.request:FRACTION")
     def fraction(self, by: Sequence[str] = (), **chosen: Unpack[o.FractionOptions]) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic:FRACTION", by=by, **chosen)
+        return self._release("statistic.request:FRACTION", by=by, **chosen)
 
-    @_of_kind("statistic:MEAN")
+    @_of_kind("statistic.request:MEAN")
     def mean(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.MeanOptions]) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic:MEAN", of=of, by=by, **chosen)
+        return self._release("statistic.request:MEAN", of=of, by=by, **chosen)
 
-    @_of_kind("statistic:QUANTILE")
+    @_of_kind("statistic.request:QUANTILE")
     def quantile(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.QuantileOptions]) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic:QUANTILE", of=of, by=by, **chosen)
+        return self._release("statistic.request:QUANTILE", of=of, by=by, **chosen)
 
-    @_of_kind("sum")
+    @_of_kind("sum.request")
     def sum(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.SumOptions]) -> Release:
         """Publish the total of a column, of all or by bins; `of` is its range and step, like ``cost:0..50000:1``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("sum", of=of, by=by, **chosen)
+        return self._release("sum.request", of=of, by=by, **chosen)
 
-    @_of_kind("ratio")
+    @_of_kind("sums.ratio")
     def ratio(self, of: str, per: str, by: Sequence[str] = (), **chosen: Unpack[o.RatioOptions]) -> Release:
         """Publish the sum of a column divided by that of another, of all or by bins, like ``cost:0..50000:1`` for each
         of ``days:0..30:1``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("ratio", of=of, per=per, by=by, **chosen)
+        return self._release("sums.ratio", of=of, per=per, by=by, **chosen)
 
-    @_of_kind("summary")
+    @_of_kind("summary.request")
     def summary(self, number: Sequence[str], by: Sequence[str] = (), **chosen: Unpack[o.SummaryOptions]) -> Release:
         """Publish several numbers of the same bins as one table, like ``["people", "rows 5", "mean cost:0..50000:1"]``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("summary", number=number, by=by, **chosen)
+        return self._release("summary.request", number=number, by=by, **chosen)
 
-    @_of_kind("moments:VARIANCE")
+    @_of_kind("sums.variance:VARIANCE")
     def variance(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.VarianceOptions]) -> Release:
         """Publish the variance of a column and its mean, of all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("moments:VARIANCE", of=of, by=by, **chosen)
+        return self._release("sums.variance:VARIANCE", of=of, by=by, **chosen)
 
-    @_of_kind("moments:STD")
+    @_of_kind("sums.variance:STD")
     def std(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.StdOptions]) -> Release:
         """Publish the standard deviation of a column and its mean, of all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("moments:STD", of=of, by=by, **chosen)
+        return self._release("sums.variance:STD", of=of, by=by, **chosen)
 
     def sample(
         self,

@@ -26,12 +26,12 @@ from hubbub.kinds.cube.request import cube
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.questions.request import questions
-from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.statistic.intervals import aims
 from hubbub.kinds.statistic.quantile import law, weights, window_weights
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.spec import Sum
+from hubbub.kinds.sums.ratio import ratio
 from hubbub.protocol.spec import Spec
 from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.split_tables import SplitTables
@@ -175,7 +175,7 @@ def test_a_ratio_of_two_sums_loses_what_is_promised_and_no_more(bounds: dict[str
         table, places = np.zeros((size, size)), np.arange(size)
         for vector, p in law.items():
             table[vector] += p
-        one, other = (np.exp(-float(rate) * np.abs(places[:, None] - places[None, :])) for rate in spec.rates)
+        one, other = (np.exp(-float(rate) * np.abs(places[:, None] - places[None, :])) for rate in spec.sums.rates)
         found: NDArray[np.float64] = one @ table @ other
         return found
 

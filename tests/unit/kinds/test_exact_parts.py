@@ -14,14 +14,7 @@ from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.engines.opening import open_source
 from hubbub.guarantees.curve import flat
 from hubbub.kinds.cube.request import cube
-from hubbub.kinds.moments import promises as moments_promises
-from hubbub.kinds.moments.estimates import _best, _variance, _widened
-from hubbub.kinds.moments.request import spread
-from hubbub.kinds.moments.spec import Variance
 from hubbub.kinds.queries.replaced import _farthest
-from hubbub.kinds.ratio import mechanism as ratio_mechanism
-from hubbub.kinds.ratio.request import ratio
-from hubbub.kinds.ratio.result import answer_of
 from hubbub.kinds.series.mechanism import count_period as counted_in_a_period
 from hubbub.kinds.series.request import series
 from hubbub.kinds.statistic.estimates import _of_crowd, _through_channel
@@ -33,6 +26,10 @@ from hubbub.kinds.sum.mechanism import _weighted
 from hubbub.kinds.sum.octaves import tau
 from hubbub.kinds.sum.request import from_options as ask_sum
 from hubbub.kinds.sum.request import total
+from hubbub.kinds.sums import mechanism as sums_mechanism
+from hubbub.kinds.sums.mechanism import answer_of
+from hubbub.kinds.sums.ratio import ratio
+from hubbub.kinds.sums.variance import Variance, _best, _variance, _widened, spread
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball, precision
 from hubbub.protocol.measurement import Measurement, loaded
@@ -64,7 +61,7 @@ def test_the_variance_falls_on_both_sides_of_its_largest(end: int, middle: int) 
 
 
 def test_the_check_of_a_variance_finds_what_is_lost() -> None:
-    (noise,) = moments_promises.checks(spread(Variance, of="x:0..5:1", epsilon="1"))
+    (noise,) = spread(Variance, of="x:0..5:1", epsilon="1").checks()
     assert noise.passed
     assert noise.found == "loses 1 at most, whatever the value"
 
@@ -74,10 +71,10 @@ def test_the_check_of_a_variance_finds_what_is_lost() -> None:
 
 def test_a_sum_of_nothing_is_drawn_as_nothing() -> None:
     spec = ratio(of="cost:0..60:10", per="days:0..3:1", epsilon="1")
-    schema = ratio_mechanism.TwoSums(spec).schema
+    schema = sums_mechanism.NoisySums(spec).schema
     nothing = Measurement(answers=loaded(schema, pa.record_batch([[0], [0]], schema=schema)))
-    (answer,) = ratio_mechanism.present(spec, nothing).answers
-    assert answer == answer_of(spec, 0, 0)
+    (answer,) = sums_mechanism.present(spec, nothing).answers
+    assert answer == answer_of(spec, (0, 0))
 
 
 def test_a_period_has_its_own_increments() -> None:

@@ -15,15 +15,15 @@ from hubbub.errors import WrongUse, in_python
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.histogram.request import histogram
-from hubbub.kinds.moments.request import spread
 from hubbub.kinds.network import Network
 from hubbub.kinds.points.request import points
 from hubbub.kinds.queries.request import queries
-from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.records.request import records
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.summary.request import summary
+from hubbub.kinds.sums.ratio import ratio
+from hubbub.kinds.sums.variance import spread
 from hubbub.kinds.synthetic.request import synthetic
 from hubbub.kinds.table import Table
 from website.options import METHODS, PLACE, text

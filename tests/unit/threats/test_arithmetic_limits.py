@@ -17,9 +17,6 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed
-from hubbub.kinds.moments.request import spread
-from hubbub.kinds.moments.spec import Variance
-from hubbub.kinds.ratio.request import ratio
 from hubbub.kinds.statistic.drawn_columns import in_columns, rows_of
 from hubbub.kinds.statistic.quantile import Target, weights
 from hubbub.kinds.statistic.request import statistic
@@ -28,6 +25,8 @@ from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.summary.request import from_options as summary
+from hubbub.kinds.sums.ratio import ratio
+from hubbub.kinds.sums.variance import Variance, spread
 from hubbub.noise.binomial import LARGEST, binomial
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact_sums import MOST_ROWS, fits, sums_by

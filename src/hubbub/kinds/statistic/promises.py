@@ -60,18 +60,17 @@ from hubbub.sampling import exact_count
 from hubbub.sampling.sampled_share import LARGEST, worst_loss
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.tables.bins import rule
-from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
 
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
 
-BOTH_SUMS: Final = Theorem("statistic.both-sums", "noise on two sums that one person moves together by W", DMNS)
+SUMS: Final = Theorem("sums.noise", "noise on sums, for as much as one row moves all of them together", DMNS)
 RANKS: Final = Theorem("statistic.ranks", "permute-and-flip on ranks", f"McKenna, Sheldon, NeurIPS 2020; {HERE}")
 WEIGHTS: Final = Theorem("statistic.weights", "a person who counts like as many people as the weight has steps", DMNS)
-CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
+CROWDS: Final = Theorem("sums.crowds", "sums and ranks of crowds, small ones hidden", HERE)
 PROFILES: Final = Theorem("statistic.profile-crowds", "crowds of people with equally many rows in each bin", HERE)
-SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
+SAMPLED_CROWDS: Final = Theorem("sums.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
 HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
 BLANK_IS_A_COIN: Final = Theorem(
     "statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE
@@ -173,8 +172,7 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
     """What is taken for granted about bins, values, conditions and people."""
     assumptions = [*((FOUND_PARTITION,) if spec.discovered else (PARTITION, EVERY_BIN))] if spec.axes else []
     assumptions += [rule(axis) for axis in spec.axes]
-    if isinstance(spec.measured, Measure):
-        assumptions.append(spec.measured.rule)
+    assumptions += [measure.rule for measure in spec.measures]
     if spec.weighted_by is not None:
         assumptions.append(weight_rule(spec.weighted_by))
     if spec.where is not None:
@@ -239,7 +237,7 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
     elif spec.ranked is not None:
         theorem, numbers = RANKS, (*numbers, *_ranked(spec, inner))
     else:
-        theorem, numbers = BOTH_SUMS, (*numbers, *texts(steps=spec.steps, rate=inner / spec.steps))
+        theorem, numbers = SUMS, (*numbers, *texts(steps=spec.steps, rate=inner / spec.steps))
     return stated(
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
         theorem=theorem,

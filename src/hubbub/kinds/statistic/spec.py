@@ -178,6 +178,11 @@ class Statistic(Spec):
         return None
 
     @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The columns whose values are added up or ranked."""
+        return (self.measured,) if isinstance(self.measured, Measure) else ()
+
+    @property
     def ranked(self) -> tuple[Measure, Fraction] | None:
         """Of a quantile, among which steps it is found, and which it is."""
         return None

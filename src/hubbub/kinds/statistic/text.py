@@ -271,9 +271,9 @@ def _whom(spec: Statistic) -> str:
         people = "the rows that this release kept, one of each person,"
     if spec.kind.name != "fraction" and spec.where is not None:
         people += f" with {'any row with ' if spec.any_row else ''}{spec.where}"
-    if isinstance(spec.measured, Measure):
+    if spec.measures:
         joined = "and" if spec.where is not None else "with"
-        people += f" {joined} a value of {spec.measured.column}"
+        people += f" {joined} a value of {' and of '.join(each.column for each in spec.measures)}"
     people = people.removesuffix(",")
     return f"{people}, of each bin" if spec.axes else people
 

@@ -20,13 +20,15 @@ from flint import arb
 
 from hubbub.channels.profile import judge, profile
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, TailoredPrivacy
-from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Number, Theorem, stated, texts
+from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Number, Theorem, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.promises import with_found_bins
 from hubbub.kinds.statistic.promises import (
+    CROWDS,
     HIDDEN,
+    SUMS,
     gaussian_holds,
     granted,
     of_gaussian,
@@ -46,10 +48,7 @@ from hubbub.tables.protection import Crowd, Knowledge, Noise
 if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum
 
-CAPPED: Final = Theorem("sum.capped", "noise on sums that one person moves by at most a cap", DMNS)
-LAYERS: Final = Theorem("sum.layers", "noise on the layers of a sum, as wide as each layer is", HERE)
 OCTAVES: Final = Theorem("sum.octaves", "Theorem O, octave sums", HERE)
-CROWDS: Final = Theorem("sum.crowds", "sums of crowds, small ones hidden", HERE)
 
 _SMALL: Final = 64  # steps up to which every value of a person is looked at
 
@@ -91,7 +90,7 @@ def differential(spec: Sum, epsilon: Fraction, neighbours: Neighbours) -> Deriva
     """
     return stated(
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
-        theorem=LAYERS if spec.layered else CAPPED,
+        theorem=SUMS,
         numbers=(*texts(epsilon=epsilon), *numbers(spec)),
         assumptions=(*granted(spec), *_caps(spec)),
         people=spec.people,

@@ -15,11 +15,11 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import judge, profile
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import DMNS, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import Assumption, Derivation, stated, texts
 from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import with_found_bins
-from hubbub.kinds.statistic.promises import gaussian_holds, granted, of_gaussian
+from hubbub.kinds.statistic.promises import SUMS, gaussian_holds, granted, of_gaussian
 from hubbub.kinds.statistic.quantile import largest_loss
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, spelled
@@ -31,9 +31,6 @@ from hubbub.tables.protection import Noise
 if TYPE_CHECKING:
     from hubbub.kinds.summary.spec import Summary
 
-SEVERAL_NUMBERS: Final = Theorem(
-    "summary.numbers", "noise on several numbers of each bin, a part of epsilon each", DMNS
-)
 _SMALL: Final = 10**6  # rates below this are compared by their quotient: such laws are scaled copies
 
 
@@ -50,14 +47,14 @@ def promises(spec: Summary) -> tuple[Derivation, ...]:
     """
     assert isinstance(spec.protection, Noise)
     epsilon, cuts = spec.protection.epsilon, tuple(map(_cut, spec.numbers))
-    read = (*(measure.rule for measure in spec.measures), *(each for each in cuts if each is not None))
+    read = tuple(each for each in cuts if each is not None)
     if spec.gaussian is not None:
         return of_gaussian(spec, spec.gaussian, epsilon, read)
     numbers = [("numbers", ", ".join(spelled(each) for each in spec.numbers)), *texts(bins=spec.most_bins)]
     numbers += [(each.name, to_text(spec.rate(each, spec.most_rows))) for each in spec.numbers]
     own = stated(
         DifferentialPrivacy(epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE),
-        theorem=SEVERAL_NUMBERS,
+        theorem=SUMS,
         numbers=(*texts(epsilon=epsilon), *numbers),
         assumptions=(*granted(spec), *read),
         people=spec.people,

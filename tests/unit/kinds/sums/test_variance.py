@@ -10,23 +10,22 @@ import numpy as np
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.moments import mechanism
-from hubbub.kinds.moments.estimates import Box, Side, answers_of, means, variances
-from hubbub.kinds.moments.request import spread
-from hubbub.kinds.moments.result import drawn_columns
-from hubbub.kinds.moments.spec import Deviation, Moments, Variance
 from hubbub.kinds.statistic.drawn_columns import Row, rows_of
+from hubbub.kinds.sums import mechanism
+from hubbub.kinds.sums.mechanism import answer_of
+from hubbub.kinds.sums.result import drawn_columns
+from hubbub.kinds.sums.variance import Box, Deviation, Side, Spread, Variance, means, spread, variances
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import loaded
 from hubbub.tables.engine import ExactCounts
 
 
-def exactly(spec: Moments, values: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> Row:
+def exactly(spec: Spread, values: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> Row:
     """What the mechanism adds noise to, of one bin."""
     monkeypatch.setattr(mechanism, "wide_noise", lambda rate, size, source: np.zeros(size, dtype=np.int64))
     steps, people = np.unique(np.array(values, dtype=np.int64), return_counts=True)
-    batch = mechanism.SquareSums(spec).draw(ExactCounts(steps, people), ScriptedSource.from_label("none"))
-    (row,) = rows_of(spec, drawn_columns(spec), loaded(mechanism.SquareSums(spec).schema, batch))
+    batch = mechanism.NoisySums(spec).draw(ExactCounts(steps, people), ScriptedSource.from_label("none"))
+    (row,) = rows_of(spec, drawn_columns(spec), loaded(mechanism.NoisySums(spec).schema, batch))
     return row
 
 
@@ -42,7 +41,7 @@ def test_one_person_more_loses_epsilon_whatever_the_value(monkeypatch: pytest.Mo
         for table in combinations_with_replacement(range(6), size):
             fewer = exactly(spec, table, monkeypatch)
             for x in range(6):
-                assert apart(spec.rates, fewer, exactly(spec, (*table, x), monkeypatch)) == 1
+                assert apart(spec.sums.rates, fewer, exactly(spec, (*table, x), monkeypatch)) == 1
 
 
 def test_people_of_one_crowd_lose_epsilon_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +51,7 @@ def test_people_of_one_crowd_lose_epsilon_at_most(monkeypatch: pytest.MonkeyPatc
     for one, other in product(range(9), repeat=2):
         here, there = (exactly(spec, (1, 4, x), monkeypatch) for x in (one, other))
         assert here[0] == there[0] == 3
-        worst = max(worst, apart(spec.rates, here[1:], there[1:]))
+        worst = max(worst, apart(spec.sums.rates, here[1:], there[1:]))
     assert worst == 1
     assert exactly(spec, (4,), monkeypatch) == (None, None, None)
 
@@ -61,12 +60,12 @@ def test_people_of_one_crowd_lose_epsilon_at_most(monkeypatch: pytest.MonkeyPatc
 def test_without_noise_the_numbers_are_the_true_ones(values: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     for words in ({"epsilon": "1000"}, {"crowd": "2", "epsilon": "1000"}):
         spec = spread(Variance, of="x:10..20:2", **words)  # type: ignore[arg-type]
-        (answer,) = answers_of(spec, [exactly(spec, values, monkeypatch)])
+        found, middle = answer_of(spec, exactly(spec, values, monkeypatch)).estimates
         true = [10 + 2 * x for x in values]
         mean = Fraction(sum(true), len(true))
-        assert answer.mean.value == mean
-        assert answer.spread.value == sum((x - mean) ** 2 for x in true) / len(true)
-        assert answer.spread.low <= (answer.spread.value or 0) <= answer.spread.high <= 25
+        assert middle.value == mean
+        assert found.value == sum((x - mean) ** 2 for x in true) / len(true)
+        assert found.low <= (found.value or 0) <= (found.high or 0) <= 25
 
 
 SIDES: list[Side] = [(Fraction(a), Fraction(b)) for a, b in ((0, 0), (0, 2), (1, 1), (1, 4), (3, 9), (5, 6))]

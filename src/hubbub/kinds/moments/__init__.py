@@ -1,1 +1,0 @@
-"""The variance or standard deviation of a column, with its mean, by bins or of all."""

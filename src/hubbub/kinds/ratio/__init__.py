@@ -1,1 +1,0 @@
-"""The ratio of two sums."""
