@@ -115,7 +115,7 @@ def entered(releases: Sequence[Release]) -> tuple[list[Release], Totals, Totals]
         admitted.append(each)
     if not admitted:
         return None
-    spent = book.account(name).spent
+    spent = book.account(name).spent_releases
     return admitted, totals(spent), totals(running_total_of(spent, len(spent)).stand_ins)
 
 

@@ -205,7 +205,7 @@ def open(
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
 
-    def opened(data: Engine, reading: Mapping[str, Plain]) -> Table:
+    def make_table(data: Engine, reading: Mapping[str, Plain]) -> Table:
         def carry_out(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
             bound = spec.bind(data.columns())
             check_accepted(bound, accept_weak, possible_person(declared, data))
@@ -225,17 +225,17 @@ def open(
             with working("Looking"), interruptible():
                 return opening.inspect(data, [declared.bins(each, data.columns()) for each in by], person, **how)
 
-        def joined(other: object, by: str | None, how: Mapping[str, Any]) -> Table:
+        def join_with(other: object, by: str | None, how: Mapping[str, Any]) -> Table:
             if person is None:
                 raise WrongUse("a join is of people by a column of both tables; open the first with `person=COLUMN`")
             key = opening.joined_person(other, by or person, person)
             with working("Reading the table"), interruptible():
                 both = opening.open_join(source, data, other, key, **{**shares, **how}, missing=missing)
-            return opened(both, {**reading, JOIN: key})
+            return make_table(both, {**reading, JOIN: key})
 
-        return Table(data, person, carry_out, inspect, joined, declared, reading)
+        return Table(data, person, carry_out, inspect, join_with, declared, reading)
 
-    first = opened(engine, reading_of(shares, missing, None if person else unnamed_person(engine.columns())))
+    first = make_table(engine, reading_of(shares, missing, None if person else unnamed_person(engine.columns())))
     return first if join is None else first.join(join, on=on, delimiter=delimiter, encoding=encoding)
 
 
@@ -263,7 +263,7 @@ def open_graph(
     `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
     without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
     """
-    from hubbub.engines.graph_opening import opened as open_links
+    from hubbub.engines.graph_opening import open_graph as open_links
     from hubbub.kinds.network import Network
 
     with working("Reading the network"), interruptible():

@@ -37,7 +37,7 @@ from hubbub.kinds.series.spec import Period, Series, read_series
 from hubbub.ledger.charge import charge
 from hubbub.ledger.files import series_state as states
 from hubbub.ledger.files.series_state import FrozenPeriod, SeriesState
-from hubbub.ledger.key import signed
+from hubbub.ledger.key import is_signature
 from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
 from hubbub.ledger.records import Record
 from hubbub.noise.source import SystemSource
@@ -156,7 +156,7 @@ def _rehearse(
             people = people.observing_ids(
                 books.observer(reservation, columns=columns, other_people=other_people, ids_of=ids_of)
             )
-        _counted(bound, people, SystemSource(), refused=_ONE_ROW_START.format(_ways_to_count_rows(series)))
+        _count_increments(bound, people, SystemSource(), refused=_ONE_ROW_START.format(_ways_to_count_rows(series)))
 
 
 def _ways_to_count_rows(series: Series) -> str:
@@ -169,7 +169,7 @@ def _ways_to_count_rows(series: Series) -> str:
     return ", or ".join(found)
 
 
-def _counted(
+def _count_increments(
     series: Series, people: Engine, source: SystemSource, *, refused: str, keep_one_row: bool = False
 ) -> np.ndarray[Any, Any]:
     """The increments of a period; people with several rows are refused by a sentence whose options the caller takes."""
@@ -181,14 +181,14 @@ def _counted(
     raise Refused(refused)
 
 
-def declared(record: Record) -> Series:
+def series_of_record(record: Record) -> Series:
     """The series that a record of the ledger is of."""
     return read_series(record.entry.body["series"][DECLARED])
 
 
 def next_period(record: Record) -> str | None:
     """The period after the last one that was drawn; None when all are over."""
-    labels = declared(record).calendar.labels
+    labels = series_of_record(record).calendar.labels
     following = int(record.periods[-1].body["period"]) + 1 if record.periods else 0
     return labels[following] if following < len(labels) else None
 
@@ -218,7 +218,7 @@ def release(
     """
     books = Ledger(ledger)
     reservation, record = books.series(name)
-    series = declared(record)
+    series = series_of_record(record)
     index = series.calendar.index(period)
     last = int(record.periods[-1].body["period"]) if record.periods else -1
     before = str(record.periods[-1].body["state"]) if record.periods else ""
@@ -250,7 +250,7 @@ def release(
         state = _draw(
             books, reservation, series, state, engine, index, before, observer, reading, keep_one_row=one_row_per_person
         )
-    return _presented(state, reservation, index)
+    return _present_period(state, reservation, index)
 
 
 def _check_published(books: Ledger, nonce: str, folder: Path) -> None:
@@ -270,7 +270,7 @@ def _check_published(books: Ledger, nonce: str, folder: Path) -> None:
             continue  # none of ours
         if not own or public not in keys or hashlib.sha256(data).hexdigest() in known:
             continue
-        if signed(public, value, signed_bytes(body)):
+        if is_signature(public, value, signed_bytes(body)):
             raise CheckFailed(
                 f"{str(path)!r} is a period of the series that the ledger does not know, so the ledger is an older copy; restore "
                 "ledger, key and series together from the latest backup"
@@ -299,7 +299,7 @@ def _draw(
         if series.unit.person is not None:
             people = people.observing_ids(observer())
         refused = _ONE_ROW if series.may_keep_one_row else _ONE_ROW_CROWDS
-        new = _counted(bound, people, source, refused=refused, keep_one_row=keep_one_row)
+        new = _count_increments(bound, people, source, refused=refused, keep_one_row=keep_one_row)
     past = [each.increments for each in state.periods]
     missed = range(len(past), index)
     nobody = np.zeros(bound.cells, dtype=np.int64)
@@ -307,7 +307,7 @@ def _draw(
     spec = Period(series=bound, period=bound.calendar.labels[index])
     data = Increments(increments, tuple(np.array(each.drawn, dtype=np.int64) for each in state.periods))
     with working("Drawing noise"):
-        drawn = _drawn(spec, measure(spec, data, source))
+        drawn = _draw_noise(spec, measure(spec, data, source))
     frozen = tuple(
         FrozenPeriod(
             period=t,
@@ -330,7 +330,7 @@ def _draw(
     return after
 
 
-def _drawn(spec: Period, measured: Measurement) -> tuple[np.ndarray[Any, Any], ...]:
+def _draw_noise(spec: Period, measured: Measurement) -> tuple[np.ndarray[Any, Any], ...]:
     every = np.concatenate([measured[name].integers("drawn") for name in ("past", "now")])
     return drawn_before(spec.series, every, spec.index + 1)
 
@@ -353,7 +353,7 @@ def _may_count(
         table, day = _of_published(table, series, state, index, Fraction(share))
     else:
         day = np.zeros(table.num_rows, dtype=np.int64)
-    stays, chosen = _chosen(table, series, state, day, index)
+    stays, chosen = _choose_rows(table, series, state, day, index)
     counting = open_source(
         table.filter(pa.array(stays, pa.bool_())),
         unreadable=share,
@@ -385,7 +385,7 @@ def _period_of(series: Series, day: np.ndarray[Any, Any]) -> np.ndarray[Any, Any
     return np.asarray(np.searchsorted(np.array(series.calendar.days), day, side="right") - 1)
 
 
-def _chosen(
+def _choose_rows(
     table: pa.Table, series: Series, state: SeriesState, day: np.ndarray[Any, Any], index: int
 ) -> tuple[list[bool], dict[str, Any]]:
     """Of each row whether it counts in this period, and what the series then keeps."""
@@ -413,7 +413,7 @@ def _chosen(
         stays = state.earliest(words, rows, periods if series.unit.chooses else day.tolist(), stays)
     counting = frozenset(word for word, stay in zip(words, stays, strict=True) if stay)
     more = {"dated": state.dated | {row for row, stay in zip(rows, stays, strict=True) if stay}} if rows else {}
-    used = state.after(counting, series.recur) if series.limits_people else ()
+    used = state.used_after(counting, series.recur) if series.limits_people else ()
     return stays, {"person_type": person_type, "used": used, **more}
 
 
@@ -428,7 +428,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind))
 
 
-def _presented(state: SeriesState, reservation: Reservation, index: int) -> Release:
+def _present_period(state: SeriesState, reservation: Reservation, index: int) -> Release:
     """The release of a period that was drawn: a function of what was drawn, and of how its table was read."""
     frozen = state.periods[index]
     series = read_series(state.bound)

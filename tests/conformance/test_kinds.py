@@ -30,7 +30,7 @@ from hubbub.audit import exact, replay
 from hubbub.certificate.certificate import SIGNATURE
 from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
-from hubbub.engines.graph_opening import opened as open_links
+from hubbub.engines.graph_opening import open_graph as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.people import Whose
@@ -461,7 +461,7 @@ def test_a_charge_is_the_same_after_the_ledger(name: str) -> None:
     assert restored(Charge, read(canonical(plain(asked)), "it")) == asked
     book = Ledger()
     book.reserve("town", asked)
-    (entered,) = book.account("town").spent
+    (entered,) = book.account("town").spent_releases
     assert replace(entered.charge, partition=asked.partition) == asked
     total = book.account("town").totals
     assert total is not None
@@ -989,10 +989,10 @@ def _after(made: Release, out: Path) -> str:
     (record,) = Ledger().account(made.reservation.dataset).records
     visible = sorted(path.name for path in out.iterdir()) if out.exists() else []
     if not visible and record.state == "reserved":  # before the folder was held: it can be saved elsewhere
-        assert record.spent
+        assert record.is_spent
         return "given up"
     if not visible:
-        assert (record.state, record.spent) == ("abandoned", made.drawn)
+        assert (record.state, record.is_spent) == ("abandoned", made.drawn)
         return "given up"
     complete = [CERTIFICATE, PACKAGE, "release.csv", "report.html"]
     assert visible in (complete, [CERTIFICATE, "release.csv"])  # numbers first
@@ -1057,7 +1057,7 @@ def test_the_toy_kind_is_refused_where_a_person_has_several_rows_and_nothing_is_
     with pytest.raises(Refused, match="exactly one row for each person"):
         table.publish(registry.kind("toy").from_options(epsilon="1", person="id"))
     (record,) = Ledger().account("town").records
-    assert not record.spent
+    assert not record.is_spent
 
 
 def test_a_toy_adds_up_with_a_histogram() -> None:

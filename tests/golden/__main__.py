@@ -19,7 +19,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from hubbub import registry, series
-from hubbub.engines.graph_opening import opened as open_links
+from hubbub.engines.graph_opening import open_graph as open_links
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.spec import TABLE
 from hubbub.release import execute, save

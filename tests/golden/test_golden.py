@@ -18,7 +18,7 @@ import pytest
 from hubbub import registry
 from hubbub.guarantees.people import DECLARED_UNIQUE
 from hubbub.ledger.files.series_state import load as load_state
-from hubbub.ledger.ledger import Ledger, known
+from hubbub.ledger.ledger import Ledger, committed_certificate
 from hubbub.verification import load, verify
 from hubbub.verification.series import verify_series
 from tests.golden.json_schema import faults
@@ -71,7 +71,7 @@ def test_the_golden_ledger_is_checked_and_knows_every_certificate(ledger: Ledger
     assert ledger.check() > len(CERTIFICATES)
     assert ledger.public_key() == PUBLIC
     for each in CERTIFICATES:
-        assert known(ledger, load(each), str(each))["ledger"]["hash"]
+        assert committed_certificate(ledger, load(each), str(each))["ledger"]["hash"]
 
 
 def test_every_golden_file_is_read() -> None:

@@ -71,7 +71,7 @@ def test_a_series_is_charged_once_whatever_is_published() -> None:
         assert known is not None
         epsilons.append(known.smallest_loss)
     assert epsilons == [1, 1, 1]
-    assert len(Ledger().account("clinic").spent) == 1
+    assert len(Ledger().account("clinic").spent_releases) == 1
     assert Ledger().check() == len(Ledger().entries())
 
 
@@ -338,7 +338,7 @@ def test_a_period_that_somebody_unknown_signed_is_no_part_of_a_series(
 def test_the_ledger_has_everything_that_was_declared() -> None:
     found, reservation = series.start("clinic", **WORDS | {"delta": "1e-6", "way": "factor", "recur": 3})
     declared = Ledger().series("clinic")[1].entry.body["series"]
-    assert series.declared(Ledger().series("clinic")[1]) == found
+    assert series.series_of_record(Ledger().series("clinic")[1]) == found
     assert declared["declared"]["way"]["is"] == "Factor"
     assert len(declared["coefficients"]) == 4
     assert {"name", "digest", "rho", "delta"} <= declared.keys()
@@ -519,7 +519,7 @@ def test_the_promise_is_that_of_the_whole_series() -> None:
     assert private.epsilon == 1  # type: ignore[union-attr]
     assert 0 < private.delta <= Fraction(1, 10**6)  # type: ignore[union-attr]
     assert concentrated.rho >= found.way.gaussian_noise.rho  # type: ignore[union-attr]
-    assert Ledger().account("clinic").spent[0].charge.noises == (found.way.gaussian_noise,)  # type: ignore[union-attr]
+    assert Ledger().account("clinic").spent_releases[0].charge.noises == (found.way.gaussian_noise,)  # type: ignore[union-attr]
 
 
 # --- one table that grows -------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def visits(people: Iterable[int], rows: int = 3, month: int = 1, dataset: str = 
 
 def spent() -> int:
     known = Ledger().accounts().get("clinic")
-    return 0 if known is None else len(known.spent)
+    return 0 if known is None else len(known.spent_releases)
 
 
 def totals(release: Release) -> Totals:

@@ -107,7 +107,7 @@ def test_kept_rows_do_not_meet_a_policy_about_people() -> None:
         open_table(table, person="id", dataset="town").histogram(
             ["a=x,y"], crowd=2, one_row_per_person=True, accept_weak=True
         )
-    assert not Ledger().account("town").spent
+    assert not Ledger().account("town").spent_releases
 
 
 def test_hard_links_and_patterns_are_no_second_name(tmp_path: Path) -> None:

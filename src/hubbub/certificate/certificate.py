@@ -16,7 +16,7 @@ from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.ledger.key import ALGORITHM, is_signature
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Infinite, Loss, to_float, to_text
 from hubbub.protocol.release import Release, Reservation
@@ -54,7 +54,7 @@ def signed_by(data: bytes, ledger: Ledger, form: str = _ANY_FORMAT) -> dict[str,
         ours = str(body["format"]).startswith(form) and public in ledger.public_keys()
     except (KeyError, TypeError, AttributeError):
         return None
-    return dict(body) if ours and signed(public, value, signed_bytes(body)) else None
+    return dict(body) if ours and is_signature(public, value, signed_bytes(body)) else None
 
 
 def entry_of(reservation: Reservation) -> dict[str, Plain]:

@@ -17,7 +17,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
 from hubbub.tables.cell_format import COMMA, MONEY
-from hubbub.tables.schema import numbered
+from hubbub.tables.schema import is_numbering
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.diversity import Crowds
@@ -598,7 +598,7 @@ def _range_hint(found: Inspection, person: str | None) -> str | None:
             if (
                 (cells.reads or "").startswith(ways)
                 and cells.column != person
-                and not numbered(cells.column)
+                and not is_numbering(cells.column)
                 and not _words(cells) & _NOT_ADDED
                 and (MONEY in ways or found.rows < _MANY or 10 * (cells.values or 0) < 9 * found.rows)
             ):

@@ -180,13 +180,13 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
-    from hubbub.ledger.ledger import known
+    from hubbub.ledger.ledger import committed_certificate
     from hubbub.verification import load
 
     book = _open(ledger)
     entries = book.check()
     for path in certificates:
-        known(book, load(path), path)
+        committed_certificate(book, load(path), path)
     facts = {"entries": entries, "certificates": len(certificates), "passed": True}
     text = f"{entries} entries and {len(certificates)} certificates are as they should be."
     print_answer(facts, text, as_json=as_json)
@@ -206,17 +206,17 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 def record(file: str, certificate: str, how: str, ledger: str | None, as_json: bool) -> None:
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
     from hubbub.ledger.durable import sha256
-    from hubbub.ledger.ledger import known, released
+    from hubbub.ledger.ledger import committed_certificate, release_digests
     from hubbub.verification import load
 
     book = _open(ledger)
-    body = known(book, load(certificate), certificate)
+    body = committed_certificate(book, load(certificate), certificate)
     try:
         digest = sha256(file)
     except OSError:
         raise WrongUse(f"there is no file {file[:200]!r} that can be read; check the name") from None
     dataset = body["ledger"]["dataset"]
-    number = book.derive(dataset, next(iter(released(body).values())), digest, how)
+    number = book.derive(dataset, next(iter(release_digests(body).values())), digest, how)
     facts = {"dataset": dataset, "release": number, "sha256": digest}
     text = f"Recorded as computed from release {number} of {dataset}; it costs nothing."
     print_answer(facts, text, as_json=as_json)
@@ -339,7 +339,7 @@ def _record(record: Record) -> dict[str, Any]:
         "time": record.entry.time,
         "what": record.release.charge.what,
         "state": record.state,
-        "counts_as_spent": record.spent,
+        "counts_as_spent": record.is_spent,
         "promises": [str(each) for each in record.release.charge.promises],
         "declared_unique": record.release.charge.declared_unique,
         "files_sha256": list(record.files),
@@ -349,7 +349,7 @@ def _record(record: Record) -> dict[str, Any]:
 
 def _table(account: Account) -> str:
     """Whether all releases that count are known to be of one and the same table."""
-    spent = [record for record in account.records if record.spent]
+    spent = [record for record in account.records if record.is_spent]
     sources = [record.entry.body["source"] for record in spent]
     if not sources:
         return "nothing was released"
@@ -380,7 +380,7 @@ def _planned(account: Account, totals: Totals) -> Total:
     shown beside it."""
     from hubbub.ledger.admission import ADAPTIVE_DELTA, Total
 
-    if len(account.spent) < 2:
+    if len(account.spent_releases) < 2:
         return Total(why="one release is what it promises")
     found = totals.planned.at(account.policy.delta or ADAPTIVE_DELTA)
     basic = getattr(totals.differential.guarantee, "epsilon", None)
@@ -394,7 +394,7 @@ def _planned(account: Account, totals: Totals) -> Total:
 def _relevant_totals(account: Account) -> dict[str, Total]:
     """The totals that say something: of notions that a release promises, and differential privacy once, in the relation
     that was asked for. All of them are in the JSON."""
-    charges = [record.release.charge for record in account.records if record.spent]
+    charges = [record.release.charge for record in account.records if record.is_spent]
     replaced = any(charge.promises_replacement for charge in charges)
     promised = {
         "differential": not replaced and any(charge.differential is not None for charge in charges),
@@ -452,9 +452,9 @@ def _policy(account: Account) -> dict[str, Any]:
 
 def _left(account: Account) -> dict[str, str]:
     """What the caps leave, as exact text."""
-    from hubbub.ledger.policy import left
+    from hubbub.ledger.policy import remaining_budget
 
-    return left(account.policy, account.capped_totals)
+    return remaining_budget(account.policy, account.capped_totals)
 
 
 def _policy_text(account: Account) -> str:
@@ -505,7 +505,7 @@ def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
             for name, total in _relevant_totals(account).items()
             if total.guarantee is not None
         ]
-        table.add(account.dataset, str(len(account.spent)), "; ".join(holding) or "nothing yet")
+        table.add(account.dataset, str(len(account.spent_releases)), "; ".join(holding) or "nothing yet")
     console.print(table)
     for whole in dict.fromkeys(account.part_of for account in accounts.values() if account.part_of is not None):
         console.print(
@@ -517,7 +517,7 @@ def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
 def _state(record: Record) -> str:
     if record.state == "committed":
         return f"published (SHA-256 {', '.join(record.files)})"
-    if not record.spent:
+    if not record.is_spent:
         return "given up before anything was drawn; costs nothing"
     return f"{record.state}, not published from here; counts as spent"
 
@@ -557,7 +557,7 @@ def _print_account(account: Account) -> None:
         beside = f"{_whom(name, total)}{_beside(total)}{more}"
         sentence = nothing if total.guarantee is None else f"{in_brief(total.guarantee)}{beside}"
         console.print(f"- {sentence}", soft_wrap=True)
-    if any(each.charge.declared_unique for each in account.spent):
+    if any(each.charge.declared_unique for each in account.spent_releases):
         console.print(f"All of this holds only if {_UNCHECKED}.", soft_wrap=True)
     console.print(f"\nThe policy: {_policy_text(account)}.", soft_wrap=True)
     for name, value in _left(account).items():

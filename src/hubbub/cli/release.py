@@ -334,7 +334,7 @@ def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any
 
     ledger = Ledger(options["ledger"])
     reservation, record = ledger.series(series)
-    declared = planned.declared(record)
+    declared = planned.series_of_record(record)
     if kind.name != declared.kind:
         raise WrongUse(f"the series {series[:100]} is of a {declared.kind}, not of a {kind.name}; ask for that")
     if period is None:
@@ -548,7 +548,7 @@ def _given_up(reservation: Reservation) -> str:
         return ""
     records = Ledger(reservation.ledger).account(reservation.dataset).records
     free = [
-        str(each.release.number) for each in records if not each.spent and each.release.number < reservation.release
+        str(each.release.number) for each in records if not each.is_spent and each.release.number < reservation.release
     ]
     if not free:
         return ""

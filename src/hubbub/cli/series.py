@@ -177,7 +177,7 @@ def _show(name: str, ledger: str | None, as_json: bool) -> None:
     from hubbub.ledger.ledger import Ledger
 
     _, record = Ledger(ledger).series(name)
-    found = planned.declared(record)
+    found = planned.series_of_record(record)
     if as_json:
         print_json(_as_json(found, record))
     else:

@@ -143,7 +143,7 @@ def read(resource: Mapping[str, Any], where: Path) -> Dictionary:
             raise WrongUse(f"{where} speaks of the column {name[:60]!r} and lists no such field; add it")
     if len(set(names)) != len(names):
         raise WrongUse(f"a field in {where} is listed twice; leave it there once")
-    spelled = _spelled(schema.get("missingValues", []), where)
+    spelled = _missing_spellings(schema.get("missingValues", []), where)
     collected = {name: own[name] for name in ("collected", "collected_between", "exempt") if name in own}
     if isinstance(collected.get("collected_between"), list):
         collected["collected_between"] = tuple(map(str, collected["collected_between"]))
@@ -209,7 +209,7 @@ def _opening(resource: Mapping[str, Any], own: Mapping[str, Any], where: Path) -
     return found | {name: str(own[name]) for name in ("unreadable", "unlisted", "clamped") if name in own}
 
 
-def _spelled(given: Any, where: Path) -> tuple[str, ...]:
+def _missing_spellings(given: Any, where: Path) -> tuple[str, ...]:
     """How missing cells are spelled; an empty cell is missing anyway."""
     if not isinstance(given, list):
         raise WrongUse(f"missingValues in {where} is a list of texts; write it so")
@@ -235,8 +235,8 @@ def _field(given: Mapping[str, Any], keys: tuple[str, ...], where: Path) -> Fiel
         bins=bins,
         range=ranged,
         reads=reads,
-        held=_held(name, rules, given, str(type_)),
-        missing=_spelled(given["missingValues"], where) if "missingValues" in given else None,
+        held=_cell_bins(name, rules, given, str(type_)),
+        missing=_missing_spellings(given["missingValues"], where) if "missingValues" in given else None,
         required=rules.get("required") is True or name in keys,
         unique=rules.get("unique") is True or keys == (name,),
     )
@@ -321,7 +321,7 @@ def _range(name: str, rules: Mapping[str, Any], own: Mapping[str, Any], type_: s
     return f"{_column(name)}:{to_text(first)}..{to_text(last)}:{to_text(width)}"
 
 
-def _held(name: str, rules: Mapping[str, Any], given: Mapping[str, Any], type_: str) -> str | None:
+def _cell_bins(name: str, rules: Mapping[str, Any], given: Mapping[str, Any], type_: str) -> str | None:
     """What every cell must be in, as bins."""
     listed = _values(given, rules)
     if listed:

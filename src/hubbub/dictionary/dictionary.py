@@ -126,12 +126,12 @@ class Dictionary:
         found, takes = dict(given), {option.name: option for option in options}
         for name in _BINNED:
             if name in takes and (text := found.get(name)):
-                found[name] = self._binned(text, schema) if takes[name].many else text
+                found[name] = self._fill_bins(text, schema) if takes[name].many else text
         for name in _MEASURED:
             if name in takes and isinstance(found.get(name), str):
                 found[name] = self.range(found[name], schema)
         if "number" in takes and isinstance(found.get("number"), list | tuple):
-            found["number"] = [self._numbered(each, schema) for each in found["number"]]
+            found["number"] = [self._fill_range(each, schema) for each in found["number"]]
         if isinstance(found.get("spec"), Mapping):
             found["spec"] = {
                 **found["spec"],
@@ -146,17 +146,17 @@ class Dictionary:
         """A question on a sample, with the bins and the range of columns that it only names."""
         found = dict(given)
         if isinstance(found.get("by"), list):
-            found["by"] = self._binned(found["by"], schema)
+            found["by"] = self._fill_bins(found["by"], schema)
         if isinstance(found.get("of"), str):
             found["of"] = self.range(found["of"], schema)
         return found
 
-    def _numbered(self, given: Any, schema: Schema) -> Any:
+    def _fill_range(self, given: Any, schema: Schema) -> Any:
         """A NUMBER of a summary, with the range of a column that it only names."""
         found = _NUMBER.fullmatch(given) if isinstance(given, str) else None
         return given if found is None else f"{found[1]}{self.range(found[2], schema)}"
 
-    def _binned(self, given: Any, schema: Schema) -> Any:
+    def _fill_bins(self, given: Any, schema: Schema) -> Any:
         """Each column that stands alone, with its bins."""
         if isinstance(given, str):
             return given

@@ -12,10 +12,10 @@ from hubbub.tables.schema import Schema
 def held_specs(declared: Dictionary, schema: Schema) -> list[tuple[str, str]]:
     """The columns whose cells are looked at, each with the bins that every cell must be in."""
     found = [(each, held_as(each, schema)) for each in declared.fields if each.name in schema]
-    return [(each.name, spec or _named(each.name)) for each, spec in found if spec or each.required]
+    return [(each.name, spec or _name_columns(each.name)) for each, spec in found if spec or each.required]
 
 
-def _named(column: str) -> str:
+def _name_columns(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 

@@ -23,7 +23,7 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def gathered(
+def read_groups(
     schema: pa.Schema, batches: Iterable[pa.RecordBatch], count: int
 ) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
     """The first and the last `count` columns as numbers, and the labels in between."""

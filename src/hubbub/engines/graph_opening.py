@@ -40,7 +40,7 @@ class Opened:
         return load(self.given, columns=self.two, header=self.header, vertices=vertices, vertex_file=self.vertex_file)
 
 
-def opened(
+def open_graph(
     given: object,
     *,
     columns: Sequence[str] | None = None,

@@ -20,7 +20,7 @@ from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
-from hubbub.tables.schema import ColumnType, Schema, bind_axes, column, numbered, unnamed_person
+from hubbub.tables.schema import ColumnType, Schema, bind_axes, column, is_numbering, unnamed_person
 from hubbub.tables.unlisted import AllowedOutside
 
 if TYPE_CHECKING:  # what only joins, databases and looks need is loaded by them
@@ -132,7 +132,7 @@ def join(first: Engine, second: Engine, on: str) -> Engine:
         raise WrongUse(ONCE)
     if (frames_joined := _join_of_spark(first, second, on)) is not None:
         return frames_joined
-    return SqlEngine(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed)
+    return SqlEngine(JoinedInDatabase(first.database, second.database, on), unreadable=second.allowed_share)
 
 
 def _join_of_spark(first: SqlEngine, second: SqlEngine, on: str) -> Engine | None:
@@ -199,7 +199,9 @@ def _find_repeated_id(table: Engine, schema: Schema) -> str | None:
     from hubbub.engines.duckdb.inspection import inspect_cells
     from hubbub.engines.sql.sql_engine import SqlEngine
 
-    asked = [name for name, kind in schema.items() if kind in (ColumnType.TEXT, ColumnType.INTEGER) and numbered(name)]
+    asked = [
+        name for name, kind in schema.items() if kind in (ColumnType.TEXT, ColumnType.INTEGER) and is_numbering(name)
+    ]
     if not isinstance(table, duckdb_engine.DuckDB | SqlEngine):
         return None
     for found in inspect_cells(table, (), asked)[1]:

@@ -48,7 +48,7 @@ def bare(query: str) -> str:
     return query.strip().rstrip(";").rstrip()
 
 
-def called(query: str) -> set[str]:
+def function_names(query: str) -> set[str]:
     """The names of all functions that a query may call, as they are looked up: rather too many than too few.
 
     >>> sorted(called("SELECT nextval ('s'), \\"Odd\\"(1) FROM t"))

@@ -24,12 +24,12 @@ def parquet_names(file: str) -> tuple[str, ...] | None:
 
     try:
         with pq.ParquetFile(file) as source:
-            return _renamed(source.schema_arrow.names)
+            return _unique_names(source.schema_arrow.names)
     except (pa.ArrowException, OSError):  # it cannot be read: whoever reads it says so
         return None
 
 
-def _renamed(names: Sequence[str]) -> tuple[str, ...] | None:
+def _unique_names(names: Sequence[str]) -> tuple[str, ...] | None:
     return new if (new := distinct(names)) != tuple(names) else None
 
 
@@ -40,11 +40,11 @@ def mend_parquet(file: str, columns: Sequence[str], to: str, names: Sequence[str
     wanted = list(columns)
     with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as source:
         empty = source.schema_arrow.empty_table()
-        schema = repaired((empty if names is None else empty.rename_columns(list(names))).select(wanted)).schema
+        schema = repair_table((empty if names is None else empty.rename_columns(list(names))).select(wanted)).schema
         with pq.ParquetWriter(to, schema) as target:
             for batch in source.iter_batches(columns=wanted if names is None else None):
                 read = batch if names is None else batch.rename_columns(list(names))
-                target.write_table(repaired(pa.table(read.select(wanted))))
+                target.write_table(repair_table(pa.table(read.select(wanted))))
 
 
 def named_apart(frame: Any) -> Any:
@@ -53,7 +53,7 @@ def named_apart(frame: Any) -> Any:
         given = frame.collect_schema().names()
     else:
         given = frame.columns if hasattr(frame, "iloc") else frame.schema.names
-    if not all(isinstance(name, str) for name in given) or (names := _renamed(list(given))) is None:
+    if not all(isinstance(name, str) for name in given) or (names := _unique_names(list(given))) is None:
         return frame
     if hasattr(frame, "iloc"):
         return frame.set_axis(list(names), axis=1)
@@ -66,12 +66,12 @@ def mend_frame(frame: Any, columns: Sequence[str]) -> pa.Table:
     """The same for a frame of pandas, polars or Arrow, in memory."""
     names = list(columns)
     if hasattr(frame, "iloc"):  # pandas
-        return repaired(pa.table({name: pa.array(_texts(frame[name]), from_pandas=True) for name in names}))
+        return repair_table(pa.table({name: pa.array(_texts(frame[name]), from_pandas=True) for name in names}))
     if hasattr(frame, "to_table"):  # a dataset of Arrow
-        return repaired(frame.to_table(columns=names))
+        return repair_table(frame.to_table(columns=names))
     picked = frame.select(names)
     picked = picked.collect() if hasattr(picked, "collect") else picked
-    return repaired(picked.to_arrow() if hasattr(picked, "to_arrow") else pa.table(picked))
+    return repair_table(picked.to_arrow() if hasattr(picked, "to_arrow") else pa.table(picked))
 
 
 def has_unreadable_text(frame: Any, columns: Sequence[str]) -> bool:
@@ -85,7 +85,7 @@ def has_unreadable_text(frame: Any, columns: Sequence[str]) -> bool:
     else:
         batches = frame.select(list(columns)).to_batches() if isinstance(frame, pa.Table) else [frame]
     cells = (cells for batch in batches for cells in batch.columns)
-    return any(_is_text(cells.type) and _repaired(cells).null_count > cells.null_count for cells in cells)
+    return any(_is_text(cells.type) and _repair_cells(cells).null_count > cells.null_count for cells in cells)
 
 
 def _texts(series: Any) -> Any:
@@ -100,22 +100,22 @@ def _encodable(text: str) -> str | None:
     return _text(text.encode("utf-8", "surrogatepass"))
 
 
-def repaired(table: pa.Table) -> pa.Table:
+def repair_table(table: pa.Table) -> pa.Table:
     """The table with what cannot be read missing."""
     return pa.table(
         {
             name: pa.chunked_array(
-                [_repaired(chunk) for chunk in column.chunks] or [_repaired(pa.array([], column.type))]
+                [_repair_cells(chunk) for chunk in column.chunks] or [_repair_cells(pa.array([], column.type))]
             )
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
     )
 
 
-def _repaired(cells: pa.Array) -> pa.Array:
+def _repair_cells(cells: pa.Array) -> pa.Array:
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        return _repaired(cells.dictionary_decode())
+        return _repair_cells(cells.dictionary_decode())
     if pa.types.is_timestamp(kind) and kind.unit in _MICROSECONDS:
         return _in_microseconds(cells).view(pa.timestamp("us", kind.tz))
     return readable(cells) if _is_text(kind) else cells

@@ -86,12 +86,12 @@ class Entered:
         return self.replaced_pairs or self.charge.replaced_accountant
 
     @property
-    def swapped(self) -> DifferentialPrivacy | None:
+    def swap_loss(self) -> DifferentialPrivacy | None:
         """What replacing one person loses, for crowds beside it."""
-        return self.charge.swapped if self.swap is None else self.swap
+        return self.charge.swap_loss if self.swap is None else self.swap
 
     @property
-    def concentrated(self) -> ConcentratedPrivacy | None:
+    def zcdp(self) -> ConcentratedPrivacy | None:
         """Its zCDP."""
         if self.rhos is None:
             return self.charge.as_concentrated
@@ -228,15 +228,15 @@ def totals(releases: Sequence[Entered]) -> Totals:
     under_cap = _under_cap(releases, losses)
     knowledge, population = _zero_knowledge(releases), Total(why="no release declares how the table was collected")
     if any(each.charge.collected is not None for each in releases):
-        through, population = _collected(releases, blended, losses)
+        through, population = _population_totals(releases, blended, losses)
         knowledge = knowledge if knowledge.derivation is not None else through
     return Totals(
         differential=losses,
-        replaced=_replaced(releases, losses),
+        replaced=_replacement_total(releases, losses),
         adaptive=_adaptive(losses, under_cap),
         under_cap=under_cap,
-        concentrated=_concentrated(releases),
-        planned=_planned(releases, losses),
+        concentrated=_zcdp_total(releases),
+        planned=_planned_total(releases, losses),
         planned_replaced=_planned_replaced(releases),
         zero_knowledge=knowledge,
         crowd_blending=blended,
@@ -257,7 +257,7 @@ def _differential(releases: Sequence[Entered]) -> Total:
     return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
-def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
+def _replacement_total(releases: Sequence[Entered], losses: Total) -> Total:
     """For one person replaced, the number of people being public. Where all have add/remove, which says more, it is two
     steps of that."""
     if not any(each.charge.promises_replacement for each in releases):
@@ -302,7 +302,7 @@ def _under_cap(releases: Sequence[Entered], losses: Total) -> UnderCap:
     return UnderCap(steps=tuple(steps), grown=tuple(grown), basic=basic, own_delta=own_delta)
 
 
-def _planned(releases: Sequence[Entered], losses: Total) -> Planned:
+def _planned_total(releases: Sequence[Entered], losses: Total) -> Planned:
     """The accountant of all dominating pairs; none if a release has no bounded loss or a delta of 1."""
     if losses.derivation is None:
         return Planned(why=losses.why)
@@ -335,13 +335,13 @@ def _pairs(found: Sequence[tuple[int, Accountant | None]], steps: Sequence[Deriv
         return Planned(why=str(refused))
 
 
-def _concentrated(releases: Sequence[Entered]) -> Total:
+def _zcdp_total(releases: Sequence[Entered]) -> Total:
     """The sum of the rhos, if a release has Gaussian noise; without one the sum of the epsilons is the stronger claim."""
-    if all(each.charge.concentrated is None for each in releases):
+    if all(each.charge.zcdp is None for each in releases):
         return Total(why="no release promises it")
     steps = []
     for each in releases:
-        promise = each.concentrated
+        promise = each.zcdp
         if promise is None:
             return Total(why=f"release {each.number} has a delta, and no rho")
         steps.append(each.step(promise))
@@ -396,7 +396,7 @@ def _joint_loss(batch: Sequence[Entered]) -> JointLoss:
     return reduce(JointLoss.__add__, losses)
 
 
-def entered(earlier: Sequence[Entered], number: int, charge: Charge) -> Entered:
+def enter_charge(earlier: Sequence[Entered], number: int, charge: Charge) -> Entered:
     """A charge with its number; of a network, with the sample that serves it: that of the last earlier releases of the
     same network, if all of them then lose no more than they and this one add up to, and else its own.
 
@@ -446,7 +446,7 @@ def _crowd_blending(releases: Sequence[Entered]) -> Total:
     if not beside:
         return _total(joint)
     steps = [each.step(private) for each in beside if (private := each.charge.beside_crowds) is not None]
-    swaps = [each.swapped for each in beside]
+    swaps = [each.swap_loss for each in beside]
     if any(swap is None for swap in swaps):
         return Total(why="what replacing one person loses in a release beside it is not known")
     composed = composition.crowd_blending_with_differential(
@@ -479,7 +479,7 @@ def _outlier(releases: Sequence[Entered]) -> Total:
             return Total(why=f"release {each.number} promises no loss to everybody")
         if each.charge.kept_rows and len(releases) > 1:
             return Total(why=_KEPT.format(each.number))
-    steps = [_curved(each) for each in releases]
+    steps = [_curve_step(each) for each in releases]
     if len(steps) == 1:
         return _total(steps[0])
     partitions = {each.charge.partition for each in releases}
@@ -489,7 +489,7 @@ def _outlier(releases: Sequence[Entered]) -> Total:
     return _person_by_person(releases, steps)
 
 
-def _curved(release: Entered) -> Derivation:
+def _curve_step(release: Entered) -> Derivation:
     promise = release.charge.curve or release.charge.differential
     assert promise is not None
     return release.step(promise)
@@ -519,11 +519,11 @@ def _person_by_person(releases: Sequence[Entered], steps: Sequence[Derivation]) 
         + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
         + ", where c is the person's crowd in each release: "
         + "; ".join(f"e{each.number} = [{curve}]" for each, curve in zip(releases, curves, strict=True))
-        + (_exchanged(steps, curves) if endless else ""),
+        + (_exchange_note(steps, curves) if endless else ""),
     )
 
 
-def _exchanged(steps: Sequence[Derivation], curves: Sequence[Curve]) -> str:
+def _exchange_note(steps: Sequence[Derivation], curves: Sequence[Curve]) -> str:
     """What is left to those whose crowd is promised nothing: an exchange is one person less and one more."""
     rest = [(step, curve) for step, curve in zip(steps, curves, strict=True) if not isinstance(curve.limit, Infinite)]
     top = total(curve.limit for _, curve in rest)
@@ -540,7 +540,7 @@ def _curve(promise: Guarantee) -> Curve:
     return flat(getattr(promise, "epsilon"))  # noqa: B009 (differential privacy: the same for everybody)
 
 
-def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tuple[Total, Total]:
+def _population_totals(releases: Sequence[Entered], blended: Total, losses: Total) -> tuple[Total, Total]:
     """Zero-knowledge and differential privacy for the population of which the table is a sample.
 
     All releases see the one sample, so they are composed first, as releases of the table, and then sampled once.
@@ -551,7 +551,7 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
         return none, none
     (sample,) = declared
     if isinstance(sample, PoissonSurvey):
-        return _surveyed(releases, losses, sample)
+        return _survey_totals(releases, losses, sample)
     at_delta = min(each.charge.at_delta for each in releases)
     try:
         if isinstance(blended.guarantee, CrowdBlending) and blended.derivation is not None:
@@ -567,7 +567,7 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
     return _total(knowledge), _total(differential)
 
 
-def _surveyed(releases: Sequence[Entered], losses: Total, survey: PoissonSurvey) -> tuple[Total, Total]:
+def _survey_totals(releases: Sequence[Entered], losses: Total, survey: PoissonSurvey) -> tuple[Total, Total]:
     """The same for a weighted survey: every release must be weighted, and their losses compose inside the sample."""
     other = next((each for each in releases if each.charge.collected != survey), None)
     if other is not None:

@@ -104,13 +104,15 @@ class Charge:
         sums = (differential, pure, concentrated, replaced, knowledge, crowds, curve)
         found: Charge = replace(self, promises=_each_once(sums), **changed)  # type: ignore[arg-type]
         smallest, least = differential, pure
-        if differential is not None and pure is not None and differential is not pure:  # as :meth:`_bounded` has them
+        if (
+            differential is not None and pure is not None and differential is not pure
+        ):  # as :meth:`_bounded_losses` has them
             smallest = min(differential, pure, key=lambda each: (each.epsilon, each.delta))
             least = pure if differential.delta or pure.epsilon < differential.epsilon else differential
         vars(found).update(
             differential=smallest,
             pure=least,
-            concentrated=concentrated,
+            zcdp=concentrated,
             promises_replacement=replaced is not None,
             zero_knowledge=knowledge,
             crowd_blending=crowds,
@@ -137,17 +139,19 @@ class Charge:
     @cached_property
     def differential(self) -> DifferentialPrivacy | None:
         """The smallest loss under the relation that its people have (add/remove in a table), if it is finite."""
-        return min(self._bounded(), key=lambda each: (each.epsilon, each.delta), default=None)
+        return min(self._bounded_losses(), key=lambda each: (each.epsilon, each.delta), default=None)
 
     @cached_property
     def pure(self) -> DifferentialPrivacy | None:
         """The smallest loss with delta 0."""
-        return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
+        return min(
+            (each for each in self._bounded_losses() if not each.delta), key=lambda each: each.epsilon, default=None
+        )
 
     @cached_property
     def beside_crowds(self) -> DifferentialPrivacy | None:
         """What it promises beside crowds (Proposition 8): without a delta, or by Gaussian noise with one."""
-        return self.pure or (self.differential if self.concentrated is not None else None)
+        return self.pure or (self.differential if self.zcdp is not None else None)
 
     @cached_property
     def promises_replacement(self) -> bool:
@@ -157,7 +161,7 @@ class Charge:
         )
 
     @cached_property
-    def replaced(self) -> DifferentialPrivacy | None:
+    def replacement_loss(self) -> DifferentialPrivacy | None:
         """The smallest loss when one person of the table is replaced; None in a graph, where that is the relation
         already."""
         found = self.replaced_by(stated)
@@ -176,7 +180,7 @@ class Charge:
         """
         if not self._comes_or_goes:
             return None
-        steps = [] if (swap := self._swapped(leaf)) is None else [swap]
+        steps = [] if (swap := self._swap_step(leaf)) is None else [swap]
         steps += [_to_replace(leaf(each)) for each in self._replaceable()]
         return min(steps, key=_loss, default=None)
 
@@ -189,7 +193,7 @@ class Charge:
         own = self.differential
         return bool(self.noises) and own is not None and self.zero_knowledge is None and 0 < own.delta < 1
 
-    def _swapped(self, leaf: Callable[[Guarantee], Derivation]) -> Derivation | None:
+    def _swap_step(self, leaf: Callable[[Guarantee], Derivation]) -> Derivation | None:
         """One person replaced, under Gaussian noise on the table itself, with the delta that is promised already."""
         own = self.differential
         if own is None or not self._is_swappable:
@@ -228,7 +232,7 @@ class Charge:
         Guarantee: of Gaussian noise the pair of the difference of two people, root two as far apart where they move
         numbers upwards only; else the coin of what is lost when one is replaced.
         """
-        replaced = self.replaced
+        replaced = self.replacement_loss
         if replaced is None or isinstance(replaced.epsilon, Infinite) or replaced.delta >= 1:
             return None
         if self.noises and self.zero_knowledge is None:
@@ -237,7 +241,7 @@ class Charge:
         return of_pair(pair, Neighbours.REPLACE)
 
     @cached_property
-    def concentrated(self) -> ConcentratedPrivacy | None:
+    def zcdp(self) -> ConcentratedPrivacy | None:
         """Its zCDP, as promised."""
         return next(
             (
@@ -251,25 +255,25 @@ class Charge:
     @cached_property
     def as_concentrated(self) -> ConcentratedPrivacy | None:
         """Its zCDP: as promised, or that of differential privacy without a delta."""
-        if self.concentrated is not None or self.pure is None:
-            return self.concentrated
+        if self.zcdp is not None or self.pure is None:
+            return self.zcdp
         step = differential_to_concentrated(stated(self.pure))
         return step.concluding(ConcentratedPrivacy, step.theorem)
 
     @cached_property
-    def swapped(self) -> DifferentialPrivacy | None:
+    def swap_loss(self) -> DifferentialPrivacy | None:
         """What replacing one person loses, for crowds beside it: two steps, or what is known of Gaussian noise."""
         if self.beside_crowds is None:
             return None
         if self.pure is not None:
             return DifferentialPrivacy(epsilon=times(self.pure.epsilon, 2), neighbours=Neighbours.REPLACE)
-        return self.replaced
+        return self.replacement_loss
 
     @cached_property
     def _comes_or_goes(self) -> bool:
         return self.people.neighbours is Neighbours.ADD_REMOVE
 
-    def _bounded(self) -> list[DifferentialPrivacy]:
+    def _bounded_losses(self) -> list[DifferentialPrivacy]:
         return [
             each
             for each in self.promises
@@ -285,7 +289,7 @@ class Charge:
         if knowledge is None or smallest is None or not isinstance(knowledge.aggregate, BernoulliSample):
             return None
         rate = knowledge.aggregate.p
-        for each in self._bounded():
+        for each in self._bounded_losses():
             if each.group == 1 and (mixed(each.epsilon, rate), rate * each.delta) == (smallest.epsilon, smallest.delta):
                 return each, rate
         return None

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from hubbub.errors import Refused
 from hubbub.ledger import sources
-from hubbub.ledger.admission import Totals, admit, entered, totals
+from hubbub.ledger.admission import Totals, admit, enter_charge, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
 from hubbub.ledger.log import moment
-from hubbub.ledger.policy import Policy, left
+from hubbub.ledger.policy import Policy, remaining_budget
 from hubbub.ledger.records import Account, times_to_ask_about, with_unpublished
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.identity import Identity
@@ -35,12 +35,12 @@ class DryRun:
     @property
     def left_before(self) -> dict[str, str]:
         """What each cap leaves now."""
-        return left(self.policy, self.capped_before)
+        return remaining_budget(self.policy, self.capped_before)
 
     @property
     def left_after(self) -> dict[str, str]:
         """What each cap would leave."""
-        return {} if self.capped_after is None else left(self.policy, self.capped_after)
+        return {} if self.capped_after is None else remaining_budget(self.policy, self.capped_after)
 
 
 def dry_run(
@@ -74,10 +74,10 @@ def dry_runs(
     policy = accounts[name].policy if name in accounts else Policy()
     name = name if disjoint is None else period_name(name, disjoint)
     account = accounts.get(name) or Account(dataset=name, policy=policy)
-    spent, counting = account.spent, account.counting(account.moment)
+    spent, counting = account.spent_releases, account.counting(account.moment)
     before, capped, found = account.totals, account.capped_totals, list[DryRun]()
     for number, charge in enumerate(charges, len(account.records) + 1):
-        new = entered(spent, number, charge.of_content(source.content() if source.is_known else None, _UNSEEN))
+        new = enter_charge(spent, number, charge.of_content(source.content() if source.is_known else None, _UNSEEN))
         made = DryRun(dataset=name, releases=len(spent), policy=account.policy, before=before, capped_before=capped)
         try:
             after = admit(spent, new, name)

@@ -86,7 +86,7 @@ def sign(ledger: Path, data: bytes) -> str:
     return _load(ledger).sign(data).hex()
 
 
-def signed(public_key: str, signature: str, data: bytes) -> bool:
+def is_signature(public_key: str, signature: str, data: bytes) -> bool:
     """Whether the signature of the bytes is by that key. Only the hexadecimal that `sign` writes will do."""
     try:
         key, value = bytes.fromhex(public_key), bytes.fromhex(signature)
@@ -102,7 +102,7 @@ def _is_key(word: str) -> bool:
     return re.fullmatch(rf"[0-9a-f]{{{2 * _SIZE}}}", word, re.ASCII) is not None
 
 
-def given(text: str) -> str:
+def parse_key(text: str) -> str:
     """A public key as somebody hands it over: in hexadecimal, or a file that holds it."""
     word = text.strip().lower()
     try:

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
-from hubbub.ledger.admission import Entered, Totals, admit, entered, totals
+from hubbub.ledger.admission import Entered, Totals, admit, enter_charge, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CLOCK, CREATED, Entry, Page, moment
 from hubbub.ledger.policy import Policy
@@ -112,9 +112,9 @@ class Ledger:
                     f"the ledger has a series {series['name']!r} already, and what was promised for it stays; choose another "
                     "name"
                 )
-            sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
+            sources.one_name(name, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0)
             before = Running(page, name)
-            new = entered(before.total.stand_ins, before.total.reserved + 1, charge)
+            new = enter_charge(before.total.stand_ins, before.total.reserved + 1, charge)
             totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
             policy = _policy(page, name, parent, new.charge)
             try:
@@ -148,7 +148,7 @@ class Ledger:
         """The place of a series, and what the ledger knows of it; one sentence if there is none of that name."""
         for account in self.accounts().values():
             for record in account.records:
-                if record.series == name and record.spent:
+                if record.series == name and record.is_spent:
                     entry = record.entry
                     reservation = Reservation(
                         ledger=self.path,
@@ -169,7 +169,7 @@ class Ledger:
     def all_series(self) -> list[Record]:
         """Every series that was not cancelled."""
         records = (record for account in self.accounts().values() for record in account.records)
-        return [record for record in records if record.series is not None and record.spent]
+        return [record for record in records if record.series is not None and record.is_spent]
 
     def cancel_series(self, reservation: Reservation) -> None:
         """Give up a series of which nothing was drawn.
@@ -184,12 +184,14 @@ class Ledger:
                     "a period of the series was drawn, so that what was charged stays; publish the other periods"
                 )
             before = Running(page, reservation.dataset)
-            before.add(ABANDONED, {"nonce": reservation.nonce, "drawn": False}, before.without(record.entry))
+            before.add(ABANDONED, {"nonce": reservation.nonce, "drawn": False}, before.total_without(record.entry))
 
     def check_source(self, dataset: str, source: Identity) -> None:
         """Refuse a table that was released under another name; nothing is entered."""
         with self._store.adding(self._founding) as page:
-            sources.one_name(dataset, source, page.marked, lambda other: Running(page, other).total.spent > 0)
+            sources.one_name(
+                dataset, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0
+            )
 
     def draw_period(
         self,
@@ -219,7 +221,7 @@ class Ledger:
                     "again to get what was drawn"
                 )
             name = reservation.dataset
-            sources.one_name(name, source, page.marked, lambda other: Running(page, other).total.spent > 0)
+            sources.one_name(name, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0)
             secret = SystemSource().words(2).tobytes().hex()
             body = {"nonce": reservation.nonce, "period": period, "state": keep()}
             page.add(PERIOD, name, {**body, "source": sources.source_json(source), "secret": secret})
@@ -246,7 +248,7 @@ class Ledger:
         def on_chosen(chosen: Chosen) -> None:
             known = sketch.sketch(chosen, secret, columns, ids_of)
             with self._store.adding(self._founding) as page:
-                parts = dict(page.marked(PART_OF))
+                parts = dict(page.datasets_with_mark(PART_OF))
                 parent = parts.get(reservation.dataset)
                 share = _policy(page, reservation.dataset, parent).overlap
                 others = {name for name, whole in parts.items() if whole == parent} - {reservation.dataset}
@@ -283,7 +285,7 @@ class Ledger:
         record = _record(page, dataset, nonce)
         if record.state == RESERVED and record.series is None:  # a series is charged whole, and stays
             before = Running(page, dataset)
-            after = before.total if drawn else before.without(record.entry)
+            after = before.total if drawn else before.total_without(record.entry)
             before.add(ABANDONED, {"nonce": nonce, "drawn": drawn}, after)
 
     def refund_undrawn(self) -> None:
@@ -296,7 +298,7 @@ class Ledger:
             return
         with self._store.adding(self._founding) as page:  # asked again: nobody reserves meanwhile
             for nonce in self._abandoned_undrawn():
-                for dataset in {dataset for dataset, _ in page.marked(f"nonce:{nonce}")}:
+                for dataset in {dataset for dataset, _ in page.datasets_with_mark(f"nonce:{nonce}")}:
                     if take(paths.undrawn_file(self.path, nonce)):  # a crash after this costs the refund
                         self._abandon(page, dataset, nonce, drawn=False)
 
@@ -306,7 +308,7 @@ class Ledger:
             nonce for nonce in paths.undrawn_nonces(self.path) if is_abandoned(paths.undrawn_file(self.path, nonce))
         ]
 
-    def committed(self, nonce: str) -> dict[str, str]:
+    def committed_files(self, nonce: str) -> dict[str, str]:
         """What was committed for a reservation: the digest of each release file, and that of its certificate."""
         records = (record for account in self.accounts().values() for record in account.records)
         return next((dict(record.files) for record in records if record.nonce == nonce), {})
@@ -461,13 +463,13 @@ class Ledger:
         return public
 
 
-def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
+def committed_certificate(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
     """The certificate in these bytes, if the ledger has committed it: same dataset, reservation, hash and file."""
     body: dict[str, Any] = read(data, f"the certificate {what[:200]!r}")
     try:
         entry = body["ledger"]
         record = ledger.account(entry["dataset"]).record(entry["nonce"])
-        certified = record.files.get(next(iter(released(body).values())))
+        certified = record.files.get(next(iter(release_digests(body).values())))
         right = record.entry.hash == entry["hash"] and certified == hashlib.sha256(data).hexdigest()
     except (KeyError, TypeError, AttributeError, StopIteration, WrongUse):
         right = False
@@ -479,7 +481,7 @@ def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
     return body
 
 
-def released(body: Mapping[str, Any]) -> dict[str, str]:
+def release_digests(body: Mapping[str, Any]) -> dict[str, str]:
     """The files that a certificate is about, by name, with their digests; the release itself comes first."""
     named = {str(name): str(digest) for name, digest in body["files"].items()}
     first = next(name for name in named if name.startswith("release."))
@@ -518,8 +520,8 @@ def period_name(dataset: str, period: str) -> str:
 
 def _check_parts(page: Page, name: str, parent: str | None) -> None:
     """Refuse to mix releases about a whole dataset with those about its periods: whoever is in both loses both."""
-    parts, whole = dict(page.marked(PART_OF)), parent or name
-    other = next((each for each in parts.values() if each != whole and _folded(each) == _folded(whole)), None)
+    parts, whole = dict(page.datasets_with_mark(PART_OF)), parent or name
+    other = next((each for each in parts.values() if each != whole and _fold_name(each) == _fold_name(whole)), None)
     if other is not None:
         raise Refused(_two_spellings(other, whole))
     if name in parts and parts[name] != parent:
@@ -561,7 +563,9 @@ def _in_window(page: Page, name: str, new: Entered, policy: Policy) -> Totals:
 
 def _one_spelling(page: Page, name: str) -> None:
     """Refuse a name that differs from one in use only in how it is written: who reads both takes them for one."""
-    other = next((dataset for dataset, _ in page.marked(f"name:{_folded(name)}") if dataset != name), None)
+    other = next(
+        (dataset for dataset, _ in page.datasets_with_mark(f"name:{_fold_name(name)}") if dataset != name), None
+    )
     if other is not None:
         raise Refused(_two_spellings(other, name))
 
@@ -574,14 +578,14 @@ def _two_spellings(known: str, given: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
     """The search keys of an entry."""
     if entry.dataset:
-        yield f"name:{_folded(entry.dataset)}", ""
+        yield f"name:{_fold_name(entry.dataset)}", ""
     if "nonce" in entry.body:
         yield f"nonce:{entry.body['nonce']}", str(entry.number)
     if entry.kind == PEOPLE:
@@ -596,14 +600,14 @@ def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
 
 def _has_series(page: Page, name: str) -> bool:
     """Whether a series has that name, and was not cancelled."""
-    named = {dataset for dataset, _ in page.marked(f"series:{name}")}
+    named = {dataset for dataset, _ in page.datasets_with_mark(f"series:{name}")}
     accounts = [fold(page.entries, dataset)[dataset] for dataset in named]
-    return any(record.series == name and record.spent for account in accounts for record in account.records)
+    return any(record.series == name and record.is_spent for account in accounts for record in account.records)
 
 
 def _record(page: Page, dataset: str, nonce: str) -> Record:
-    numbers = [int(number) for name, number in page.marked(f"nonce:{nonce}") if name == dataset]
-    account = fold(page.numbered(numbers), dataset).get(dataset)
+    numbers = [int(number) for name, number in page.datasets_with_mark(f"nonce:{nonce}") if name == dataset]
+    account = fold(page.entries_numbered(numbers), dataset).get(dataset)
     if account is None:
         raise CheckFailed("the ledger does not know this release; it was made with another ledger, or this one is old")
     return account.record(nonce)

@@ -153,7 +153,7 @@ class Page:
         row = self._base.execute(f"{_ROW} {where}", values).fetchone()
         return None if row is None else _entry(row)
 
-    def of(self, dataset: str, *kinds: str) -> Iterator[Entry]:
+    def entries_of_kind(self, dataset: str, *kinds: str) -> Iterator[Entry]:
         """The entries of a dataset of these kinds, the last one first."""
         listed = ", ".join("?" * len(kinds))
         where = f"WHERE dataset = ? AND kind IN ({listed}) ORDER BY number DESC"
@@ -169,11 +169,11 @@ class Page:
         """The first entry of a dataset of this kind."""
         return self._one("WHERE dataset = ? AND kind = ? ORDER BY number LIMIT 1", dataset, kind)
 
-    def marked(self, mark: str) -> list[tuple[str, str]]:
+    def datasets_with_mark(self, mark: str) -> list[tuple[str, str]]:
         """The datasets that have a mark, and with which detail."""
         return self._base.execute("SELECT dataset, detail FROM marks WHERE mark = ?", (mark,)).fetchall()
 
-    def numbered(self, numbers: Iterable[int]) -> list[Entry]:
+    def entries_numbered(self, numbers: Iterable[int]) -> list[Entry]:
         """The entries with these numbers, in order."""
         found = (self._one("WHERE number = ?", number) for number in sorted(numbers))
         return [entry for entry in found if entry is not None]
@@ -210,7 +210,7 @@ class Page:
         found = row.fetchone()
         return None if found is None else bytes(found[0])
 
-    def kept(self, dataset: str) -> list[int]:
+    def numbers_with_total(self, dataset: str) -> list[int]:
         """The entries with which a running total is kept."""
         found = self._base.execute("SELECT number FROM totals WHERE dataset = ? ORDER BY number", (dataset,))
         return [number for (number,) in found]

@@ -50,7 +50,7 @@ class _Known:
     apart: Mapping[str, Any]
 
 
-def _known(entry: Entry | None) -> _Known | None:
+def _read_known(entry: Entry | None) -> _Known | None:
     return None if entry is None else _Known(read(entry.body["people"]), entry.body["apart"])
 
 
@@ -74,11 +74,11 @@ def check_overlap(
     probability about min(1, 4096/n).
     """
     _check_disjoint(page, new, disjoint_from)
-    own = _known(page.latest(dataset, PEOPLE))
+    own = _read_known(page.latest(dataset, PEOPLE))
     if own is not None and not new.registers:
         new = replace(new, registers=own.people.registers)
     apart = dict(own.apart) if own else {}
-    met = _met(page, dataset, new, share)
+    met = _find_overlaps(page, dataset, new, share)
     found = {name: how for name, how in met.items() if name not in apart and name not in disjoint_from}
     if found and not other_people:
         raise Refused(_sentence(sorted(found, key=lambda name: (found[name] is None, name)), found, share))
@@ -90,17 +90,17 @@ def check_overlap(
 
 def _check_disjoint(page: Page, new: Sketch, others: frozenset[str]) -> None:
     for other in others:
-        known = _known(page.latest(other, PEOPLE))
+        known = _read_known(page.latest(other, PEOPLE))
         both = None if known is None else overlap(known.people, new)
         if (both is None or both.common) and Running(page, other).total.spent:
             raise Refused(_NOT_DISJOINT)
 
 
-def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Overlap | None]:
+def _find_overlaps(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Overlap | None]:
     """The other names under which there are too many of these people, or of which that cannot be told."""
     found: dict[str, Overlap | None] = {}
-    for other in {name for name, _ in page.marked(MARK) if name != dataset}:
-        known = _known(page.latest(other, PEOPLE))
+    for other in {name for name, _ in page.datasets_with_mark(MARK) if name != dataset}:
+        known = _read_known(page.latest(other, PEOPLE))
         assert known is not None
         if dataset in known.apart or not can_compare(known.people, new):
             continue

@@ -134,16 +134,16 @@ class Policy:
         the caps.
         """
         if self.differential_epsilon is not None:
-            _capped(totals.differential, "differential privacy", dataset)
+            _capped_guarantee(totals.differential, "differential privacy", dataset)
             promise = self.differential(totals)
             assert promise is not None
-            self._within(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
+            self._check_cap(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
         if self.zero_knowledge_epsilon is not None or self.zero_knowledge_rate is not None:
-            knowledge = _capped(totals.zero_knowledge, "zero-knowledge privacy", dataset)
+            knowledge = _capped_guarantee(totals.zero_knowledge, "zero-knowledge privacy", dataset)
             assert isinstance(knowledge, ZeroKnowledge)
             if self.zero_knowledge_epsilon is not None:
                 cap = self.zero_knowledge_epsilon
-                self._within(knowledge.epsilon, cap, "zero-knowledge privacy", "epsilon", dataset)
+                self._check_cap(knowledge.epsilon, cap, "zero-knowledge privacy", "epsilon", dataset)
             if self.zero_knowledge_rate is not None:
                 rate = share(knowledge)
                 if rate is None:
@@ -151,12 +151,12 @@ class Policy:
                         f"the policy of {dataset} caps a sampling rate, and {knowledge.aggregate} has none; change it"
                     )
                 cap, what = self.zero_knowledge_rate, "the rate of all samples"
-                self._within(rate, cap, "zero-knowledge privacy", what, dataset)
+                self._check_cap(rate, cap, "zero-knowledge privacy", what, dataset)
         if self.delta is not None:
             self._check_delta(totals, self.delta, dataset)
             self._check_filter_room(totals, dataset)
         if self.crowd is not None:
-            crowds = _capped(totals.crowd_blending, "crowd-blending privacy", dataset)
+            crowds = _capped_guarantee(totals.crowd_blending, "crowd-blending privacy", dataset)
             assert isinstance(crowds, CrowdBlending)
             step = totals.crowd_blending.derivation
             if step is not None and step.people is not None and step.people.whose is Whose.KEPT_ROWS:
@@ -178,11 +178,11 @@ class Policy:
         before the first release and, of a plan, of the exact law, among those whose delta is within the cap; the sum
         where none is.
         """
-        offered = self._offered(totals)
+        offered = self._admitted_losses(totals)
         within = [each for each, most in offered if most is None or each.delta <= most]
         return min(within, key=lambda each: each.epsilon, default=offered[0][0] if offered else None)
 
-    def _offered(self, totals: Totals) -> list[tuple[DifferentialPrivacy, Fraction | None]]:
+    def _admitted_losses(self, totals: Totals) -> list[tuple[DifferentialPrivacy, Fraction | None]]:
         """What the releases lose together, by each way to add up that the policy admits, and the most delta of each."""
         found = [(totals.differential.guarantee, self.delta), (totals.adaptive.guarantee, self.delta)]
         room = self.filter_room
@@ -197,9 +197,9 @@ class Policy:
 
     def _check_delta(self, totals: Totals, cap: Fraction, dataset: str) -> None:
         for notion, delta in self.deltas(totals):
-            self._within(delta, cap, notion, "delta", dataset)
+            self._check_cap(delta, cap, notion, "delta", dataset)
 
-    def _within(self, spent: Loss, cap: Fraction, notion: str, what: str, dataset: str) -> None:
+    def _check_cap(self, spent: Loss, cap: Fraction, notion: str, what: str, dataset: str) -> None:
         if isinstance(spent, Infinite) or spent > cap:
             each = "" if self.per is None else f" for each {self.per} by this computer's clock (UTC)"
             raise Refused(
@@ -209,7 +209,7 @@ class Policy:
 
     def _check_filter_room(self, totals: Totals, dataset: str) -> None:
         room = self.filter_room
-        if room is None or any(most is None or each.delta <= most for each, most in self._offered(totals)):
+        if room is None or any(most is None or each.delta <= most for each, most in self._admitted_losses(totals)):
             return
         raise Refused(
             f"with this release the deltas of {dataset} would add up to more than {_short(room)}: its policy was set before "
@@ -232,7 +232,7 @@ class Policy:
                 yield notion, delta
 
 
-def left(policy: Policy, totals: Totals | None) -> dict[str, str]:
+def remaining_budget(policy: Policy, totals: Totals | None) -> dict[str, str]:
     """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds.
 
     Of a rate that is what a further sample may have: samples of rates p and q together are one of p + q - pq.
@@ -268,7 +268,7 @@ def share(promise: ZeroKnowledge) -> Fraction | None:
     return None
 
 
-def _capped(total: Total, notion: str, dataset: str) -> object:
+def _capped_guarantee(total: Total, notion: str, dataset: str) -> object:
     if total.guarantee is None:
         raise Refused(
             f"the policy of {dataset} caps {notion}, and with this release there would be none: {total.why}; change "

@@ -68,7 +68,7 @@ class Record:
         return policy.counts_at(moment, self.time, self.last_moment) or policy.counts_at(moment, own, own)
 
     @property
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         return self.state != ABANDONED or self.drawn
 
 
@@ -83,12 +83,12 @@ class Account:
     part_of: str | None = None  # the dataset of which it is a period, whose people are in no other
 
     @property
-    def spent(self) -> list[Entered]:
-        return [record.release for record in self.records if record.spent]
+    def spent_releases(self) -> list[Entered]:
+        return [record.release for record in self.records if record.is_spent]
 
     def counting(self, moment: str) -> list[Entered]:
         """The releases that count towards the caps at a moment: all that are spent, or those of the same window."""
-        found = [record for record in self.records if record.spent]
+        found = [record for record in self.records if record.is_spent]
         return [each.release for each in found if each.counts_at(moment, self.policy)]
 
     @property
@@ -110,19 +110,19 @@ class Account:
         return found
 
     @property
-    def unpublished(self) -> list[Record]:
+    def unpublished_records(self) -> list[Record]:
         """The releases that count as spent and of which nothing came out."""
-        return [each for each in self.records if each.spent and each.state != COMMITTED and each.series is None]
+        return [each for each in self.records if each.is_spent and each.state != COMMITTED and each.series is None]
 
     @property
     def totals(self) -> Totals | None:
         """What its releases promise together."""
-        return totals(self.spent) if self.spent else None
+        return totals(self.spent_releases) if self.spent_releases else None
 
 
 def with_unpublished(refused: Refused, account: Account | None) -> Refused:
     """A refusal by a cap, which also names what counts towards the cap and never came out."""
-    found = [] if account is None else account.unpublished
+    found = [] if account is None else account.unpublished_records
     if not found:
         return refused
     named = ", ".join(f"release {each.release.number} of {each.entry.time}" for each in found[-_MOST_NAMED:])

@@ -13,7 +13,7 @@ from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, fold, reservation
-from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
+from hubbub.ledger.running_total import RunningTotal, read_total, running_total_of, total_bytes
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 
@@ -36,7 +36,7 @@ def _seal(data: bytes) -> str:
     return f"{FORM}:{hashlib.sha256(data).hexdigest()}"
 
 
-def _sealed(body: Mapping[str, Any]) -> str | None:
+def _own_seal(body: Mapping[str, Any]) -> str | None:
     """The digest in an entry, if it is in the form of this version."""
     seal = str(body.get(TOTAL, ""))
     return seal if seal.startswith(f"{FORM}:") else None
@@ -48,31 +48,31 @@ class Running:
     def __init__(self, page: Page, dataset: str) -> None:
         self._page, self._dataset = page, dataset
         self._latest = page.latest(dataset, RESERVED, ABANDONED)
-        self.total = RunningTotal() if self._latest is None else self._sealed(self._latest)
+        self.total = RunningTotal() if self._latest is None else self._sealed_total(self._latest)
 
-    def _sealed(self, entry: Entry) -> RunningTotal:
+    def _sealed_total(self, entry: Entry) -> RunningTotal:
         """The total after an entry; worked out from the first release if it was not kept."""
-        kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry.body)
+        kept, sealed = self._page.total(self._dataset, entry.number), _own_seal(entry.body)
         data = kept if kept is not None and sealed is not None else total_bytes(self._worked_out(up_to=entry.number))
         if sealed is not None and _seal(data) != sealed:
-            raise _changed(self._dataset)
-        return recalled(data)
+            raise _changed_total_error(self._dataset)
+        return read_total(data)
 
     def _worked_out(self, *, up_to: int, but: str = "") -> RunningTotal:
         kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED)
-        entries = [entry for entry in self._page.of(self._dataset, *kinds) if entry.number <= up_to]
+        entries = [entry for entry in self._page.entries_of_kind(self._dataset, *kinds) if entry.number <= up_to]
         account = fold(entries[::-1], self._dataset)[self._dataset]
-        spent = [record.release for record in account.records if record.spent and record.nonce != but]
+        spent = [record.release for record in account.records if record.is_spent and record.nonce != but]
         return running_total_of(spent, reserved=len(account.records))
 
-    def without(self, reserved: Entry) -> RunningTotal:
+    def total_without(self, reserved: Entry) -> RunningTotal:
         """The total if a release that was reserved costs nothing after all."""
         assert self._latest is not None
         if self._latest.number == reserved.number:  # as a rule: then it is the total before
-            before = [each for each in self._page.kept(self._dataset) if each < reserved.number]
+            before = [each for each in self._page.numbers_with_total(self._dataset) if each < reserved.number]
             if before:
-                (entry,) = self._page.numbered(before[-1:])
-                return self.total.given_up(self._sealed(entry))
+                (entry,) = self._page.entries_numbered(before[-1:])
+                return self.total.given_up(self._sealed_total(entry))
         return self._worked_out(up_to=self._latest.number, but=reserved.body["nonce"])
 
     def add(self, kind: str, body: Mapping[str, Any], after: RunningTotal) -> Entry:
@@ -84,7 +84,7 @@ class Running:
         return entry
 
 
-def _changed(dataset: str) -> CheckFailed:
+def _changed_total_error(dataset: str) -> CheckFailed:
     return CheckFailed(
         f"the running total of {dataset} is not what its releases add up to; the ledger has been changed: restore it "
         "from a backup"
@@ -135,5 +135,5 @@ def check_totals(entries: Iterable[Entry]) -> None:
             body = entry.body
             if not body["drawn"]:
                 known.drop(body["nonce"])
-        if _sealed(body) not in (None, known.seal()):
-            raise _changed(entry.dataset)
+        if _own_seal(body) not in (None, known.seal()):
+            raise _changed_total_error(entry.dataset)

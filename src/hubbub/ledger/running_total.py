@@ -58,7 +58,7 @@ class RunningTotal:
         for one person replaced, which is worked out from sums of epsilons.
         """
         return RunningTotal(
-            reserved=max(self.reserved, new.number), spent=self.spent + 1, stand_ins=_merged([*self.stand_ins, new])
+            reserved=max(self.reserved, new.number), spent=self.spent + 1, stand_ins=_merge([*self.stand_ins, new])
         )
 
     def given_up(self, before: RunningTotal) -> RunningTotal:
@@ -85,7 +85,7 @@ def total_bytes(value: RunningTotal) -> bytes:
     return f'{head},"stand_ins":[{written}]}}'.encode("ascii")
 
 
-def recalled(data: bytes) -> RunningTotal:
+def read_total(data: bytes) -> RunningTotal:
     """The total that these bytes stand for, whose digest the chain has sealed."""
     return restored(RunningTotal, json.loads(data))  # type: ignore[no-any-return]
 
@@ -93,7 +93,7 @@ def recalled(data: bytes) -> RunningTotal:
 # --- which are alike ------------------------------------------------------------------------------------------------
 
 
-def _merged(releases: list[Entered]) -> tuple[Entered, ...]:
+def _merge(releases: list[Entered]) -> tuple[Entered, ...]:
     releases = _samples(_partitions(releases))
     while True:  # adding up may make two stand-ins alike
         keys: list[object] = []  # a handful, and sooner compared than hashed
@@ -119,10 +119,10 @@ def _samples(releases: list[Entered]) -> list[Entered]:
         if each.sample is not None:
             last[each.sample.drawn_from] = max(each.sample.sample, last.get(each.sample.drawn_from, 0))
     known = sorted(last.values())[-_SAMPLES:]
-    return [each if each.sample is None or each.sample.sample in known else _settled(each) for each in releases]
+    return [each if each.sample is None or each.sample.sample in known else _settle_sample(each) for each in releases]
 
 
-def _settled(release: Entered) -> Entered:
+def _settle_sample(release: Entered) -> Entered:
     """A stand-in for releases whose sample serves no other."""
     joint = one_sample(release).conclusion
     promises = tuple(joint if isinstance(each, ZeroKnowledge) else each for each in release.charge.promises)
@@ -175,7 +175,7 @@ def _key(release: Entered) -> object:
         charge.collected,
         charge.differential is None,
         charge.pure is None,
-        charge.concentrated is None,
+        charge.zcdp is None,
         release.rho is None,
         release.accountant is None,
         release.replaced_accountant is None,
@@ -201,22 +201,22 @@ def _sum(first: Entered, second: Entered) -> Entered:
         charge=one.with_sums(
             differential=differential,
             pure=differential if is_pure and two.differential is two.pure else _losses(one.pure, two.pure),
-            concentrated=None
-            if rho is None or one.concentrated is None
-            else ConcentratedPrivacy(rho=rho, neighbours=relation),
-            replaced=_losses(one.replaced, two.replaced) if one.promises_replacement else None,  # the same of both
+            concentrated=None if rho is None or one.zcdp is None else ConcentratedPrivacy(rho=rho, neighbours=relation),
+            replaced=_losses(one.replacement_loss, two.replacement_loss)
+            if one.promises_replacement
+            else None,  # the same of both
             knowledge=_knowledge(first, second),
             crowds=_crowds(first, second, one_partition),
             curve=_curves(one, two),
             at_delta=min(one.at_delta, two.at_delta),
             noises=(),  # they are in the pairs
             exact_crowds=one_partition,  # else what an exchange loses is in the one number as well
-            sampled=_walked(first.sample, second.sample),
+            sampled=_common_sample(first.sample, second.sample),
         ),
         grown=_grown(first, second),
         pairs=_pairs(first.accountant, second.accountant),
         replaced_pairs=_pairs(first.replaced_accountant, second.replaced_accountant),
-        swap=_losses(first.swapped, second.swapped),
+        swap=_losses(first.swap_loss, second.swap_loss),
         rhos=rho,
         joint=None if first.joint_loss is None or second.joint_loss is None else first.joint_loss + second.joint_loss,
     )
@@ -229,10 +229,10 @@ def _grown(first: Entered, second: Entered) -> tuple[Fraction, ...]:
         return ()
     if not first.grown and not second.grown and len(one.pairs) + len(two.pairs) <= MOST_KINDS:
         return ()
-    return tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
+    return tuple(_shorten(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
 
 
-def _walked(one: SampledCounts | None, two: SampledCounts | None) -> SampledCounts | None:
+def _common_sample(one: SampledCounts | None, two: SampledCounts | None) -> SampledCounts | None:
     """The one sample of both, with the longer walk; the losses of their counts are in the sums."""
     return None if one is None or two is None else replace(one, explores=max(one.explores, two.explores), counts=())
 
@@ -265,13 +265,13 @@ def _knowledge(first: Entered, second: Entered) -> ZeroKnowledge | None:
 
 def _rho(first: Entered, second: Entered) -> Fraction | None:
     one, two = first.rho, second.rho
-    return None if one is None or two is None else _shortened(one + two)
+    return None if one is None or two is None else _shorten(one + two)
 
 
 def _crowds(first: Entered, second: Entered, one_partition: bool) -> CrowdBlending | None:
     """The first leads, and what is beside it is differentially private, or on the same partition; of other two nothing
     is left."""
-    one, two, swap = first.charge.crowd_blending, second.charge.crowd_blending, second.swapped
+    one, two, swap = first.charge.crowd_blending, second.charge.crowd_blending, second.swap_loss
     if one is not None and two is not None and one_partition:
         both = composition.crowd_blending_sum((one, two))
         return _with_short_numbers(both)
@@ -281,7 +281,7 @@ def _crowds(first: Entered, second: Entered, one_partition: bool) -> CrowdBlendi
     assert own is not None
     epsilon, delta = max(swap.epsilon, own.epsilon), max(swap.delta, own.delta)
     return CrowdBlending(
-        k=one.k, epsilon=_short(one.epsilon + epsilon), delta=_shortened(total_delta((one.delta, delta)))
+        k=one.k, epsilon=_short(one.epsilon + epsilon), delta=_shorten(total_delta((one.delta, delta)))
     )
 
 
@@ -318,14 +318,14 @@ def _with_short_numbers(promise: Summed) -> Summed:
 
 
 def _short(loss: Loss) -> Loss:
-    return loss if isinstance(loss, Infinite) else _shortened(loss)
+    return loss if isinstance(loss, Infinite) else _shorten(loss)
 
 
 def _short_chance(delta: Fraction) -> Fraction:
-    short = _shortened(delta)
+    short = _shorten(delta)
     return delta if short is delta else min(short, ONE)
 
 
-def _shortened(number: Fraction) -> Fraction:
+def _shorten(number: Fraction) -> Fraction:
     """The number, or a little more if it is too long to be carried along."""
     return number if number.denominator.bit_length() <= LONGEST else rounded(number, up=True, digits=_DIGITS)

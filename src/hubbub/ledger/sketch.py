@@ -113,7 +113,7 @@ def sketch(chosen: Chosen, key: bytes, columns: Sequence[str] = (), register: st
     """
     ranks = np.array(chosen.ranks, np.uint64) >> np.uint64(_HASHED) << np.uint64(_HASHED)
     limit = chosen.limit >> _HASHED
-    found = _lowest(chosen.way, distinct(_below(ranks | _hashed(chosen.ids, key), limit)), limit)
+    found = _lowest(chosen.way, distinct(_below(ranks | _hash_ids(chosen.ids, key), limit)), limit)
     return replace(
         found,
         running=_are_running(chosen),
@@ -143,7 +143,7 @@ def _is_number(name: str) -> bool:
     return name.isascii() and name.isdigit() and len(name) <= 18
 
 
-def _hashed(names: Sequence[str], key: bytes) -> NDArray[np.uint64]:
+def _hash_ids(names: Sequence[str], key: bytes) -> NDArray[np.uint64]:
     """40 bits of a keyed hash of each."""
     keyed = hashlib.blake2b(key=key, digest_size=_HASHED // 8, person=b"hubbub people")
 

@@ -37,7 +37,7 @@ class Store:
         with anchor.locked_anchor(self._ways, writing=False):
             if self._is_missing():
                 return []
-            with self._connected() as base:
+            with self._connect() as base:
                 found = chain(base)
                 self._check(found)
                 return found
@@ -54,10 +54,10 @@ class Store:
         with anchor.locked_anchor(self._ways, writing=True):
             self._is_missing()
             seen = anchor.check_anchor(self.path)
-            with self._connected(create=True) as base:
+            with self._connect(create=True) as base:
                 try:
                     base.execute("BEGIN IMMEDIATE")
-                    page = self._opened(base, founding, seen, adopt)
+                    page = self._open_page(base, founding, seen, adopt)
                     yield page
                     identity = _identity(page)
                     base.execute("COMMIT")
@@ -90,7 +90,7 @@ class Store:
             raise CheckFailed(f"{str(file)!r} is no ledger, or damaged; use another backup")
         return found
 
-    def _opened(
+    def _open_page(
         self,
         base: sqlite3.Connection,
         founding: Callable[[], Mapping[str, Any]],
@@ -181,7 +181,7 @@ class Store:
                 )
 
     @contextmanager
-    def _connected(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+    def _connect(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         try:
             if create:
                 durable.make_folder(self.path.parent)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
-from hubbub.ledger.key import given
+from hubbub.ledger.key import parse_key
 from hubbub.ledger.ledger import Ledger
 
 
@@ -43,7 +43,7 @@ def add(name: str, key: str) -> bool:
     """Remember whose a key is; returns whether the name is new. A name that has another key is refused."""
     if not re.fullmatch(r"[^\W_][\w .@-]{0,79}", name):
         raise WrongUse(f"a publisher is named with letters, digits and spaces, at most 80 of them, not {name[:40]!r}")
-    known, public = names(), given(key)
+    known, public = names(), parse_key(key)
     if known.get(name, public) != public:
         raise Refused(
             f"{name!r} is known with another key, {known[name]}; if the publisher really has a new one, ask them by "
@@ -59,14 +59,14 @@ def remove(name: str) -> None:
     """Forget a name."""
     known = names()
     if name not in known:
-        raise WrongUse(f"there is no publisher {name[:40]!r}; there {_listed(known)}")
+        raise WrongUse(f"there is no publisher {name[:40]!r}; there {_list_names(known)}")
     _keep({other: key for other, key in known.items() if other != name})
 
 
 def key_of(text: str) -> str:
     """A public key that somebody gives: in hexadecimal, as a file, or by a known name."""
     known = names()
-    return known[text] if text in known else given(text)
+    return known[text] if text in known else parse_key(text)
 
 
 def signer(public_key: str) -> str | None:
@@ -87,5 +87,5 @@ def _keep(known: dict[str, str]) -> None:
         raise WrongUse(f"the file of known keys, {str(trust_path())!r}, cannot be written; check the folder") from None
 
 
-def _listed(known: dict[str, str]) -> str:
+def _list_names(known: dict[str, str]) -> str:
     return f"are {', '.join(sorted(known))}" if known else "is none"

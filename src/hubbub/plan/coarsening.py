@@ -30,7 +30,7 @@ from hubbub.protocol.option import option_help
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import UNITS, Axis, Discovered, axis
 from hubbub.tables.engine import CountQuery, Engine
-from hubbub.tables.generalization import Grouped, Prefix, Ranges, split
+from hubbub.tables.generalization import Grouped, Prefix, Ranges, split_list
 from hubbub.tables.schema import ColumnType, column
 
 
@@ -163,7 +163,7 @@ def _searched(engine: Engine, columns: str, counted: Callable[[str], Coarsening]
     def share(parts: tuple[str, ...]) -> float:
         return counted(",".join(parts)).share
 
-    given = split(columns)
+    given = split_list(columns)
     named = [axis(spec).column for spec in given]
     ladders = [
         ladder(spec, column(engine.columns(), name), ways[name], labels)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.ledger.key import signed
+from hubbub.ledger.key import is_signature
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.review import STATE
 from hubbub.runtime.regular_file import open_regular
@@ -51,5 +51,5 @@ def check_approval(sheet: str, file: Path, key: str) -> None:
         raise CheckFailed(f"{file} is no approval; ask for the original")
     if found.get("public_key") != key:
         raise Refused(f"{file} is signed with another key than the one that has to approve; ask for their signature")
-    if not signed(key, str(found.get("signature")), _signed_bytes(sheet)):
+    if not is_signature(key, str(found.get("signature")), _signed_bytes(sheet)):
         raise Refused("what was approved is another sheet than that of this plan; let this one be reviewed and signed")

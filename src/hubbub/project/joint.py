@@ -145,14 +145,14 @@ def joint(members: tuple[Member, ...]) -> Joint | None:
         return None
     delta = sum((each.delta for each in members), Fraction(0))
     found = [
-        _planned(members, JointTables.name, Fraction(0)),
-        _planned(members, Residual.name, delta) if delta else None,
+        _plan_joint(members, JointTables.name, Fraction(0)),
+        _plan_joint(members, Residual.name, delta) if delta else None,
     ]
     good = [each for each in found if each is not None and max(each.ratios) <= 1]
     return min(good, key=lambda each: each.ratio, default=None)
 
 
-def _planned(members: tuple[Member, ...], method: str, delta: Fraction) -> Joint | None:
+def _plan_joint(members: tuple[Member, ...], method: str, delta: Fraction) -> Joint | None:
     try:
         axes, of = domain(members)
         spec = queries(

@@ -134,7 +134,7 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
     path = Path(file)
     path = path / FILE if path.is_dir() else path
     given = _toml(path)
-    _known(given, _TOP, str(path))
+    _check_known(given, _TOP, str(path))
     tables = given.get("datasets")
     if not isinstance(tables, dict) or not tables or not all(isinstance(each, dict) for each in tables.values()):
         raise WrongUse(f"{path} says which tables there are, like [datasets.people] with a file; add one")
@@ -154,7 +154,7 @@ def read_plan(file: str | os.PathLike[str]) -> Publication:
         ledger=None if ledger is None else path.parent / _text(ledger, "ledger"),
         out=path.parent / _text(given.get("out", "published"), "out"),
         datasets=datasets,
-        entries=tuple(_shared(each, entries, budgets[each.dataset]) for each in entries),
+        entries=tuple(_with_share(each, entries, budgets[each.dataset]) for each in entries),
         approval=_text(given["approval"], "approval") if "approval" in given else None,
     )
 
@@ -170,7 +170,7 @@ def _toml(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def _known(given: dict[str, Any], known: tuple[str, ...], what: str) -> None:
+def _check_known(given: dict[str, Any], known: tuple[str, ...], what: str) -> None:
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
         near = get_close_matches(str(unknown), known, 1)
@@ -239,12 +239,12 @@ def _switch(given: Any, what: str) -> bool:
 
 
 def _dataset(name: str, given: dict[str, Any], path: Path) -> Dataset:
-    _known(given, ("file", "policy", *_SHARED, *_OPENING), f"the dataset {name[:40]}")
+    _check_known(given, ("file", "policy", *_SHARED, *_OPENING), f"the dataset {name[:40]}")
     options = dict(given)
     file, caps = _text(options.pop("file", None), f"the file of {name[:40]}"), options.pop("policy", {})
     if not isinstance(caps, dict):
         raise WrongUse(f"the policy of {name[:40]} is a table of caps, like differential_epsilon = 4; write it so")
-    _known(caps, Policy.__slots__, f"the policy of {name[:40]}")
+    _check_known(caps, Policy.__slots__, f"the policy of {name[:40]}")
     for each in ("join", "dictionary"):
         if isinstance(options.get(each), str) and options[each] != "none":
             options[each] = str(path.parent / options[each])
@@ -305,7 +305,7 @@ def _series(name: str, kind: str | None, given: dict[str, Any]) -> dict[str, Any
         return {}
     if not isinstance(calendar, dict) or not {"periods", "first"} <= set(calendar):
         raise WrongUse(f"the series of {name} is a table that says its calendar, like {_A_SERIES}; write it so")
-    _known(calendar, _CALENDAR, f"the series of {name}")
+    _check_known(calendar, _CALENDAR, f"the series of {name}")
     if kind not in ("histogram", "count", "cube", "sum"):
         raise WrongUse(
             f"the series {name} is of a histogram, count, cube or sum, and not of {kind}; choose one of these"
@@ -357,7 +357,7 @@ def _options(kind: str | None, options: dict[str, Any], path: Path) -> dict[str,
     return found
 
 
-def _shared(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fraction]) -> PlanEntry:
+def _with_share(one: PlanEntry, entries: tuple[PlanEntry, ...], budget: dict[str, Fraction]) -> PlanEntry:
     """The release with its part of what its dataset may lose, if it says no promise of its own.
 
     **Theorem.** Let the mean squared error of a release with epsilon_i be c_i/epsilon_i^2, as that of counts, sums and means

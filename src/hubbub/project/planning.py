@@ -55,12 +55,12 @@ def plan(publication: Publication) -> Plan:
     for dataset in publication.datasets:
         every = [each for each in publication.entries if each.dataset == dataset.name]
         mine = [each for each in every if each.series is None]
-        tables = {each.name: _opened(publication, dataset, each) for each in mine}
+        tables = {each.name: _open_entry(publication, dataset, each) for each in mine}
         together = list(joint_releases(publication, ledger, dataset, mine, tables))
         named = {name for each in together for name in each.names}
         found = [
             *together,
-            *(_planned(publication, ledger, each, *tables[each.name]) for each in mine if each.name not in named),
+            *(_plan_entry(publication, ledger, each, *tables[each.name]) for each in mine if each.name not in named),
         ]
         for each in every:
             if each.series is not None:
@@ -82,7 +82,7 @@ def _order_in_file(order: dict[str, int]) -> Callable[[Planned], int]:
     return lambda each: order[each.names[0].partition("/")[0]]
 
 
-def _opened(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Bound]:
+def _open_entry(publication: Publication, dataset: Dataset, entry: PlanEntry) -> tuple[Table, Bound]:
     opening, kind, options = dict(dataset.opening), entry.kind, entry.options
     if entry.sql is not None:
         asked, sources = prepare(
@@ -114,7 +114,7 @@ def _open(publication: Publication, dataset: Dataset, opening: dict[str, Any]) -
         raise WrongUse(f"the dataset {dataset.name} has words that hubbub.open does not know; check them") from None
 
 
-def _planned(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table, bound: Bound) -> Planned:
+def _plan_entry(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table, bound: Bound) -> Planned:
     weak = weaknesses(bound, people.possible_person)
     folder = publication.folder(entry)
     if entry.corrects is not None:

@@ -122,16 +122,14 @@ def markdown(lines: tuple[Line, ...]) -> str:
     """As Markdown; what strangers wrote acts on nothing."""
     return (
         "\n".join(
-            f"\n{'#' * line.level} {_escaped(line.term)}\n"
-            if line.level
-            else f"- **{line.term}**: {_escaped(line.text)}"
+            f"\n{'#' * line.level} {_escape(line.term)}\n" if line.level else f"- **{line.term}**: {_escape(line.text)}"
             for line in lines
         ).strip()
         + "\n"
     )
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     plain = "".join(sign if sign.isprintable() else " " for sign in text)
     return "".join(f"\\{sign}" if sign in "\\`*_<>[]|#" else sign for sign in plain)
 

@@ -66,7 +66,7 @@ def run(
     for each in planned.releases:
         report(", ".join(each.names))
         files = _one(publication, each)
-        _corrected(publication, each)
+        _write_notice(publication, each)
         written |= {name: files if each.joint is None else _of_table(files, name) for name in each.names}
     return written
 
@@ -147,7 +147,7 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
     )
 
 
-def _corrected(publication: Publication, planned: Planned) -> None:
+def _write_notice(publication: Publication, planned: Planned) -> None:
     """Write the notice that a release stands in the place of another, if it is not written yet."""
     entry, ledger = planned.entry, Ledger(publication.ledger)
     if entry.corrects is not None:

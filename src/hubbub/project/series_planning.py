@@ -29,7 +29,7 @@ from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_r
 from hubbub.protocol.weakness import weaknesses
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
-from hubbub.series import declared
+from hubbub.series import series_of_record
 
 _SKIPPED: Final = (
     "{name}: {first} was not published before {period}, and then counts nobody for good; set period to {first} first, or add "
@@ -58,16 +58,16 @@ def series_releases(
     the ledger has drawn is not drawn again. The first period of a series that is not started is charged with all of it, and
     nothing else is charged.
     """
-    run = _requested(entry, people)
+    run = _requested_series(entry, people)
     record = _record(ledger, run.name)
     if record is not None:
-        run = _as_started(run, declared(record))
+        run = _as_started(run, series_of_record(record))
     for i, period in enumerate(_periods(run, record, skip=entry.skip)):
         each = replace(run, period=period, started=record is not None or i > 0)
-        yield _planned(publication, ledger, dataset, entry, people, each, record)
+        yield _plan_period(publication, ledger, dataset, entry, people, each, record)
 
 
-def _requested(entry: PlanEntry, people: Table) -> SeriesRun:
+def _requested_series(entry: PlanEntry, people: Table) -> SeriesRun:
     assert entry.series is not None and entry.period is not None and entry.kind is not None
     options = registry.kind(entry.kind).options
     named = people.dictionary.fill_options(options, entry.options, people.engine.columns())
@@ -114,7 +114,7 @@ def labels_of(labels: tuple[str, ...], which: list[int]) -> list[str]:
     return [labels[i] for i in which]
 
 
-def _planned(
+def _plan_period(
     publication: Publication,
     ledger: Ledger,
     dataset: Dataset,

@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.key import signed
-from hubbub.ledger.ledger import Ledger, released
+from hubbub.ledger.key import is_signature
+from hubbub.ledger.ledger import Ledger, release_digests
 from hubbub.protocol.release import Reservation
 from hubbub.publication.staging import (
     CERTIFICATE,
@@ -98,7 +98,7 @@ def _stays(hidden: Path, why: str) -> CheckFailed:
 def _cleared(hidden: Path) -> dict[str, str]:
     """Remove what was never whole, or what is left of a release that is out."""
     ledger, nonce = _ledger_of(hidden), hidden.name.removeprefix(PREFIX)
-    files = ledger.committed(nonce) if ledger is not None else {}
+    files = ledger.committed_files(nonce) if ledger is not None else {}
     out = hidden.parent / CERTIFICATE
     if ledger is not None and ledger.is_series(nonce) and not (out.exists() and sha256(out) in files.values()):
         shutil.rmtree(hidden)
@@ -126,13 +126,13 @@ def _out_already(hidden: Path) -> Mapping[str, Any] | None:
     body: dict[str, Any] = read(out.read_bytes(), "the certificate")
     if f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
         return None
-    paths = {hidden.parent / name: digest for name, digest in released(body).items()}
+    paths = {hidden.parent / name: digest for name, digest in release_digests(body).items()}
     return body if all(_exists(path) and sha256(path) == digest for path, digest in paths.items()) else None
 
 
 def _tidied(hidden: Path, body: Mapping[str, Any]) -> dict[str, str]:
     tidy(hidden)
-    release, out = next(iter(released(body))), hidden.parent
+    release, out = next(iter(release_digests(body))), hidden.parent
     return {"release": str(out / release), "certificate": str(out / CERTIFICATE)}
 
 
@@ -174,7 +174,9 @@ def _ready(hidden: Path, handle: int) -> Staged:
     staged.body = body
     if staged.hidden != hidden or record.entry.hash != entry["hash"]:
         raise _stays(hidden, "it was made for another place")
-    if any(sha256(staged.path(name)) != digest for name, digest in released(body).items()) or _parts_are_others(staged):
+    if any(sha256(staged.path(name)) != digest for name, digest in release_digests(body).items()) or _parts_are_others(
+        staged
+    ):
         raise _stays(hidden, "its files are not those that its certificate is about")
     if not is_signed:
         staged.sign(ledger)
@@ -183,7 +185,7 @@ def _ready(hidden: Path, handle: int) -> Staged:
 
 def _parts_are_others(staged: Staged) -> bool:
     """Whether what a list of parts names is not what lies there."""
-    if manifest.NAME not in released(staged.body):
+    if manifest.NAME not in release_digests(staged.body):
         return False
     parts = manifest.parts_of(staged.path(manifest.NAME).read_bytes())
     return manifest.problem(staged.path(manifest.FOLDER), parts) is not None
@@ -198,7 +200,7 @@ def _certificate(hidden: Path, ledger: Ledger) -> tuple[dict[str, Any], bool]:
             if file.parent != hidden and f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
                 continue  # of an older release
             public = signature["public_key"]
-            if public not in ledger.public_keys() or not signed(public, signature["value"], signed_bytes(body)):
+            if public not in ledger.public_keys() or not is_signature(public, signature["value"], signed_bytes(body)):
                 raise _stays(hidden, "another key signed it")
             return body, True
     if not _is_exclusively_ours(hidden):

@@ -19,7 +19,7 @@ from typing import Any, Final
 from hubbub.certificate.certificate import SIGNATURE, sign, signed_by, signed_bytes
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
-from hubbub.ledger.key import signed
+from hubbub.ledger.key import is_signature
 from hubbub.ledger.ledger import Ledger
 from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
@@ -174,7 +174,7 @@ def _read(path: Path, public_key: str) -> Revocation | None:
         signature = body.pop(SIGNATURE)
         if body["format"] != _FORMAT or signature["public_key"] != public_key:
             return None
-        if not signed(public_key, signature["value"], signed_bytes(body)):
+        if not is_signature(public_key, signature["value"], signed_bytes(body)):
             return None
         by = None if body["by"] is None else str(body["by"])
         return Revocation(certificate=str(body["certificate"]), by=by, reason=str(body["reason"]))

@@ -12,7 +12,7 @@ from typing import Final
 from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.ledger import Ledger, released
+from hubbub.ledger.ledger import Ledger, release_digests
 from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST
@@ -35,7 +35,7 @@ def published(folder: Path, ledger: Ledger) -> dict[str, str]:
         return {}
     if body is None:
         return {}
-    named = {name: digest for name, digest in released(body).items() if Path(name).name == name}
+    named = {name: digest for name, digest in release_digests(body).items() if Path(name).name == name}
     found = {name: digest for name, digest in named.items() if _is(folder / name, digest)}
     if manifest.NAME in found:
         parts = manifest.parts_of((folder / manifest.NAME).read_bytes())

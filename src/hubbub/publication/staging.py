@@ -32,7 +32,7 @@ from hubbub.certificate.certificate import sign
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable, lock
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.ledger import Ledger, released
+from hubbub.ledger.ledger import Ledger, release_digests
 from hubbub.protocol.release import Reservation
 from hubbub.publication.signed_files import CERTIFICATE as CERTIFICATE
 from hubbub.publication.signed_files import WORKBOOK, only_parts, published
@@ -359,7 +359,7 @@ def publish(staged: Staged) -> dict[str, str]:
         with exclusive(staged.folder):
             check_nothing_half_out(staged.folder, but=staged.hidden)
             _nothing_else(staged, ledger)
-            first = next(iter(released(staged.body)))
+            first = next(iter(release_digests(staged.body)))
             release, certificate = (sha256(staged.path(name)) for name in (first, CERTIFICATE))
             ledger.commit(staged.reservation, release, certificate)
             return _move(staged)
@@ -432,7 +432,7 @@ def tidy(hidden: Path) -> None:
 
 def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:
     """What a certificate is about, as it lies in a folder: files, and after the list of parts the folder of them."""
-    files = tuple(released(body))
+    files = tuple(release_digests(body))
     return (files[0], manifest.FOLDER, *files[1:]) if files[0] == manifest.NAME else files
 
 
@@ -481,7 +481,7 @@ def unfinished(folder: Path) -> list[Path]:
 def half_out(hidden: Path) -> bool:
     """Whether some files of a release have their names and others may not."""
     try:
-        name = next(iter(released(json.loads((hidden / DRAFT).read_bytes()))))
+        name = next(iter(release_digests(json.loads((hidden / DRAFT).read_bytes()))))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
         return False
     return not (hidden / str(name)).exists()

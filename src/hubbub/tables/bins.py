@@ -39,7 +39,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.regular_file import open_regular
 from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
-from hubbub.tables.generalization import Coarser, parsed
+from hubbub.tables.generalization import Coarser, parse_generalization
 from hubbub.tables.lattice import Lattice
 
 NULL, OTHER = "null", "other"
@@ -239,13 +239,13 @@ def parse(spec: str) -> Axis:
     match = re.match(r'("(?:[^"]|"")*"|[^=:]+)(?:([=:])(.*))?$', text, re.DOTALL)
     if not match or not match[1].strip():
         raise WrongUse(f"a bin specification names a column, like department or age:0..100:10, not {spec[:60]!r}")
-    column = _unquoted(match[1].strip())
+    column = _unquote(match[1].strip())
     if match[2] is None:
         return Discovered(column)
     if match[2] == "=":
         is_file = match[3].strip().startswith("@")
         return _from_file(column, match[3].strip()) if is_file else _values(column, match[3])
-    return _binned(column, match[3].strip())
+    return _parse_bins(column, match[3].strip())
 
 
 def _unicode(spec: object) -> str:
@@ -256,7 +256,7 @@ def _unicode(spec: object) -> str:
 
 
 def _values(column: str, text: str) -> Values:
-    listed, null, other = _listed(column, text)
+    listed, null, other = _parse_listed(column, text)
     if len(set(listed)) != len(listed):
         raise WrongUse(f"the values of {column} are listed twice somewhere; list each once")
     if any(value.startswith("missing=") for value in listed):
@@ -297,7 +297,7 @@ def _values_in(path: str, column: str) -> list[str]:
     return listed
 
 
-def _listed(column: str, text: str) -> tuple[list[str], bool, bool]:
+def _parse_listed(column: str, text: str) -> tuple[list[str], bool, bool]:
     """Comma-separated values, in double quotes where needed, and whether null and other are among them."""
     bare = re.sub(r'"(?:[^"]|"")*"', lambda m: "\0" * len(m[0]), text)  # quoted parts blanked, same length
     parts, start = [], 0
@@ -313,7 +313,7 @@ def _listed(column: str, text: str) -> tuple[list[str], bool, bool]:
         if not re.fullmatch(r'"(?:[^"]|"")*"|[^"]+', token, re.DOTALL):
             raise WrongUse(f'a value of {column} with a " in it is written between two others and doubled, like "5"""')
     null, other = NULL in tokens, OTHER in tokens
-    values = [_unquoted(token) for token in tokens if token not in (NULL, OTHER)]
+    values = [_unquote(token) for token in tokens if token not in (NULL, OTHER)]
     return values, null, other
 
 
@@ -331,11 +331,11 @@ def _check_meant(column: str, text: str, bare: str, tokens: Sequence[str]) -> No
         )
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     return token[1:-1].replace('""', '"') if len(token) > 1 and token[0] == token[-1] == '"' else token
 
 
-def _binned(column: str, text: str) -> Axis:
+def _parse_bins(column: str, text: str) -> Axis:
     rest, null, other = _extras(text)
     first, *more = rest.split(",")
     if more and first not in (*UNITS, BOOLEAN) and not re.search(r"[\[(:=]|\.\.", rest):
@@ -502,5 +502,5 @@ def axis(spec: str) -> Axis:
     """A column as somebody names it: with the public function that makes it coarser, or with its bins."""
     if not isinstance(spec, str):
         raise WrongUse("a column is named by a text, like age:10 or zip/3; write it so")
-    found = parsed(spec)
+    found = parse_generalization(spec)
     return parse(spec) if found is None else Discovered(found[0], coarser=found[1])

@@ -94,7 +94,7 @@ class Missing:
         listed = [given] if isinstance(given, str) else given
         if not isinstance(listed, Sequence) or not all(isinstance(each, str) for each in listed):
             raise WrongUse(f"{_MISSING}; write it so")
-        found = dict.fromkeys(_spelled(each) for each in listed)
+        found = dict.fromkeys(_parse_spellings(each) for each in listed)
         if sum(len(spellings) for _, spellings in found) > _MOST_SPELLINGS:
             raise WrongUse(f"at most {_MOST_SPELLINGS} spellings of a missing cell are declared; leave some out")
         return cls(tuple(found))
@@ -113,13 +113,13 @@ class Missing:
     def to_json(self) -> list[str]:
         """As it is written down; :meth:`parse` reads it back."""
         return [
-            f"{'' if column is None else f'{_quoted(column)}='}{','.join(map(_quoted, listed))}"
+            f"{'' if column is None else f'{_quote(column)}='}{','.join(map(_quote, listed))}"
             for column, listed in self.declared
         ]
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{', '.join(map(_quoted, listed))} {'in every column' if column is None else f'in {column}'}"
+            f"{', '.join(map(_quote, listed))} {'in every column' if column is None else f'in {column}'}"
             for column, listed in self.declared
         )
 
@@ -127,22 +127,22 @@ class Missing:
 _MISSING: Final = "spellings of a missing cell are listed like `missing=NA,?`, or for one column `missing=income=-99`"
 
 
-def _spelled(text: str) -> tuple[str | None, tuple[str, ...]]:
+def _parse_spellings(text: str) -> tuple[str | None, tuple[str, ...]]:
     match = _SPELLED.fullmatch(text.strip())
     if match is None or not text.isprintable():
         raise WrongUse(f'{_MISSING}, with "" around one that has a comma or = in it; write it so')
-    column = None if match[1] is None else _unquoted(match[1])
-    listed = tuple(dict.fromkeys(_unquoted(each) for each in re.findall(_SPELLING, match[2])))
+    column = None if match[1] is None else _unquote(match[1])
+    listed = tuple(dict.fromkeys(_unquote(each) for each in re.findall(_SPELLING, match[2])))
     if column == "" or any(len(each) > _LONGEST for each in listed):
         raise WrongUse(f"{_MISSING}, each of at most {_LONGEST} signs; check it")
     return column, listed
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     return (text[1:-1].replace('""', '"') if text[:1] == '"' else text).strip()
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     plain = re.fullmatch('[^",=]+', text) and text.strip() == text
     return text if plain else '"' + text.replace('"', '""') + '"'

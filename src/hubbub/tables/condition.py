@@ -325,7 +325,7 @@ def _node_text(node: Node, around: int) -> str:
             value = than.isoformat() if isinstance(than, datetime.date) else to_text(than)
             return f"{_name(column)} {sign} {value}"
         case OneOf(column, values):
-            listed = ", ".join(map(_quoted, values))
+            listed = ", ".join(map(_quote, values))
             return f"{_name(column)} = {listed}" if len(values) == 1 else f"{_name(column)} in ({listed})"
         case Missing(column):
             return f"{_name(column)} is missing"
@@ -346,5 +346,5 @@ def _name(column: str) -> str:
     return column if plain else '"' + column.replace('"', '""') + '"'
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"

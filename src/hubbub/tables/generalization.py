@@ -88,7 +88,7 @@ class Grouped:
 Coarser: TypeAlias = Unchanged | Ranges | Prefix | Grouped
 
 
-def split(text: str) -> list[str]:
+def split_list(text: str) -> list[str]:
     """The parts of ``age:10,zip/3,city=Bath``: at commas that stand in no double quotes and no brackets.
 
     >>> split('age:10, zip/3 ,"last, first",pay:[0,10,inf)')
@@ -98,7 +98,7 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def parsed(spec: str) -> tuple[str, Coarser] | None:
+def parse_generalization(spec: str) -> tuple[str, Coarser] | None:
     """(column, function) if a SPEC says one of these functions; None if it says something else."""
     match = re.fullmatch(r'("(?:[^"]|"")*"|[^=:@/"]+)(:|/|@)(.*)', spec.strip(), re.DOTALL)
     if match is None:

@@ -57,7 +57,7 @@ class Hierarchy:
 
     def __str__(self) -> str:
         """The text form, which :meth:`from_text` reads."""
-        return "".join(f"{';'.join(map(_quoted, row))}\n" for row in self.rows)
+        return "".join(f"{';'.join(map(_quote, row))}\n" for row in self.rows)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -86,5 +86,5 @@ class Hierarchy:
         return cls.from_text(text)
 
 
-def _quoted(cell: str) -> str:
+def _quote(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if any(sign in cell for sign in ';"\r\n') else cell

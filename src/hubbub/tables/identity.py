@@ -43,7 +43,7 @@ class Identity:
         """Whether a change of the table can be detected."""
         return bool(self.parts) and not self.is_partial
 
-    def joined(self, other: Identity) -> Identity:
+    def join(self, other: Identity) -> Identity:
         """The identity of both tables, so that releases of either are found."""
         return Identity(
             parts=tuple(dict.fromkeys((*self.parts, *other.parts))),

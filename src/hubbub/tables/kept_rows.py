@@ -29,7 +29,7 @@ class KeptRows:
     person: Integers
     codes: tuple[Integers, ...]
 
-    def of(self, chosen: NDArray[np.bool_]) -> KeptRows:
+    def of_people(self, chosen: NDArray[np.bool_]) -> KeptRows:
         """The rows of those who were chosen; whose they are keeps its number."""
         rows = chosen[self.person]
         return KeptRows(self.people, self.person[rows], tuple(codes[rows] for codes in self.codes))
@@ -45,10 +45,10 @@ def within_bounds(person: Integers, bins: Integers, bounds: ContributionBounds) 
     counts = bins >= 0
     inside = np.flatnonzero(counts)
     if bounds.rows_per_bin is not None:
-        counts[inside] = _rank(_numbered(person[inside], bins[inside])) < bounds.rows_per_bin
+        counts[inside] = _rank(_number_pairs(person[inside], bins[inside])) < bounds.rows_per_bin
         inside = np.flatnonzero(counts)
     if bounds.distinct is not None and inside.size:
-        pairs = _numbered(person[inside], bins[inside])
+        pairs = _number_pairs(person[inside], bins[inside])
         first = _rank(pairs) == 0
         # The number of each bin among those of its person, in the order of first rows.
         whose = person[inside]
@@ -91,7 +91,7 @@ def _fits(profile: Integers, bounds: ContributionBounds) -> bool:
     return all(limit is None or many <= limit for many, limit in zip(has, most, strict=True))
 
 
-def _numbered(person: Integers, bins: Integers) -> Integers:
+def _number_pairs(person: Integers, bins: Integers) -> Integers:
     """A number for each pair of a person and a bin."""
     pairs = np.stack([person, bins])
     return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -120,7 +120,7 @@ def unnamed_person(schema: object) -> str | None:
     return min(found, key=lambda name: ({*_words(name)} <= _NUMBER, "name" in _words(name)), default=None)
 
 
-def numbered(name: str) -> bool:
+def is_numbering(name: str) -> bool:
     """Whether the name of a column says that it numbers something, as an id does: nobody adds such numbers up.
 
     >>> [name for name in ("encounter_id", "bioguideId", "house_number", "number_of_rooms", "paid") if numbered(name)]

@@ -21,8 +21,8 @@ from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import DECLARED_UNIQUE
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.key import ALGORITHM, signed
-from hubbub.ledger.ledger import dataset_name, released
+from hubbub.ledger.key import ALGORITHM, is_signature
+from hubbub.ledger.ledger import dataset_name, release_digests
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
@@ -254,7 +254,7 @@ def _check(
         notes.note("what was released", False, why)
     seen |= {"certificate": body, "bound": bound}
     notes.note("what was released", True, bound.description.entry)
-    main = next(iter(released(body)))
+    main = next(iter(release_digests(body)))
     _only_sheets(notes, body["files"], main)
     _numbers(notes, seen, spec, main, folder, release)
     check_promises(notes, body.get("guarantees"), derived)
@@ -431,7 +431,7 @@ def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: 
     notes.note("signed", right and parts["algorithm"] == ALGORITHM, f"with {ALGORITHM}", wrong=wrong)
     whose: str = parts["public_key"]
     wrong = "it does not fit what is signed: something was changed; get the original"
-    right = signed(whose, parts["value"], signed_bytes(body))
+    right = is_signature(whose, parts["value"], signed_bytes(body))
     notes.note("the signature", right, f"is by the key {whose}", wrong=wrong)
     if key is not None:
         wrong = "is another than the one that was given"

@@ -8,7 +8,7 @@ from typing import Any
 
 from hubbub.errors import CheckFailed
 from hubbub.ledger import trust
-from hubbub.ledger.ledger import released
+from hubbub.ledger.ledger import release_digests
 from hubbub.serialization.published_files import Files
 from hubbub.verification import load
 from hubbub.verification import verify as check
@@ -28,7 +28,7 @@ def reopen(certificate: str | os.PathLike[str], *, release: str | os.PathLike[st
     if not done.passed or done.spec is None or done.certificate is None:
         wrong = done.checks[-1]
         raise CheckFailed(f"the certificate does not hold, so it is not opened: {wrong.what}: {wrong.found}")
-    main = next(iter(released(done.certificate)))
+    main = next(iter(release_digests(done.certificate)))
     if main not in done.files:
         raise CheckFailed(f"the file {main} is not beside the certificate; put it there, or give `release`")
     form = "parquet" if main.endswith(".parquet") else "csv"

@@ -216,7 +216,7 @@ def test_what_is_proposed_can_be_followed_by_other_releases(tmp_path: Path, rows
         assert made.exit_code == 0, made.output
         promised = json.loads(made.stdout)["guarantees"]
         assert any("differential" in str(each) and "kept rows" not in str(each) for each in promised)
-    assert len(Ledger().account("people").spent) == 2
+    assert len(Ledger().account("people").spent_releases) == 2
 
 
 def test_61_the_steward_is_told_of_rows_that_two_stray_marks_made_one_cell(tmp_path: Path) -> None:

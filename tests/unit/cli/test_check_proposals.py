@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from pyarrow import parquet
 
 from hubbub.cli.main import commands
-from hubbub.tables.schema import numbered
+from hubbub.tables.schema import is_numbering
 
 _BESIDE = (parent / "shared" / "data" / "tables" for parent in Path(__file__).parents)
 FOLDER = next((folder for folder in _BESIDE if folder.is_dir()), None)
@@ -53,7 +53,7 @@ def filled(words: list[str], table: pa.Table) -> list[str]:
     for word in words:
         if "LOW..HIGH:STEP" in word:
             column = word.partition(":LOW")[0].strip('"').replace('""', '"')
-            assert not numbered(column), "nobody adds up ids"
+            assert not is_numbering(column), "nobody adds up ids"
             numbers = sorted(each for cell in table.column(column).to_pylist() if (each := number(cell)) is not None)
             low, high = numbers[0] // 1 - (numbers[0] < 0), numbers[-1] // 1 + 1
             word = word.replace("LOW..HIGH:STEP", f"{low:f}..{high:f}:1")

@@ -264,7 +264,7 @@ def test_odd_graphs_are_released_or_cost_nothing(what: str, tmp_path: Path) -> N
     (tmp_path / name).write_text(content)
     done = release(tmp_path / name, tmp_path / "out", "--json")
     assert done.exit_code == code, done.output
-    spent = [record for account in Ledger().accounts().values() for record in account.records if record.spent]
+    spent = [record for account in Ledger().accounts().values() for record in account.records if record.is_spent]
     assert (len(spent), bool(done.stdout)) == ((1, True) if code == 0 else (0, False))
     if code:
         assert done.stderr.startswith("hubbub: ")

@@ -245,6 +245,6 @@ def check_line(line: str, here: Path) -> None:
     shown = done.stderr if said.startswith("check") else done.output
     assert not [cell for cell in CELLS if cell in shown]
     records = [record for account in Ledger().accounts().values() for record in account.records]
-    assert not any(record.spent for record in records)
+    assert not any(record.is_spent for record in records)
     assert not (here / "o").exists()
     assert [file.name for file in (here / "published").iterdir()] == ["release.csv"]

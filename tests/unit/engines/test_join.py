@@ -40,7 +40,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def spent(dataset: str) -> int:
-    return len(Ledger().account(dataset).spent)
+    return len(Ledger().account(dataset).spent_releases)
 
 
 def run(*words: str) -> Any:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from hubbub.cli.main import commands
 from hubbub.engines.opening import open_source
-from hubbub.engines.query import ONE_SELECT, RowsMove, called, remarks
+from hubbub.engines.query import ONE_SELECT, RowsMove, function_names, remarks
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
@@ -286,8 +286,8 @@ def test_whoever_opens_such_a_query_is_told(url: str, people: str, tmp_path: Pat
 
 
 def test_the_functions_of_a_query_are_found_wherever_they_hide() -> None:
-    assert "nextval" in called("SELECT NextVal\n -- why\n ('s')")
-    assert "nextval" in called("SELECT nextval -- why\r('s')")
-    assert "nextval" in called("SELECT nextval /* /* a */ b */ ('s')")
-    assert "nextval" in called("SELECT E'\\'', nextval('s'), ''")
-    assert 'od"d' in called('SELECT "od""d" (1)')
+    assert "nextval" in function_names("SELECT NextVal\n -- why\n ('s')")
+    assert "nextval" in function_names("SELECT nextval -- why\r('s')")
+    assert "nextval" in function_names("SELECT nextval /* /* a */ b */ ('s')")
+    assert "nextval" in function_names("SELECT E'\\'', nextval('s'), ''")
+    assert 'od"d' in function_names('SELECT "od""d" (1)')

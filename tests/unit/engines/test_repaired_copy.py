@@ -17,7 +17,7 @@ import pytest
 
 from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_frame, open_table
-from hubbub.engines.repaired_copy import has_unreadable_text, repaired
+from hubbub.engines.repaired_copy import has_unreadable_text, repair_table
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
@@ -153,9 +153,9 @@ def test_what_is_readable_stays_as_it_is() -> None:
     table = pa.table(
         {"x": texts(b"a", None, b"Caf\xc3\xa9"), "t": times("us", "UTC", 0, HIGH, -HIGH), "n": [1, 2, None]}
     )
-    assert repaired(table).equals(table)
+    assert repair_table(table).equals(table)
     assert not has_unreadable_text(table, ["x", "t", "n"])
-    assert repaired(table.slice(0, 0)).schema == table.schema
+    assert repair_table(table.slice(0, 0)).schema == table.schema
 
 
 def test_a_file_that_is_cut_off_gets_one_sentence_still(tmp_path: Path) -> None:

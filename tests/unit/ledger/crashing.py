@@ -121,7 +121,7 @@ def look(home: Path) -> dict[str, Any]:
     found: dict[str, Any] = {
         "reserved": len(records),
         "committed": [digest for record in records for digest in record.files],
-        "spent": sum(record.spent for record in records),
+        "spent": sum(record.is_spent for record in records),
         "noise": (home / "noise").exists(),
         "visible": sha256(values) if values.exists() else None,
         "unfinished": len(unfinished(home / "out")),

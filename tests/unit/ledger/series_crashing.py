@@ -63,7 +63,7 @@ def truth(t: int) -> dict[str, int]:
 
 def release(home: Path, t: int, out: Path) -> None:
     book = home / "ledger" / "ledger.db"
-    grows = series.declared(Ledger(book).series("clinic")[1]).date is not None
+    grows = series.series_of_record(Ledger(book).series("clinic")[1]).date is not None
     engine = open_table(table(t, grows), person="id", dataset="clinic", ledger=book).engine
     done = series.release(engine, "clinic", label(t), ledger=book)
     save(done, out, report=False)
@@ -185,7 +185,7 @@ def looked(home: Path) -> dict[str, Any]:
     return {
         "drawn": drawn,
         "kept": kept,
-        "charged": len(account.spent),
+        "charged": len(account.spent_releases),
         "committed": sorted(record.files),
         "visible": visible,
     }

@@ -19,7 +19,7 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.dry_run import dry_run
 from hubbub.ledger.ledger import Ledger
-from hubbub.ledger.policy import Policy, left
+from hubbub.ledger.policy import Policy, remaining_budget
 from hubbub.ledger.running_total import running_total_of
 from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import plain, restored
@@ -46,7 +46,7 @@ def entered(*charges: Charge) -> list[Entered]:
 def test_a_charge_names_its_noise_and_its_rho_and_survives_json() -> None:
     found = gaussian()
     assert found.noises == (by_ones(Fraction(100), 1),)
-    assert found.concentrated == ConcentratedPrivacy(rho=Fraction(1, 200))
+    assert found.zcdp == ConcentratedPrivacy(rho=Fraction(1, 200))
     assert restored(Charge, plain(found)) == found
     assert "noises" not in plain(plain_noise()), "what has none is written as ever"  # type: ignore[operator]
 
@@ -86,7 +86,7 @@ def test_however_each_was_chosen_gaussian_releases_pay_no_delta_of_their_own() -
 
 def test_one_person_replaced_is_root_two_and_not_two() -> None:
     one = gaussian("1", "30.25")
-    swapped = one.replaced
+    swapped = one.replacement_loss
     assert swapped is not None
     assert isinstance(swapped.epsilon, Fraction)
     assert swapped.neighbours is Neighbours.REPLACE
@@ -109,8 +109,8 @@ def test_proposition_8_with_gaussian_noise_says_its_delta() -> None:
     ).crowd_blending.guarantee
     assert isinstance(found, CrowdBlending)
     second = gaussian("1", "30.25")
-    assert second.replaced is not None
-    assert (found.k, found.epsilon, found.delta) == (20, second.replaced.epsilon, second.replaced.delta)
+    assert second.replacement_loss is not None
+    assert (found.k, found.epsilon, found.delta) == (20, second.replacement_loss.epsilon, second.replacement_loss.delta)
     assert f", {found}"[2:].count(",") == 2, "(k, epsilon) without its delta is never printed"
     assert found.delta >= delta_of(by_ones(Fraction("30.25"), 1).swapped(), found.epsilon) > 0
 
@@ -144,7 +144,7 @@ def test_a_plan_is_added_up_exactly_and_only_if_somebody_says_so() -> None:
     promise = planned.differential(found)
     assert promise is not None
     assert promise.delta == MILLIONTH
-    assert left(planned, found)["differential_epsilon"] == "0"
+    assert remaining_budget(planned, found)["differential_epsilon"] == "0"
     with pytest.raises(WrongUse, match="at a delta"):
         Policy(differential_epsilon=Fraction(1), planned=True)
     assert "planned" not in plain(careful)  # type: ignore[operator]

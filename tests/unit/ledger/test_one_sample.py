@@ -29,7 +29,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, ExplorationSample
 from hubbub.guarantees.derivation import stated
 from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.graph.spec import GraphSpec
-from hubbub.ledger.admission import Entered, entered, totals
+from hubbub.ledger.admission import Entered, enter_charge, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.dry_run import dry_run
@@ -62,7 +62,7 @@ def in_turn(*specs: GraphSpec, source: Identity = FILE) -> list[Entered]:
     found: list[Entered] = []
     for number, spec in enumerate(specs, 1):
         charge = charge_of(Bound(spec)).of_content(source.content() if source.is_known else None, f"nonce {number}")
-        found.append(entered(found, number, charge))
+        found.append(enter_charge(found, number, charge))
     return found
 
 
@@ -258,9 +258,11 @@ def test_other_networks_add_up_and_so_do_those_that_nobody_can_compare() -> None
     one = in_turn(first)
     changed = charge_of(Bound(second)).of_content(OTHER.content(), "nonce")
     for other in (
-        entered(one, 2, changed),
-        entered(one, 2, charge_of(Bound(second)).of_content(None, "nonce")),
-        entered(one, 2, charge_of(Bound(second)).of_content(replace(FILE, links=("column other",)).content(), "nonce")),
+        enter_charge(one, 2, changed),
+        enter_charge(one, 2, charge_of(Bound(second)).of_content(None, "nonce")),
+        enter_charge(
+            one, 2, charge_of(Bound(second)).of_content(replace(FILE, links=("column other",)).content(), "nonce")
+        ),
         Entered(number=2, charge=replace(changed, sampled=None)),  # as earlier versions wrote it
     ):
         found = totals([*one, other]).zero_knowledge.guarantee
@@ -355,7 +357,7 @@ def mixed(chosen: Sequence[int]) -> list[Entered]:
         of, epsilon, k, source = MIXTURE[i]
         content = source.content() if source.is_known else None
         charge = charge_of(Bound(asked(of, epsilon, samples=k))).of_content(content, f"nonce {number}")
-        found.append(entered(total.stand_ins, number, charge))
+        found.append(enter_charge(total.stand_ins, number, charge))
         total = total.followed_by(found[-1])
     return found
 
@@ -382,7 +384,7 @@ def test_the_running_total_of_many_networks_stays_short() -> None:
         changed = replace(FILE.parts[0], changed=number // 3)
         content = Identity(parts=(changed,)).content()
         found = found.followed_by(
-            entered(found.stand_ins, number, charge_of(Bound(asked("edges", "0.01"))).of_content(content, ""))
+            enter_charge(found.stand_ins, number, charge_of(Bound(asked("edges", "0.01"))).of_content(content, ""))
         )
     assert len(found.stand_ins) <= 5
     assert len(total_bytes(found)) < 20_000

@@ -169,8 +169,8 @@ def test_39_copies_are_noticed_and_nothing_is_spent(town: Ledger, tmp_path: Path
             release(source, f"copy-{i}", one_row_per_person=one_row, **words)
         assert "more than 5 %" in str(error.value)
         assert str(error.value).index("other_people") < str(error.value).index("dataset=town"), "merging comes first"
-        assert not town.account(f"copy-{i}").spent, name
-    assert len(town.account("town").spent) == 1
+        assert not town.account(f"copy-{i}").spent_releases, name
+    assert len(town.account("town").spent_releases) == 1
     release(tmp_path / "copy.csv", "town")  # the way out that the sentence names
     assert town.check()
 
@@ -183,7 +183,7 @@ def test_62_running_numbers_of_unlike_tables_are_not_the_same_people(town: Ledge
     release(pa.table(pupils).slice(0, 100), "few-pupils", other_people=True)
     sparse = {"id": list(range(0, PEOPLE, 100)), "town": TOWNS[::100], "ward": ["a"] * 60}  # beside a table that runs
     release(pa.table(sparse), "sparse", one_row_per_person=one_row)
-    assert [len(town.account(name).spent) for name in ("town", "pupils", "sparse")] == [1, 1, 1]
+    assert [len(town.account(name).spent_releases) for name in ("town", "pupils", "sparse")] == [1, 1, 1]
 
 
 def test_62_ids_that_mean_somebody_are_compared_whatever_the_columns(town: Ledger) -> None:
@@ -278,7 +278,7 @@ def test_what_was_given_up_undrawn_has_nobody(town: Ledger) -> None:
     with pytest.raises(Refused, match="exactly one row"):
         release(twice, "wrong")
     release(pa.table({"id": range(PEOPLE, 2 * PEOPLE), "town": TOWNS}), "new")
-    assert not town.account("wrong").spent
+    assert not town.account("wrong").spent_releases
 
 
 def test_people_noted_in_another_way_are_asked_about(town: Ledger) -> None:

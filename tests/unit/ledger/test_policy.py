@@ -17,7 +17,7 @@ from hubbub.ledger.admission import ADAPTIVE_DELTA, Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.ledger import Ledger
-from hubbub.ledger.policy import Policy, _short, left, share
+from hubbub.ledger.policy import Policy, _short, remaining_budget, share
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.bound import Bound
 
@@ -52,7 +52,7 @@ def test_the_cap_itself_may_be_spent_and_not_a_hair_more(one: Fraction, two: Fra
 @given(st.lists(EPSILON, max_size=3), EPSILON)
 def test_what_is_left_and_what_is_spent_make_the_cap(spent: list[Fraction], rest: Fraction) -> None:
     policy = Policy(differential_epsilon=sum(spent, rest))
-    told = left(policy, together(*(charge(epsilon=each) for each in spent)) if spent else None)
+    told = remaining_budget(policy, together(*(charge(epsilon=each) for each in spent)) if spent else None)
     assert told == {"differential_epsilon": to_text(rest)}
 
 
@@ -63,7 +63,7 @@ def test_a_capped_notion_must_hold() -> None:
         (Policy(zero_knowledge_rate=Fraction(1)), "zero-knowledge privacy"),
     ):
         assert f"caps {notion}" in exceeds(policy, together(CROWD))
-        assert left(policy, together(CROWD)).get("differential_epsilon", "nothing") == "nothing"
+        assert remaining_budget(policy, together(CROWD)).get("differential_epsilon", "nothing") == "nothing"
     assert "caps crowd-blending" in exceeds(Policy(crowd=5), together(PLAIN))
 
 
@@ -90,8 +90,8 @@ def test_delta_is_capped_under_each_notion_that_has_one() -> None:
     assert "delta of outlier privacy" in exceeds(tight, together(EXAMPLE_4, EXAMPLE_4, endless))
     fresh = charge(crowd=20, sample="0.1", at_delta="1e-9")
     assert "delta of" in exceeds(Policy(delta=Fraction(1, 10**10)), together(fresh))
-    assert left(tight, together(EXAMPLE_4)) == {"delta": "0"}
-    assert left(tight, together(CROWD)) == {"delta": to_text(EXAMPLE_4.curve.delta)}
+    assert remaining_budget(tight, together(EXAMPLE_4)) == {"delta": "0"}
+    assert remaining_budget(tight, together(CROWD)) == {"delta": to_text(EXAMPLE_4.curve.delta)}
 
 
 def test_what_is_left_of_delta_counts_outlier_privacy_too() -> None:
@@ -101,18 +101,18 @@ def test_what_is_left_of_delta_counts_outlier_privacy_too() -> None:
     lost = getattr(spent.outlier.guarantee, "delta")  # noqa: B009
     assert 0 < lost <= Fraction(1, 10**6)
     cap = Fraction(3, 10**6)
-    assert rational(left(Policy(delta=cap), spent)["delta"]) == cap - lost
+    assert rational(remaining_budget(Policy(delta=cap), spent)["delta"]) == cap - lost
 
 
 def test_what_is_left_of_a_rate_is_what_a_further_sample_may_have() -> None:
     cap = Policy(zero_knowledge_rate=Fraction("0.19"))
-    assert left(cap, None) == {"zero_knowledge_rate": "0.19"}
-    rest = rational(left(cap, together(SAMPLED))["zero_knowledge_rate"])
+    assert remaining_budget(cap, None) == {"zero_knowledge_rate": "0.19"}
+    rest = rational(remaining_budget(cap, together(SAMPLED))["zero_knowledge_rate"])
     assert rest == Fraction(1, 10)
     cap.check(together(SAMPLED, charge(crowd=20, sample=rest)), "town")
     exceeds(cap, together(SAMPLED, charge(crowd=20, sample=rest + Fraction(1, 1000))))
-    assert left(cap, together(CROWD)) == {"zero_knowledge_rate": "nothing"}
-    assert left(cap, together(SAMPLED, SAMPLED, SAMPLED)) == {"zero_knowledge_rate": "nothing"}
+    assert remaining_budget(cap, together(CROWD)) == {"zero_knowledge_rate": "nothing"}
+    assert remaining_budget(cap, together(SAMPLED, SAMPLED, SAMPLED)) == {"zero_knowledge_rate": "nothing"}
 
 
 def test_crowds_have_a_least_size() -> None:
@@ -146,7 +146,7 @@ def test_the_newest_policy_is_the_one_that_counts() -> None:
     ledger.reserve("town", PLAIN)
     ledger.set_policy("town", Policy())
     ledger.reserve("town", PLAIN)
-    assert len(ledger.account("town").spent) == 3
+    assert len(ledger.account("town").spent_releases) == 3
 
 
 @pytest.mark.parametrize("other", ["Town", "TOWN", "ｔｏｗｎ", "tOwn"])  # noqa: RUF001
@@ -183,7 +183,7 @@ def test_many_releases_keep_to_a_cap_at_the_delta_that_the_policy_allows() -> No
     exceeds(Policy(differential_epsilon=Fraction(7), delta=Fraction(1, 10**10)), spent)
     allowed = Policy(differential_epsilon=Fraction(7), delta=Fraction(1, 10**9))
     allowed.check(spent, "town")
-    assert 0 < rational(left(allowed, spent)["differential_epsilon"]) < Fraction(3, 5)
+    assert 0 < rational(remaining_budget(allowed, spent)["differential_epsilon"]) < Fraction(3, 5)
     exceeds(Policy(differential_epsilon=Fraction(6), delta=Fraction(1, 10**9)), spent)
 
 

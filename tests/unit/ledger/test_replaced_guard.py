@@ -17,14 +17,14 @@ SWAP = DifferentialPrivacy(epsilon=Fraction(1, 2), neighbours=Neighbours.REPLACE
 
 
 def test_in_a_table_one_replaced_costs_two_steps() -> None:
-    assert TABLE.replaced == DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE)
+    assert TABLE.replacement_loss == DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE)
     assert not TABLE.promises_replacement
     assert replace(TABLE, promises=(SWAP,)).promises_replacement
-    assert replace(TABLE, promises=(SWAP,)).replaced == SWAP
+    assert replace(TABLE, promises=(SWAP,)).replacement_loss == SWAP
 
 
 def test_in_a_graph_it_is_the_relation_already() -> None:
     graph = replace(TABLE, people=People(whose=Whose.VERTEX), promises=(SWAP,))
-    assert graph.replaced is None
+    assert graph.replacement_loss is None
     assert not graph.promises_replacement
     assert graph.replaced_accountant is None

@@ -27,7 +27,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import START, Page, seal
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
-from hubbub.ledger.running_total import RunningTotal, recalled, running_total_of, total_bytes
+from hubbub.ledger.running_total import RunningTotal, read_total, running_total_of, total_bytes
 from hubbub.numeric.exact import INFINITY
 from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import line
@@ -110,7 +110,7 @@ def _pure_crowds() -> Charge:
 @given(names)
 def test_a_running_total_is_read_back_as_it_was_written(earlier: list[str]) -> None:
     short = running_total_of(releases(*earlier), reserved=len(earlier) + 2)
-    assert recalled(total_bytes(short)) == short
+    assert read_total(total_bytes(short)) == short
     later = short.followed_by(Entered(number=short.reserved + 1, charge=charge("plain")))  # with stand-ins of before
     for each in (short, later):
         assert total_bytes(each) == line(each).encode("ascii")
@@ -148,15 +148,15 @@ def test_growths_are_those_of_all_releases_also_once_pairs_are_rounded() -> None
         assert one.accountant is not None
         carried.add((bool(one.grown), len(one.accountant.pairs) == min(i, MOST_KINDS)))
     assert {(False, True), (True, False)} <= carried
-    assert recalled(total_bytes(found)) == found
+    assert read_total(total_bytes(found)) == found
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_whether_a_loss_for_one_person_replaced_is_known_is_told_without_it(name: str) -> None:
     one = charge(name)
-    assert one.loses_if_replaced == (one.replaced is not None)
+    assert one.loses_if_replaced == (one.replacement_loss is not None)
     silent = replace(one, promises=())
-    assert silent.loses_if_replaced is (silent.replaced is not None) is False
+    assert silent.loses_if_replaced is (silent.replacement_loss is not None) is False
 
 
 def test_long_numbers_are_rounded_against_us() -> None:
@@ -213,7 +213,7 @@ def test_what_is_given_up_undrawn_is_not_in_the_total(book: Ledger) -> None:
         book.abandon(place, drawn=False)
     book.reserve("town", charge("plain"))
     assert book.check() == 10
-    assert len(book.account("town").spent) == 4
+    assert len(book.account("town").spent_releases) == 4
 
 
 def test_what_was_reserved_long_ago_can_be_given_up(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

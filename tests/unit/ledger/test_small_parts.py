@@ -17,7 +17,7 @@ from hubbub.ledger.admission import Entered, admit, totals
 from hubbub.ledger.files.series_state import SeriesState
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import check_overlap
-from hubbub.ledger.policy import Policy, _short, left
+from hubbub.ledger.policy import Policy, _short, remaining_budget
 from hubbub.ledger.running_total import running_total_of
 from hubbub.ledger.sketch import Sketch, sketch
 from hubbub.tables.identity import Identity, Part
@@ -75,7 +75,7 @@ def test_one_release_with_gaussian_noise_has_its_own_rho_and_two_have_the_sum() 
     one, two = together("gaussian").concentrated.guarantee, together("gaussian", "gaussian").concentrated.guarantee
     assert isinstance(one, ConcentratedPrivacy)
     assert isinstance(two, ConcentratedPrivacy)
-    assert one == charge("gaussian").concentrated
+    assert one == charge("gaussian").zcdp
     assert two.rho == 2 * one.rho
 
 
@@ -91,7 +91,7 @@ def test_beside_kept_rows_noise_is_no_way_out_and_three_others_are() -> None:
 def test_where_everybody_may_be_known_the_cap_of_a_rate_is_left_as_it_is() -> None:
     everybody = ZeroKnowledge(epsilon=Fraction(1), aggregate=BernoulliSample(p=Fraction(1)))
     spent = totals([Entered(number=1, charge=replace(charge("sampled plain"), promises=(everybody,)))])
-    assert left(Policy(zero_knowledge_rate=Fraction(1)), spent) == {"zero_knowledge_rate": "1"}
+    assert remaining_budget(Policy(zero_knowledge_rate=Fraction(1)), spent) == {"zero_knowledge_rate": "1"}
 
 
 # --- who counted in a series ----------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def _counted(*periods: Sequence[str], most: int) -> tuple[frozenset[str], ...]:
     state = SeriesState(nonce="n", secret="00")
     for people in periods:
         words = [person for person, may in zip(people, state.may_count(list(people), most), strict=True) if may]
-        state = replace(state, used=state.after(frozenset(words), most))
+        state = replace(state, used=state.used_after(frozenset(words), most))
     return state.used
 
 

@@ -464,7 +464,7 @@ def test_25_the_clock_may_go_back_and_entries_do_not(used: Ledger, monkeypatch: 
 
 def test_25_a_certificate_that_is_out_tells_of_both_folders_put_back(tmp_path: Path, own_ledger: Path) -> None:
     """Ledger and memory rolled back together: the published certificate is the third witness."""
-    from hubbub.ledger.ledger import known
+    from hubbub.ledger.ledger import committed_certificate
 
     book = Ledger(tmp_path / "books" / "ledger.db")
     book.set_policy("town", Policy())
@@ -472,13 +472,13 @@ def test_25_a_certificate_that_is_out_tells_of_both_folders_put_back(tmp_path: P
     shutil.copytree(anchor.folder(), tmp_path / "memory")
     written = save(town(book.path).histogram(["dept=a,b,c"], epsilon=1), tmp_path / "out")
     data = Path(written["certificate"]).read_bytes()
-    assert known(book, data, "it")["files"]["release.csv"] == sha256(written["release"])
+    assert committed_certificate(book, data, "it")["files"]["release.csv"] == sha256(written["release"])
     for folder, back in ((book.path.parent, "backup"), (anchor.folder(), "memory")):
         shutil.rmtree(folder)
         shutil.copytree(tmp_path / back, folder)
     book.accounts()  # nothing to see
     with pytest.raises(CheckFailed, match="does not know the certificate"):
-        known(book, data, "it")
+        committed_certificate(book, data, "it")
 
 
 # --- what is free, what is spent ----------------------------------------------------------------------------------
@@ -490,7 +490,7 @@ def test_a_refusal_for_the_data_comes_before_anything_is_spent(tmp_path: Path) -
     with pytest.raises(Refused, match="one row"):
         table.histogram(["dept=a"], crowd=5)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records
-    assert (record.state, record.drawn, record.spent) == ("abandoned", False, False)
+    assert (record.state, record.drawn, record.is_spent) == ("abandoned", False, False)
     whole = open_table(pa.table({"dept": ["a"], "id": [1]}), person="id", dataset="town", ledger=tmp_path / "ledger.db")
     whole.histogram(["dept=a"], crowd=5)  # still free
 
@@ -503,7 +503,7 @@ def test_a_failure_after_noise_was_drawn_is_spent(tmp_path: Path, monkeypatch: p
     with pytest.raises(MemoryError):
         town(tmp_path / "ledger.db").histogram(["dept=a,b,c"], epsilon=1)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records
-    assert (record.state, record.drawn, record.spent) == ("abandoned", True, True)
+    assert (record.state, record.drawn, record.is_spent) == ("abandoned", True, True)
 
 
 def test_a_release_that_is_in_no_ledger_is_not_saved(tmp_path: Path) -> None:

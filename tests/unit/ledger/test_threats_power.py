@@ -73,9 +73,9 @@ def opens(home: Path, reserved: bool) -> None:
         assert len(key.public(book.path)) == 64
     records = book.accounts()["town"].records if book.accounts() else []
     if reserved:
-        assert [record.spent for record in records] == [True]
+        assert [record.is_spent for record in records] == [True]
     spec = histogram(["dept=a,b"], crowd=20)
-    if any(record.spent for record in records):  # else the power went before anything was drawn
+    if any(record.is_spent for record in records):  # else the power went before anything was drawn
         with pytest.raises(Refused, match="already has release 1"):
             book.reserve("town", charge_of(Bound(spec)))
     values = home / "out" / "release.csv"

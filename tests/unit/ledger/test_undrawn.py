@@ -38,7 +38,7 @@ def reserved(books: Ledger) -> Undrawn:
 
 
 def states(books: Ledger) -> list[tuple[str, bool]]:
-    return [(each.state, each.spent) for each in books.account("town").records]
+    return [(each.state, each.is_spent) for each in books.account("town").records]
 
 
 def beside(books: Ledger) -> list[Path]:

@@ -317,7 +317,7 @@ def test_a_query_is_one_release_that_is_entered_once(tmp_path: Path) -> None:
     found = hubbub.sql(query, {"visits": visits()}, dataset="clinic", ledger=tmp_path / "ledger.db")
     spelled = ONE | {"rows_per_person": 3, "rows_called": "visits", "where": "ward = 'it''s; --'"}
     assert found.spec.to_json() == registry.kind("count").ask(person="patient", **spelled).to_json()
-    assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent) == 1
+    assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent_releases) == 1
 
 
 def test_rows_people_and_averages_of_a_query_are_one_table_that_is_entered_once(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_rows_people_and_averages_of_a_query_are_one_table_that_is_entered_once(
     found = hubbub.sql(
         query, rows, dataset="clinic", ledger=tmp_path / "ledger.db", dictionary=tmp_path / "datapackage.json"
     )
-    assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent) == 1
+    assert len(hubbub.ledger.Ledger(tmp_path / "ledger.db").accounts()["clinic"].spent_releases) == 1
     table = found.to_arrow()
     numbers = ["visits", "patients", "mean_cost"]
     assert table.column("ward").to_pylist() == ["A", "B", "C"]

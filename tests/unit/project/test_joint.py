@@ -103,7 +103,7 @@ def test_ten_tables_are_one_release_for_the_ledger_and_ten_files_for_readers(tmp
             .endswith('"estimate","low","high","own_low","own_high"')
         )
     account = Ledger(tmp_path / "ledger.db").accounts()["people"]
-    assert len(account.spent) == 1
+    assert len(account.spent_releases) == 1
     assert hubbub.verify(folder / "certificate.json").passed
     again = planned(file)
     assert [each.state for each in again.releases] == [State.OUT]
@@ -167,7 +167,7 @@ def test_tables_that_are_out_together_are_never_published_again(tmp_path: Path) 
     assert states == {("age", "sex"): State.OUT, ("town", "smoker"): State.OPEN}
     hubbub.publish_all(tmp_path)
     assert (tmp_path / "published" / "people-tables-2" / "town.csv").exists()
-    assert len(account()["people"].spent) == 2
+    assert len(account()["people"].spent_releases) == 2
     titled = more.replace('name = "age"', 'name = "age"\ntitle = "How old they are"')
     assert {each.state for each in planned(put(tmp_path, titled)).releases} == {State.OUT}
     for changed, sentence in (
@@ -181,7 +181,7 @@ def test_tables_that_are_out_together_are_never_published_again(tmp_path: Path) 
     ):
         with pytest.raises(Refused, match=sentence):
             planned(put(tmp_path, changed))
-    assert len(account()["people"].spent) == 2
+    assert len(account()["people"].spent_releases) == 2
 
 
 def test_a_table_that_is_out_by_itself_stays_so(tmp_path: Path) -> None:

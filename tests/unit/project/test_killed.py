@@ -120,12 +120,12 @@ def test_killed_at_random_moments_nothing_is_published_twice_or_unpaid(tmp_path:
     assert len(set(nonces)) == len(FOLDERS) - 1  # both periods are of one series
     for path, nonce in zip(found, nonces, strict=True):
         record = account.record(nonce)
-        assert record.spent, "it is out and not paid for"
+        assert record.is_spent, "it is out and not paid for"
         digest = hashlib.sha256((path / "certificate.json").read_bytes()).hexdigest()
         assert digest in record.files.values(), "the ledger does not know it"
         assert hubbub.verify(path / "certificate.json").passed
     assert sum(record.series is not None for record in account.records) == 1
-    lost = len(account.spent) - len(set(nonces))
+    lost = len(account.spent_releases) - len(set(nonces))
     assert 0 <= lost <= kills  # each kill loses at most the one release that was drawn and not yet written
     before = len(account.records)
     assert run(file, None)

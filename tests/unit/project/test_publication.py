@@ -65,7 +65,7 @@ def run(*words: object) -> Result:
 
 def spent(folder: Path) -> int:
     account = Ledger(folder / "ledger.db").accounts().get("staff")
-    return 0 if account is None else len(account.spent)
+    return 0 if account is None else len(account.spent_releases)
 
 
 def states(file: Path) -> list[State]:

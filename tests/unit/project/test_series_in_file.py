@@ -60,7 +60,7 @@ def run(*words: object) -> Result:
 
 def spent(folder: Path) -> int:
     account = Ledger(folder / "ledger.db").accounts().get("clinic")
-    return 0 if account is None else len(account.spent)
+    return 0 if account is None else len(account.spent_releases)
 
 
 def test_a_series_is_started_once_and_a_period_is_published_once(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def states(file: Path) -> list[tuple[str, bool]]:
-    return [(each.state, each.spent) for each in Ledger(file.with_name("ledger.db")).account("town").records]
+    return [(each.state, each.is_spent) for each in Ledger(file.with_name("ledger.db")).account("town").records]
 
 
 def test_67_a_second_run_waits_and_then_finds_everything_out(file: Path) -> None:

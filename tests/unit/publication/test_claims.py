@@ -42,7 +42,7 @@ def seen(folder: Path) -> dict[str, str]:
 
 
 def spent() -> list[tuple[str, bool]]:
-    return [(each.state, each.spent) for account in Ledger().accounts().values() for each in account.records]
+    return [(each.state, each.is_spent) for account in Ledger().accounts().values() for each in account.records]
 
 
 @pytest.mark.parametrize("more", [[], ["--replace"]])

@@ -84,7 +84,7 @@ def corrected(tmp_path: Path) -> Path:
 
 def test_a_corrected_release_is_named_by_the_old_one_and_names_it(out: Path, corrected: Path) -> None:
     before = {path: path.read_bytes() for folder in (out, corrected) for path in folder.iterdir()}
-    spent = [len(each.spent) for each in Ledger().accounts().values()]
+    spent = [len(each.spent_releases) for each in Ledger().accounts().values()]
     done = run("release", "correct", out, "--by", corrected, "--reason", REASON)
     assert done.exit_code == 0, done.output
     old, new = (hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest() for folder in (out, corrected))
@@ -98,7 +98,7 @@ def test_a_corrected_release_is_named_by_the_old_one_and_names_it(out: Path, cor
     assert f"the release whose certificate has the digest {old}: {REASON}" in [each.found for each in checked.checks]
     assert (out / REPLACED).read_bytes() == (corrected / REPLACES).read_bytes()
     assert {path: path.read_bytes() for path in before} == before
-    assert [len(each.spent) for each in Ledger().accounts().values()] == spent
+    assert [len(each.spent_releases) for each in Ledger().accounts().values()] == spent
     for again in (("correct", out, "--by", corrected), ("withdraw", out)):
         refused = run("release", *again, "--reason", REASON)
         assert (refused.exit_code, "replaced already" in refused.stderr) == (2, True)

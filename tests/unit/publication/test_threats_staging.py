@@ -225,7 +225,7 @@ def test_a_folder_in_the_place_of_a_certificate_is_told_which_file_to_give(town:
 
 def states() -> list[tuple[str, bool]]:
     accounts = Ledger().accounts()
-    return [(record.state, record.spent) for record in accounts["town"].records] if "town" in accounts else []
+    return [(record.state, record.is_spent) for record in accounts["town"].records] if "town" in accounts else []
 
 
 def is_out(folder: Path) -> bool:

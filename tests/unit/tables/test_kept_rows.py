@@ -40,7 +40,7 @@ def test_bins_and_rows_in_them_are_bounded_for_each_person_alone(bounds: dict[st
 
 def test_rows_of_those_who_were_drawn() -> None:
     rows = KeptRows(3, np.array([0, 0, 1, 2]), (np.array([5, 6, -1, 5]),))
-    drawn = rows.of(np.array([True, False, True]))
+    drawn = rows.of_people(np.array([True, False, True]))
     assert (drawn.people, drawn.person.tolist(), drawn.codes[0].tolist()) == (3, [0, 0, 2], [5, 6, 5])
 
 

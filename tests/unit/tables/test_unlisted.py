@@ -56,7 +56,7 @@ def test_misspelt_values_are_refused_at_no_cost_unless_a_larger_share_is_declare
     assert "more people than --unlisted allows have a value of town" in refused.output
     assert "bath" not in refused.output
     assert not (people.parent / "o").exists()
-    assert not Ledger().account("people").spent
+    assert not Ledger().account("people").spent_releases
     assert released(people, kind, *WAYS[kind], "--unlisted", "0.29").exit_code == 3
     made = released(people, kind, *WAYS[kind], "--unlisted", "0.3")
     assert made.exit_code == 0, made.output
@@ -75,7 +75,7 @@ def test_a_range_that_most_values_lie_outside_of_is_refused_at_no_cost(people: P
     refused = released(people, kind, *words)
     assert refused.exit_code == 3, refused.output
     assert "more people than --clamped allows have a value of pay that lies outside of its range" in refused.output
-    assert not Ledger().account("people").spent
+    assert not Ledger().account("people").spent_releases
     made = released(people, kind, *words, "--clamped", "1")
     assert made.exit_code == 0, made.output
 
@@ -133,7 +133,7 @@ def test_python_refuses_with_the_same_words(people: Path) -> None:
             ask()
         columns = ("town", "town or age", "age or town")  # all that may leave somebody out: which did is not told
         assert str(no.value) in [str(Refused(UNLISTED.format(column=column))) for column in columns]
-    assert not Ledger().account("people").spent
+    assert not Ledger().account("people").spent_releases
 
 
 @pytest.mark.parametrize("name", ["unreadable", "unlisted", "clamped"])

@@ -86,7 +86,7 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
         tests.append(f"isfinite({value})")
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
     if isinstance(axis, Steps) and column.kind is ColumnType.INTEGER and has_integer_steps(axis):
-        return _stepped(axis, value, number), inside
+        return _step_sql(axis, value, number), inside
     return _tree(value, inner_edges(axis), 0, number), inside
 
 
@@ -129,7 +129,7 @@ def _is_float(column: Column) -> bool:
     return column.kind in (ColumnType.FLOAT, ColumnType.TEXT)
 
 
-def _stepped(axis: Steps, value: str, number: Number) -> str:
+def _step_sql(axis: Steps, value: str, number: Number) -> str:
     """(value - low) // width for a value inside: where the difference may not fit the type, in a wider one."""
     span = axis.steps * axis.width
     if not (number.least <= axis.low and span <= number.most):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
-from hubbub.engines.duckdb.count_sql import KEPT, Columns, Query, listed, named, order, parts_of, with_codes
+from hubbub.engines.duckdb.count_sql import KEPT, Columns, Query, bin_columns, name_parts, order, parts_of, with_codes
 from hubbub.engines.duckdb.measured_sql import value_of
 from hubbub.engines.duckdb.step_sql import present, with_steps
 from hubbub.tables.bins import Countable
@@ -45,11 +45,11 @@ def counts_rows_only(question: CountQuery, bins: int | None) -> bool:
     """Whether nothing is left to do for each person, once so many rows are kept."""
     if question.bounds is None or question.sums:
         return False
-    left = _left(question.bounds, bins)
+    left = _binding_bounds(question.bounds, bins)
     return left.distinct is None and left.rows_per_bin is None
 
 
-def _left(bounds: ContributionBounds, bins: int | None) -> ContributionBounds:
+def _binding_bounds(bounds: ContributionBounds, bins: int | None) -> ContributionBounds:
     """The bounds on bins and rows in them that leave something out."""
     cut, most = bounds.within(bins), bounds.rows_per_person
     few = cut.distinct is not None and (bins is None or cut.distinct < bins) and (most is None or cut.distinct < most)
@@ -64,8 +64,8 @@ def _values(question: CountQuery) -> int:
 def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns, word: str, bins: int | None) -> Query:
     """code, labels, how many of the kept rows (or, with caps, bands or DISTINCT, people) and perhaps their sum."""
     assert question.person is not None
-    coded, parameters = _coded(question, axes, columns, KEPT, word)
-    where = listed(axes)
+    coded, parameters = _rows_with_codes(question, axes, columns, KEPT, word)
+    where = bin_columns(axes)
     rows = f"SELECT who, word, x, {where} FROM ({coded}) WHERE inside AND code IS NOT NULL"
     if question.repeats is MultiRowPolicy.DISTINCT:
         each = f"SELECT who, {where}, min(word) AS word, max(x) AS x FROM ({rows}) GROUP BY who, {where}"
@@ -74,9 +74,9 @@ def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns
         )
     else:
         assert question.bounds is not None
-        rows = _few(rows, where, _left(question.bounds, bins))
+        rows = _few(rows, where, _binding_bounds(question.bounds, bins))
         if question.sums:
-            rows = _summed(rows, where, question, question.bounds, bins)
+            rows = _capped_sums(rows, where, question, question.bounds, bins)
     code = "code"
     if question.by_value:
         assert question.measure is not None
@@ -91,7 +91,9 @@ def per_person(question: CountQuery, axes: Sequence[Countable], columns: Columns
     return f"SELECT {where}, {', '.join(numbers)} FROM ({placed}) GROUP BY {where}{order(axes)}", parameters
 
 
-def _coded(question: CountQuery, axes: Sequence[Countable], columns: Columns, people: str, word: str) -> Query:
+def _rows_with_codes(
+    question: CountQuery, axes: Sequence[Countable], columns: Columns, people: str, word: str
+) -> Query:
     """Every row: who, word, whether it counts, what it counts, and its bin."""
     assert question.person is not None
     tests = [] if question.where is None else [holds(question.where, columns)]
@@ -104,7 +106,7 @@ def _coded(question: CountQuery, axes: Sequence[Countable], columns: Columns, pe
         x = value_of(question.measure, columns, "")
     inside = f"coalesce({' AND '.join(tests)}, FALSE)" if tests else "TRUE"
     parts = [f"{identifier(question.person)} AS who", f"{word} AS word", f"{inside} AS inside", f"{x} AS x"]
-    groups = [named(parts_of(axes, columns))] if axes else []
+    groups = [name_parts(parts_of(axes, columns))] if axes else []
     return with_codes(axes, f"SELECT {', '.join([*parts, *groups])} FROM {people}", "who, word, inside, x")
 
 
@@ -120,7 +122,7 @@ def _few(rows: str, where: str, left: ContributionBounds) -> str:
     return rows
 
 
-def _summed(rows: str, where: str, question: CountQuery, bounds: ContributionBounds, bins: int | None) -> str:
+def _capped_sums(rows: str, where: str, question: CountQuery, bounds: ContributionBounds, bins: int | None) -> str:
     """What the rows of a person sum up to in each bin, after the caps.
 
     Guarantee: within a' in each bin, and over all bins within A, in absolute values, whatever the rows hold.

@@ -30,7 +30,7 @@ def holds(condition: Condition, columns: Columns) -> str:
     return _node(condition.node, columns)
 
 
-def spelled(column: Column, spellings: Sequence[str]) -> str | None:
+def is_spelled_sql(column: Column, spellings: Sequence[str]) -> str | None:
     """Whether a cell reads like one of these: text without blanks at its ends, other cells by their value. None where
     no cell of the column can."""
     if column.kind is ColumnType.TEXT:
@@ -71,7 +71,7 @@ def _leaf(leaf: Leaf, column: Column) -> str:
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _by_date(column, sign, than)
-            return _present_sql(column, _ordered(column, sign, than))
+            return _present_sql(column, _order_sql(column, sign, than))
         case OneOf(_, values):
             return _one_of(column, values)
 
@@ -83,7 +83,7 @@ def _present_sql(column: Column, test: str) -> str:
     return f"(NOT {missing_number(column)} AND ({test}))"
 
 
-def _ordered(column: Column, sign: str, than: Fraction) -> str:
+def _order_sql(column: Column, sign: str, than: Fraction) -> str:
     """A comparison in the column's own type, with an edge that the type has and the same answer."""
     known, value = column.number, number(column, "")
     assert known is not None  # resolved

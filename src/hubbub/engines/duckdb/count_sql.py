@@ -51,9 +51,9 @@ def inclusion_report_sql(
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
     bad = f"coalesce(CAST({weight.people} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
     many = f"CAST({weight.people} AS BIGINT) AS n"
-    inner = f"SELECT {named(parts_of(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
+    inner = f"SELECT {name_parts(parts_of(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
     coded, parameters = with_codes(axes, inner, "n, bad")
-    bins = listed(axes)
+    bins = bin_columns(axes)
     sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
     every = f"SELECT * REPLACE (coalesce(code, -1) AS code) FROM ({coded})"
     return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{order(axes)}", parameters
@@ -77,12 +77,12 @@ def every_row(
     if not axes:  # everybody is in one bin, if there is anybody
         return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
     many = f"CAST({weight.people} AS BIGINT) AS n"
-    return _summed(axes, f"SELECT {named(parts)}, {many} FROM {people}{where} GROUP BY ALL")
+    return _sum_bins(axes, f"SELECT {name_parts(parts)}, {many} FROM {people}{where} GROUP BY ALL")
 
 
 def lookup_sql(axis: Countable, columns: Columns, people: str, carried: str) -> Query:
     """Beside each row what is carried, its code and, if the axis is discovered, its label."""
-    parts = f"SELECT {named(parts_of((axis,), columns))}, {carried} FROM {people}"
+    parts = f"SELECT {name_parts(parts_of((axis,), columns))}, {carried} FROM {people}"
     return with_codes((axis,), parts, carried)
 
 
@@ -91,7 +91,7 @@ def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, perso
     row = ", ".join(f"{_of_least(part, word)} AS g{i}" for i, part in enumerate(parts_of(axes, columns)))
     kept = f"SELECT {row} FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
     groups = ", ".join(f"g{i}" for i in range(len(axes)))
-    return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
+    return _sum_bins(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
 
 
 def _of_least(cell: str, word: str) -> str:
@@ -125,10 +125,10 @@ def any_row(test: str, people: str, person: str) -> str:
 def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
     groups = ", ".join(f"g{i}" for i in range(len(axes)))
-    rows = f"SELECT {person} AS who, {named(parts_of(axes, columns))}, {word} AS word FROM {people}"
+    rows = f"SELECT {person} AS who, {name_parts(parts_of(axes, columns))}, {word} AS word FROM {people}"
     few = f"SELECT who, {groups}, min(word) AS word FROM ({rows}) WHERE who IS NOT NULL GROUP BY who, {groups}"
     coded, parameters = with_codes(axes, few, "who, word")
-    bins = listed(axes)
+    bins = bin_columns(axes)
     # Two values of one bin (both `other`, say) are one bin; a row in no bin takes no place.
     each = f"SELECT who, {bins}, min(word) AS word FROM ({coded}) WHERE code IS NOT NULL GROUP BY who, {bins}"
     rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
@@ -148,7 +148,7 @@ def parts_of(axes: Sequence[Countable], columns: Columns) -> list[str]:
     return parts
 
 
-def named(parts: Sequence[str]) -> str:
+def name_parts(parts: Sequence[str]) -> str:
     return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
 
 
@@ -156,7 +156,7 @@ def _keys(axes: Sequence[Countable]) -> list[str]:
     return [f"g{i}" for i, axis in enumerate(axes) if isinstance(axis, Discovered)]
 
 
-def listed(axes: Sequence[Countable]) -> str:
+def bin_columns(axes: Sequence[Countable]) -> str:
     return ", ".join(["code", *_keys(axes)])
 
 
@@ -166,10 +166,10 @@ def order(axes: Sequence[Countable]) -> str:
     return " ORDER BY " + ", ".join(f"{name} ASC NULLS LAST" for name in ("code", *keys)) if keys else ""
 
 
-def _summed(axes: Sequence[Countable], inner: str) -> Query:
+def _sum_bins(axes: Sequence[Countable], inner: str) -> Query:
     """Groups (g0, g1, ..., n) as bins."""
     coded, parameters = with_codes(axes, inner, "n")
-    bins = listed(axes)
+    bins = bin_columns(axes)
     if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
         # Of a single bin the groups are made by nothing, and there is one even of no rows: its n is 0, or no number.
         return f"SELECT code, n FROM ({coded}) WHERE {BINNED}", parameters

@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.engines.arrow_columns import gathered, stream
+from hubbub.engines.arrow_columns import read_groups, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
 from hubbub.engines.duckdb.array_sql import cell_columns, near_sql
 from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
-from hubbub.engines.duckdb.condition_sql import holds, spelled
+from hubbub.engines.duckdb.condition_sql import holds, is_spelled_sql
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.ids.repeated_ids import IdReader, are_many
@@ -129,12 +129,12 @@ class DuckDB:
         """The same table, where cells that are spelled so are missing."""
         other = copied(self)
         other._missing = missing
-        other._full_relation = other._spelled(self._full_relation)
+        other._full_relation = other._with_missing_cells(self._full_relation)
         return other
 
-    def _spelled(self, people: Relation) -> Relation:
+    def _with_missing_cells(self, people: Relation) -> Relation:
         """The relation, with NULL in the place of cells that are spelled as missing."""
-        tests = {name: spelled(each, self._missing.of_column(name)) for name, each in people.columns.items()}
+        tests = {name: is_spelled_sql(each, self._missing.of_column(name)) for name, each in people.columns.items()}
         cells = ", ".join(
             f"CASE WHEN {test} THEN NULL ELSE {identifier(name)} END AS {identifier(name)}"
             for name, test in tests.items()
@@ -164,21 +164,21 @@ class DuckDB:
         if question.measure is not None and self._doubting is not None:
             return self._doubtful(self._doubting()).count(question, source)
         axes = bind_axes(question.axes, self.columns())
-        used = self._used(replace(question, axes=axes))
+        used = self._columns_read(replace(question, axes=axes))
         return self.read(used, lambda people: self._count(question, axes, source, people, used))
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).joint_count(questions, source)
         bound = tuple(replace(each, axes=bind_axes(each.axes, self.columns())) for each in questions)
-        used = self._used(*bound)
+        used = self._columns_read(*bound)
         return self.read(used, lambda people: self._joint_count(bound, source, people, used))
 
     def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
         if self._doubting is not None:
             return self._doubtful(self._doubting()).kept_rows(questions, source, people)
         bound = tuple(replace(each, axes=bind_axes(each.axes, self.columns())) for each in questions)
-        used = self._used(*bound)
+        used = self._columns_read(*bound)
         return self.read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
 
     def _kept_rows(
@@ -241,7 +241,7 @@ class DuckDB:
 
     def outside(self, question: CountQuery) -> Outside:
         question = replace(question, axes=bind_axes(question.axes, self.columns()))
-        return self.read(self._used(question), lambda people: self._outside(question, people))
+        return self.read(self._columns_read(question), lambda people: self._outside(question, people))
 
     def _outside(self, question: CountQuery, people: Relation) -> Outside:
         who = None if question.is_one_row_each else identifier(question.person or "")
@@ -262,12 +262,15 @@ class DuckDB:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
         for name in used:
             known(self.columns(), name)
-        return self.read(used, lambda people: self._chosen(columns, person, people, chosen))
+        return self.read(used, lambda people: self._fetch_rows(columns, person, people, chosen))
 
-    def _chosen(self, columns: Sequence[str], person: str | None, people: Relation, chosen: Choice) -> pa.Table:
+    def _fetch_rows(self, columns: Sequence[str], person: str | None, people: Relation, chosen: Choice) -> pa.Table:
         if person is not None:
             self._one_row_each(people.columns[person], people)
-        count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
+        count, numbered = (
+            rows_sql.count_rows_sql(columns, person, people.sql),
+            rows_sql.chosen_rows_sql(columns, person, people.sql),
+        )
         positions = chosen(int(self._query(count)[0][0]))
         self._connection.register(rows_sql.POSITIONS, rows_sql.positions_table(positions))
         try:
@@ -279,7 +282,7 @@ class DuckDB:
             raise Refused(rows_sql.MOVED)
         return found.rename_columns(list(columns))
 
-    def _used(self, *questions: CountQuery) -> list[str]:
+    def _columns_read(self, *questions: CountQuery) -> list[str]:
         """The columns that are read, or one sentence if one of them cannot be."""
         names: list[str] = []
         for question in questions:
@@ -302,7 +305,7 @@ class DuckDB:
         except _Failed:
             if self._repair is None:
                 raise
-        return read(self._repaired(used))
+        return read(self._repair_relation(used))
 
     def _count(
         self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
@@ -329,7 +332,7 @@ class DuckDB:
             found = self._of_kept(query, question, source, people, used, bad, (replace(question, axes=axes),))
             return answer(found, question, reports_unreadable=False)[0]
         if question.repeats is MultiRowPolicy.BOUNDED or not question.plain:
-            return self._bounded(question, axes, source, people, used)
+            return self._count_bounded(question, axes, source, people, used)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is MultiRowPolicy.ONE_ROW:
             query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
@@ -340,7 +343,7 @@ class DuckDB:
         with self._words(rows, source):
             return self._collect(query)
 
-    def _bounded(
+    def _count_bounded(
         self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
     ) -> ExactCounts:
         """What a person contributes is bounded: rows are chosen, and then looked at, all of it by their words."""
@@ -362,7 +365,7 @@ class DuckDB:
         else:
             query = measured_query(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
         about = CountQuery(axes=axes, where=question.where, measure=question.measure)
-        cells = self._used(about) if rows_only else used
+        cells = self._columns_read(about) if rows_only else used
         kept = bounded_rows(cells, joined, person, self._word, most, with_words=not rows_only)
         with self._words(rows, source):
             return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
@@ -473,7 +476,7 @@ class DuckDB:
             return counted
         self._unreadable.forget()
         report = count_sql.inclusion_report_sql(axes, people.columns, people.sql, person, self._weight)
-        (codes, people_in, bad), found = self._fetched(report, 2)
+        (codes, people_in, bad), found = self._fetch_groups(report, 2)
         if reports_unreadable:
             self._unreadable.check(int(people_in.sum()), int(bad.sum()), question.person)
         binned = codes >= 0
@@ -489,16 +492,16 @@ class DuckDB:
         """These columns of every row, or a refusal if somebody has several rows, a row nobody, or too many records
         cannot be read."""
 
-        def checked(people: Relation) -> pa.Table:
+        def read_checked(people: Relation) -> pa.Table:
             self._unreadable.forget()
             names = ", ".join(map(identifier, columns))
             found = self.arrow((f"SELECT {names} FROM {people.sql}", []))
             self._unreadable.check(found.num_rows, 0, person)
-            if self._repeated(people.columns[person], people, None)[0]:
+            if self._find_repeated(people.columns[person], people, None)[0]:
                 raise Refused(KEYS)
             return found
 
-        return self.read(columns, checked)
+        return self.read(columns, read_checked)
 
     def every_row(self, column: str) -> pa.Table:
         """All values of a column, for the steward alone."""
@@ -555,10 +558,10 @@ class DuckDB:
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def _repaired(self, used: Sequence[str]) -> Relation:
+    def _repair_relation(self, used: Sequence[str]) -> Relation:
         assert self._repair is not None
         try:
-            return self._spelled(relation_of(self._connection, self._repair(used)))
+            return self._with_missing_cells(relation_of(self._connection, self._repair(used)))
         except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
@@ -571,13 +574,13 @@ class DuckDB:
             self._observer.on_chosen(lowest_rows(self._query, who, people.sql, self._observer))
 
     def _one_row_each(self, who: Column, people: Relation, several: str = ONE_ROW_EACH) -> None:
-        found, chosen = self._repeated(who, people, self._observer)
+        found, chosen = self._find_repeated(who, people, self._observer)
         if found:
             raise Refused(NO_ID if found > 1 else several)
         if self._observer and chosen:
             self._observer.on_chosen(chosen)
 
-    def _repeated(self, who: Column, people: Relation, observer: IdObserver | None) -> tuple[int, Chosen | None]:
+    def _find_repeated(self, who: Column, people: Relation, observer: IdObserver | None) -> tuple[int, Chosen | None]:
         """2 if a row has no id, else 1 if somebody has several rows, else 0; and who is there, if anybody asks."""
         if self._is_key(who):
             nobodys = self._query(f"SELECT count(*) FROM {people.sql} WHERE {identifier(who.name)} IS NULL")[0][0]
@@ -587,7 +590,7 @@ class DuckDB:
         # A text of a database may have a collation, by which unlike texts are one; its hash knows nothing of that.
         collated = self._catalog and who.kind is ColumnType.TEXT
         if not collated and are_many(self._query, who, people.sql):
-            return IdReader(self._connection, _Failed(_UNCOUNTABLE), who, people.sql, observer).repeated()
+            return IdReader(self._connection, _Failed(_UNCOUNTABLE), who, people.sql, observer).find_repeated()
         if observer is None:
             return are_several(self._query, who, people.sql), None
         return distinct_people(self._query, who, people.sql, observer)
@@ -605,12 +608,12 @@ class DuckDB:
         return any((".".join(map(identifier, table)), column) == (self._given, who.name) for *table, column in keys)
 
     def _collect(self, query: Query) -> ExactCounts:
-        (codes, counts), found = self._fetched(query, 1)
+        (codes, counts), found = self._fetch_groups(query, 1)
         return ExactCounts(codes, counts, found)
 
-    def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
+    def _fetch_groups(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""
-        return gathered(*batches_of(self._connection, *query, _Failed(_UNCOUNTABLE)), numbers)
+        return read_groups(*batches_of(self._connection, *query, _Failed(_UNCOUNTABLE)), numbers)
 
     def arrow(self, query: Query) -> pa.Table:
         """The result of a query as Arrow, read once, since a relation keeps no result."""
@@ -649,6 +652,6 @@ _INSPECTED = "hubbub_look"
 # --- opening ------------------------------------------------------------------------------------------------------
 
 
-def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **options: Any) -> DuckDB:
+def open_locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **options: Any) -> DuckDB:
     """The table, with a connection that may read these files and no other from now on."""
     return DuckDB(lock(connection, paths), relation, **options)

@@ -15,12 +15,12 @@ from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.duckdb_engine import DuckDB
 from hubbub.engines.duckdb.inspection_sql import (
     ROWS,
-    counted,
-    listed,
+    cell_counts,
+    listed_values,
     readable,
     shapes,
     spelled_missing,
-    unlisted,
+    unlisted_values,
     ways,
 )
 from hubbub.noise.source import Source
@@ -73,7 +73,7 @@ class Seen(Protocol):
 
     def columns(self) -> Schema: ...
 
-    def inspected(self, columns: Sequence[str]) -> AbstractContextManager[InspectedTable]: ...
+    def open_inspection(self, columns: Sequence[str]) -> AbstractContextManager[InspectedTable]: ...
 
 
 def inspect_table(
@@ -100,7 +100,7 @@ def inspect_table(
     named = [*(axis.column for axis in (*axes, *ranges)), *([] if where is None else where.columns)]
     used = list(dict.fromkeys([*([] if person is None else [person]), *named]))
     used = used if axes else list(table.columns())
-    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.inspected(used) as inspected:
+    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.open_inspection(used) as inspected:
         rows = inspected.rows()
         persons = None if person is None else inspected.persons(person)
         cells: tuple[Cells, ...]
@@ -118,7 +118,7 @@ def inspect_table(
             kept = _bins_kept(inspected, read_axes, person, source) if several and found.counts.any() else ()
         else:
             cells = inspected.every_column(rows)
-        met = None if where is None else _met(inspected, where, persons, source)
+        met = None if where is None else _count_matches(inspected, where, persons, source)
         measured = None if of is None else inspected.cells(of[0], ranges[0], rows)
         values = () if of is None else _values_kept(inspected, of[1].bind(table.columns()), persons, source)
     return Inspection(
@@ -146,7 +146,7 @@ def inspect_cells(
     used = list(dict.fromkeys([*(axis.column for axis in axes), *keys]))
     if not used:
         return (), ()
-    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.inspected(used) as inspected:
+    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.open_inspection(used) as inspected:
         rows = inspected.rows()
         cells = tuple(inspected.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
         return cells, tuple(inspected.persons(key) for key in keys)
@@ -158,12 +158,12 @@ def _bins_kept(
     """How often people are counted in all does not depend on which of their bins are kept."""
 
     @cache
-    def kept(most: int) -> int:
+    def count_kept(most: int) -> int:
         repeats = MultiRowPolicy.DISTINCT
         found = inspected.count(CountQuery(axes=axes, person=person, repeats=repeats, most_bins=most), source)
         return int(found.counts.sum())
 
-    return bins_kept(kept, kept(1))
+    return bins_kept(count_kept, count_kept(1))
 
 
 def _values_kept(
@@ -176,7 +176,7 @@ def _values_kept(
     if not 0 < largest * max(most, max(BOUNDS)) <= MOST_CAP:
         return ()
 
-    def capped(cap: int) -> tuple[int, int]:
+    def count_capped(cap: int) -> tuple[int, int]:
         about = CountQuery(
             axes=(),
             person=persons.column,
@@ -189,7 +189,7 @@ def _values_kept(
         found = inspected.count(by_band, source)
         return kept, int(found.counts[found.codes == 0].sum())
 
-    return values_kept(capped, largest, most)
+    return values_kept(count_capped, largest, most)
 
 
 def _range(measure: Measure) -> Edges:
@@ -198,7 +198,7 @@ def _range(measure: Measure) -> Edges:
     return Edges(measure.column, (measure.low - half, measure.high + half), reads=measure.reads)
 
 
-def _met(inspected: InspectedTable, where: Condition, persons: Persons | None, source: Source) -> int:
+def _count_matches(inspected: InspectedTable, where: Condition, persons: Persons | None, source: Source) -> int:
     """How many people meet a condition, by any of their rows."""
     person, repeats = (None, MultiRowPolicy.REFUSE) if persons is None else (persons.column, MultiRowPolicy.ANY_ROW)
     found = inspected.count(CountQuery(axes=(), where=where, person=person, repeats=repeats), source)
@@ -222,10 +222,10 @@ class Relation:
 
     def cells(self, spec: str, axis: Axis, column: Column, rows: int) -> Cells:
         """The cells of a column, as its bins would read them."""
-        counts, parameters = counted(axis, column, self.many)
+        counts, parameters = cell_counts(axis, column, self.many)
         missing, bad, inside = map(int, self.query(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
         query = shapes(axis, column, self.sql, self.many) if bad else None
-        found = self.query(*listed(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
+        found = self.query(*listed_values(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
         unused = tuple(str(name) for name, same, _ in found if not same)
         return Cells(
             column=axis.column,
@@ -239,15 +239,17 @@ class Relation:
             unused=unused,
             misspelt=self._misspelt(axis, column, unused) if isinstance(axis, Values) and unused else (),
             spelled=tuple(
-                each for each in self.spelled(column) if not (isinstance(axis, Values) and each[0] in axis.values)
+                each
+                for each in self.missing_spellings(column)
+                if not (isinstance(axis, Values) and each[0] in axis.values)
             ),
         )
 
     def _misspelt(self, axis: Values, column: Column, unused: Sequence[str]) -> tuple[tuple[str, int], ...]:
         """Listed values that no cell has, with how many cells of no listed bin are nearly the same."""
-        others = self.query(*unlisted(axis, column, self.sql, self.many))
+        others = self.query(*unlisted_values(axis, column, self.sql, self.many))
         cells = {str(value): int(many) for value, many in others}
-        near = {name: get_close_matches(name, cells, 1, _NEAR) or _within(name, cells) for name in unused}
+        near = {name: get_close_matches(name, cells, 1, _NEAR) or _values_containing(name, cells) for name in unused}
         return tuple((name, sum(cells[value] for value in found)) for name, found in near.items() if found)
 
     def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:
@@ -258,7 +260,7 @@ class Relation:
         fits = (way for way, many in zip(ways(axis, column), read, strict=True) if present > blank and many >= least)
         return next(fits, None), present, values
 
-    def spelled(self, column: Column) -> tuple[tuple[str, int], ...]:
+    def missing_spellings(self, column: Column) -> tuple[tuple[str, int], ...]:
         """How cells are spelled that look missing, with how many there are."""
         query = spelled_missing(column, self.sql, self.many)
         return () if query is None else tuple((str(text), int(n)) for text, n in self.query(query, ()))
@@ -290,7 +292,7 @@ class _InDuckDB:
         found = []
         for column in self._columns.values():
             way, present, values = self._relation.way(None, column)
-            spelled = self._relation.spelled(column)
+            spelled = self._relation.missing_spellings(column)
             found.append(Cells(column=column.name, missing=rows - present, reads=way, values=values, spelled=spelled))
         return tuple(found)
 
@@ -304,6 +306,6 @@ def _in_duckdb(table: DuckDB, columns: Sequence[str]) -> Iterator[InspectedTable
         yield _InDuckDB(copy, rejected)
 
 
-def _within(name: str, values: Iterable[str]) -> list[str]:
+def _values_containing(name: str, values: Iterable[str]) -> list[str]:
     """The values that have a name in them, but for capitals."""
     return [value for value in values if len(name) > 2 and name.casefold() in value.casefold()]

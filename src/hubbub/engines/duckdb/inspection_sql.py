@@ -23,7 +23,7 @@ _BLANKS: Final = ("na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing",
 _STAMPS: Final = tuple(f"{pattern} %H:%M{seconds}" for pattern in PATTERNS[:3] for seconds in ("", ":%S"))
 
 
-def counted(axis: Axis, column: Column, many: str) -> tuple[list[str], list[Any]]:
+def cell_counts(axis: Axis, column: Column, many: str) -> tuple[list[str], list[Any]]:
     """(missing, unreadable, inside of a bin) as counts."""
     bad = unreadable(axis, column) or "FALSE"
     inside, parameters = "TRUE", []
@@ -40,7 +40,7 @@ def _groups(axis: Values, column: Column, people: str, many: str) -> str:
     return f"SELECT {value(axis, column)} AS g, {many.format(test='TRUE')} AS cells FROM {people} GROUP BY ALL"
 
 
-def unlisted(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
+def unlisted_values(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
     """The values that most cells have of those that are in no listed bin."""
     groups = _groups(axis, column, people, many)
     test = "g IS NOT NULL AND NOT list_contains(?::VARCHAR[], g)"
@@ -50,7 +50,7 @@ def unlisted(axis: Values, column: Column, people: str, many: str) -> tuple[str,
     return query, [list(axis.values)]
 
 
-def listed(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
+def listed_values(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
     """For each listed value how many cells have it, and how many others are the same but for capitals and blanks."""
     groups = _groups(axis, column, people, many)
     named = "SELECT unnest(?::VARCHAR[]) AS v, generate_subscripts(?::VARCHAR[], 1) AS i"

@@ -39,7 +39,7 @@ class Joined(DuckDB):
         self._partners: tuple[tuple[str, ...], pa.Table] | None = None  # the columns of the first table, as last read
         own = ", ".join(map(identifier, [on, *self._joined.first.values()]))
         nobody = first.arrow((f"SELECT {own} FROM {first.sql} LIMIT 0", []))
-        with self._registered(second.connection, nobody):
+        with self._registering(second.connection, nobody):
             every = self._relation(second.connection, second.sql, [*self._joined.first, *self._joined.second])
             super().__init__(
                 second.connection,
@@ -53,7 +53,7 @@ class Joined(DuckDB):
     def identity(self) -> Identity:
         """What both tables are: a release of the join is one of each."""
         missing = tuple(self._missing.to_json())
-        return replace(self._first.identity().joined(self._second.identity()), missing=missing)
+        return replace(self._first.identity().join(self._second.identity()), missing=missing)
 
     @contextmanager
     def read_once(self, columns: Sequence[str]) -> Iterator[tuple[DuckDB, list[tuple[str, int]]]]:
@@ -76,13 +76,13 @@ class Joined(DuckDB):
         key = identifier(self._joined.on)
         table = self._first.every_row(self._joined.on)
 
-        def met(people: Relation) -> Partners:
-            with self._registered(self._connection, table):
+        def count_partners(people: Relation) -> Partners:
+            with self._registering(self._connection, table):
                 rows = both(f"SELECT {key} AS who FROM {_PARTNERS}", f"SELECT {key} AS who FROM {people.sql}")
                 counts = map(int, self._query(partners_query(rows))[0])
                 return Partners(self._joined.on, *counts)
 
-        return self._second.read([self._joined.on], met)
+        return self._second.read([self._joined.on], count_partners)
 
     def _doubtful(self, connection: Connection) -> DuckDB:
         other = copied(self)
@@ -93,16 +93,16 @@ class Joined(DuckDB):
     def read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
         """What is read of the join, of these columns alone; the first table is looked at before anything else."""
         theirs = tuple(self._joined.first[name] for name in used if name in self._joined.first)
-        table = self._checked(theirs)
+        table = self._checked_first(theirs)
         own = [self._joined.on, *(self._joined.second[name] for name in used if name in self._joined.second)]
 
-        def joined(people: Relation) -> _T:
-            with self._registered(self._connection, table):
-                return read(self._spelled(self._relation(self._connection, people.sql, used)))
+        def read_joined(people: Relation) -> _T:
+            with self._registering(self._connection, table):
+                return read(self._with_missing_cells(self._relation(self._connection, people.sql, used)))
 
-        return self._second.read(list(dict.fromkeys(own)), joined)
+        return self._second.read(list(dict.fromkeys(own)), read_joined)
 
-    def _checked(self, columns: tuple[str, ...]) -> pa.Table:
+    def _checked_first(self, columns: tuple[str, ...]) -> pa.Table:
         """The rows of the first table, with these columns, or a refusal."""
         if self._partners is None or self._partners[0] != columns:
             self._partners = columns, self._first.one_row_each([self._joined.on, *columns], self._joined.on)
@@ -119,7 +119,7 @@ class Joined(DuckDB):
         return relation_of(connection, sql)
 
     @contextmanager
-    def _registered(self, connection: Connection, table: pa.Table) -> Iterator[None]:
+    def _registering(self, connection: Connection, table: pa.Table) -> Iterator[None]:
         connection.register(_PARTNERS, table)
         try:
             yield

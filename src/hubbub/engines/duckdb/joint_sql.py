@@ -46,7 +46,7 @@ def joint_query(
         many.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
     numbers = ["n", *(["bad"] if reports_unreadable else [])]
-    coded, parameters = _coded(questions, columns, people, many, numbers, f"{where} GROUP BY ALL", weight)
+    coded, parameters = _place_codes(questions, columns, people, many, numbers, f"{where} GROUP BY ALL", weight)
     cells = ", ".join(f"c{j}" for j in range(len(questions)))
     sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else [])]
     sums += [f"CAST(sum(o{i}) AS BIGINT) AS o{i}" for i in range(len(_measures(questions)))]
@@ -56,13 +56,13 @@ def joint_query(
 def each_row_query(questions: Sequence[CountQuery], columns: Columns, people: str, person: str, word: str) -> Query:
     """The number of its person and c0, c1, ... of every row; those of a person one after the other, by their words."""
     own = [f"{person} AS hubbub_who", f"{word} AS hubbub_order"]
-    coded, parameters = _coded(questions, columns, people, own, ["hubbub_who", "hubbub_order"], "")
+    coded, parameters = _place_codes(questions, columns, people, own, ["hubbub_who", "hubbub_order"], "")
     cells = ", ".join(f"c{j}" for j in range(len(questions)))
     number = "CAST(dense_rank() OVER (ORDER BY hubbub_who) - 1 AS BIGINT) AS who"
     return f"SELECT {number}, {cells} FROM ({coded}) ORDER BY hubbub_who, hubbub_order", parameters
 
 
-def _coded(
+def _place_codes(
     questions: Sequence[CountQuery],
     columns: Columns,
     people: str,
@@ -76,7 +76,7 @@ def _coded(
     """
     seen: dict[str, str] = {}  # expressions of a row, and what they are called
 
-    def kept(expression: str) -> str:
+    def name_once(expression: str) -> str:
         return seen.setdefault(expression, f"e{len(seen)}")
 
     axes_and_columns = []
@@ -87,15 +87,15 @@ def _coded(
             many_beyond = f"{weight.people} FILTER (WHERE {beyond(each, columns[each.column], x)})"
             more, named = [*more, f"coalesce(CAST({many_beyond} AS BIGINT), 0) AS o{i}"], [*named, f"o{i}"]
     for question in questions:
-        parts = [kept(part) for part in parts_of(question.axes, columns)]
-        tests = [] if question.where is None else [kept(f"coalesce({holds(question.where, columns)}, FALSE)")]
+        parts = [name_once(part) for part in parts_of(question.axes, columns)]
+        tests = [] if question.where is None else [name_once(f"coalesce({holds(question.where, columns)}, FALSE)")]
         measure, number, most, x = question.measure, "code", 1, ""
         if isinstance(measure, Measure):
             x = names[measures.index(measure)]
-            tests.append(kept(f"coalesce({present(measure, columns[measure.column], x)}, FALSE)"))
+            tests.append(name_once(f"coalesce({present(measure, columns[measure.column], x)}, FALSE)"))
             most = measure.steps
         if measure is not None:
-            number = f"code * {most + 1} + {kept(value_of(measure, columns, x))}"
+            number = f"code * {most + 1} + {name_once(value_of(measure, columns, x))}"
         axes_and_columns.append(
             (question.axes, parts, f"CASE WHEN {' AND '.join(tests) or 'TRUE'} THEN coalesce({number}, -2) ELSE -1 END")
         )

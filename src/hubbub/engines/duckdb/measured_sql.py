@@ -26,8 +26,8 @@ from hubbub.engines.duckdb.count_sql import (
     Query,
     Weight,
     bad_row,
-    listed,
-    named,
+    bin_columns,
+    name_parts,
     order,
     parts_of,
     with_codes,
@@ -100,11 +100,11 @@ def measured_query(
         conditions += tests
     if dense is not None and measure is not None:
         codes = list(zip(dense, parts, strict=True))
-        return _numbered(measure, codes, columns, x, f"{people}{_where(conditions)}", many), []
+        return _count_in_array(measure, codes, columns, x, f"{people}{_where(conditions)}", many), []
     parts = cells or parts
     flagged = apart and bool(tests)
     groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
-    groups += [named(parts)] if parts else []
+    groups += [name_parts(parts)] if parts else []
     numbers, carried = [f"{many} AS n"], ["n"]
     if measure is not None:
         if question.by_value:
@@ -129,7 +129,7 @@ def measured_query(
         number_ = f"coalesce({number_}, -1)"
     if flagged:
         number_ = f"CASE WHEN inside THEN {number_} ELSE -1 END"
-    keys = listed(axes)
+    keys = bin_columns(axes)
     met = "inside" if flagged else "TRUE"
     left = f", CASE WHEN {met} AND code IS NULL THEN n ELSE 0 END AS unlisted" if reports_outside else ""
     every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code){left} FROM ({bins})"
@@ -160,7 +160,7 @@ def outside_query(question: CountQuery, columns: Columns, people: str, person: s
         tests.append(present(measure, columns[measure.column], x))
         inside = f"NOT coalesce({beyond(measure, columns[measure.column], x)}, FALSE)"
     cells = [f"{person or '0'} AS who", f"coalesce({' AND '.join(tests) or 'TRUE'}, FALSE) AS met", f"{inside} AS near"]
-    cells += [named(parts_of(question.axes, columns))] if question.axes else []
+    cells += [name_parts(parts_of(question.axes, columns))] if question.axes else []
     rows = f"SELECT {', '.join(cells)} FROM {people}{_where([] if person is None else [f'({person} IS NOT NULL)'])}"
     coded, parameters = with_codes(question.axes, rows, "who, met, near")
     each = f"SELECT met, met AND code IS NOT NULL AS listed, met AND near AS near FROM ({coded})"
@@ -195,7 +195,7 @@ def _few_and_dense(question: CountQuery, axes: Sequence[Countable]) -> list[Edge
     return dense if few else None
 
 
-def _numbered(
+def _count_in_array(
     measure: Measure | Condition,
     codes: Sequence[tuple[Edges | Steps | Dates, str]],
     columns: Columns,

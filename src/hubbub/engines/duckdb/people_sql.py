@@ -57,7 +57,7 @@ def check_one_row_each(
         ((found, wrong, ids, ranks),) = query(
             f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({seen})", observer.turn
         )
-        return (int(found), int(wrong)), _chosen(query, ids, ranks, below, wanted)
+        return (int(found), int(wrong)), _lowest_people(query, ids, ranks, below, wanted)
 
     (found, wrong), chosen = _with_enough(read, threshold(query, column, people, wanted), wanted)
     return found, wrong, chosen
@@ -91,7 +91,7 @@ def distinct_people(query: Ask, column: Column, people: str, observer: IdObserve
             f"{_lowest(observer.most, below)} FROM ({ranked}))"
         )
         ((found, ids, ranks),) = query(sql, observer.turn)
-        return int(found), _chosen(query, ids, ranks, below, observer.most)
+        return int(found), _lowest_people(query, ids, ranks, below, observer.most)
 
     return _with_enough(read, threshold(query, column, people, observer.most), observer.most)
 
@@ -115,10 +115,10 @@ def lowest_of(query: Ask, column: Column, gathered: str, below: int, observer: I
     ranked = f"SELECT who, {rank('who', column)} AS rank FROM {gathered}"
     lowest = f"SELECT {_lowest(observer.most, below)} FROM ({ranked})"
     ((ids, ranks),) = query(f"SELECT {_texts(column)}, ranks FROM ({lowest})", observer.turn)
-    return _chosen(query, ids, ranks, below, observer.most)
+    return _lowest_people(query, ids, ranks, below, observer.most)
 
 
-def _chosen(query: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:
+def _lowest_people(query: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:
     way = "-".join(f"{part:016x}" for part in query(_WAY)[0])
     limit = below if ranks is None or len(ranks) < most else ranks[-1]  # equals of the last one may be left out
     return Chosen(way, tuple(ids or ()), tuple(ranks or ()), limit)

@@ -15,13 +15,13 @@ POSITIONS: Final = "hubbub_places"
 MOVED: Final = "the table changed while its rows were drawn, and nothing came out of it; release it when it is at rest"
 
 
-def counted(columns: Sequence[str], person: str | None, people: str) -> str:
+def count_rows_sql(columns: Sequence[str], person: str | None, people: str) -> str:
     """How many rows there are; all cells are read, because a line of a CSV may be left out for one that is."""
     cells = ", ".join(f"count({identifier(name)})" for name in columns)
     return f"SELECT count(*), {cells} FROM {people}{_present_sql(person)}"
 
 
-def chosen(columns: Sequence[str], person: str | None, people: str) -> str:
+def chosen_rows_sql(columns: Sequence[str], person: str | None, people: str) -> str:
     """The rows whose rank is among the places, in their order."""
     cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(columns))
     named = ", ".join(f"c{i}" for i in range(len(columns)))

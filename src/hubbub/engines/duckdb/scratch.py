@@ -31,7 +31,7 @@ class Scratch:
     def __init__(self) -> None:
         try:
             _tidy(Path(tempfile.gettempdir()))
-            self.folder, self._held = _made()
+            self.folder, self._held = _make_folder()
             self.copies = self.folder / "copies"
             self.copies.mkdir(mode=0o700)
             self._nameless: list[int] = []
@@ -66,16 +66,16 @@ class Scratch:
             self._held = None
 
 
-def _made() -> tuple[Path, int | None]:
+def _make_folder() -> tuple[Path, int | None]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         with suppress(FileNotFoundError):
-            handle = _held(folder, wait=True)
+            handle = _hold(folder, wait=True)
             if folder.exists():  # nobody tidied it away before it was held
                 return folder, handle
 
 
-def _held(folder: Path, *, wait: bool = False) -> int | None:
+def _hold(folder: Path, *, wait: bool = False) -> int | None:
     """Hold a folder; None where it cannot be held: then nobody takes it for a dead one's either."""
     if sys.platform == "win32":
         return None
@@ -99,7 +99,7 @@ def _tidy(where: Path) -> None:
             ours = stat.S_ISDIR(known.st_mode) and known.st_uid == os.geteuid() and not known.st_mode & 0o077
             if not ours or not re.fullmatch(rf"{_PREFIX}\w{{8}}", folder.name) or {*os.listdir(folder)} - _OURS:
                 continue
-            handle = _held(folder)
+            handle = _hold(folder)
             if handle is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(handle)

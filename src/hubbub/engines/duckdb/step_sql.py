@@ -104,7 +104,7 @@ def nearest(measure: Measure, column: Column, cell: str) -> str:
         return f"floor({moved} / {_double(measure.step)} + {_double(Fraction(1, 2))})"
     quotient = cell
     if column.kind is ColumnType.DECIMAL:
-        if rounded := _rounded(measure, known, cell):
+        if rounded := _round_decimal(measure, known, cell):
             return rounded
         quotient = _last_digits(known, cell)
     fine = Fraction(1, lcm(measure.low.denominator, measure.step.denominator, known.grid.denominator))
@@ -125,7 +125,7 @@ def nearest(measure: Measure, column: Column, cell: str) -> str:
     return f"({moved})" if width == 1 else f"floor({moved} / {_double(Fraction(width))})"
 
 
-def _rounded(measure: Measure, known: Number, cell: str) -> str | None:
+def _round_decimal(measure: Measure, known: Number, cell: str) -> str | None:
     """Where the steps in 1 are a decimal number, (value - low) of them, rounded by a cast: halves away from 0, which is
     upwards wherever it counts. None where they are not, or where there are too many digits."""
     many = 1 / measure.step

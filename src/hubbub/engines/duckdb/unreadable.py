@@ -69,14 +69,14 @@ class UnreadableRows:
     def check(self, rows: int, unreadable: int, person: str | None) -> None:
         """Refuse if too many of these rows are unreadable, beside the records that were left out: each row is another
         person, and `person` the column that says who."""
-        lost = self._lost(person)
+        lost = self._find_lost(person)
         gone = len(lost.ids) + lost.nobodys
         self._check(rows + gone, unreadable + gone, lost)
 
     def check_people(self, query: Ask, unreadable: int, bad: str, who: Column, people: str) -> None:
         """The same where a person may have several rows, of which so many are `bad`. Most tables have none, and are not
         read again."""
-        lost = self._lost(who.name)
+        lost = self._find_lost(who.name)
         if self.allowed < 1 and (unreadable + lost.records > 1 or lost.too_many):
             sql, values = people_among(who, bad, people, sorted(lost.ids))
             everybody, wrong = query(sql, *values)[0]
@@ -100,7 +100,7 @@ class UnreadableRows:
             rejected = self.connection.execute(_WHY).fetchall()
         return [*rejected, ("LINE SIZE OVER MAXIMUM", self.taken_out)] if self.taken_out else rejected
 
-    def _lost(self, person: str | None) -> Lost:
+    def _find_lost(self, person: str | None) -> Lost:
         """The records that the last reading left out, with their persons."""
         if self.taken_out is None:
             return Lost()

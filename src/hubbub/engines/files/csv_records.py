@@ -48,7 +48,7 @@ _BARE: Final = re.compile(rb"\r(?!\n)")
 
 
 @cache
-def _quoted(mark: str, ends: str = BOTH) -> re.Pattern[bytes]:
+def _quoted_cell(mark: str, ends: str = BOTH) -> re.Pattern[bytes]:
     """A quoted cell, perhaps after a space, from its first quotation mark to its end or to the end of the text."""
     again = rf'"(?:[^"{mark}{ends}]++|"[^"]*+(?:"|\Z))*+'
     return re.compile(rf'[{_SPACES[ends]}]?("[^"]*+(?:{again}|\Z))'.encode())
@@ -70,7 +70,7 @@ def _odd_cells(text: bytes, mark: str, ends: str = BOTH) -> list[Span]:
     """The quoted cells that are more than one line between two marks, in a text that begins with a record."""
     if b'"' not in text:
         return []
-    simple, quoted, rest = _simple(mark, ends), _quoted(mark, ends), _rest_of_cell(mark, ends)
+    simple, quoted, rest = _simple(mark, ends), _quoted_cell(mark, ends), _rest_of_cell(mark, ends)
     at, found = 0, []
     while simply := simple.match(text, at):
         at = simply.end()
@@ -329,11 +329,11 @@ def copy_with_blanks(path: str, mark: str, target: IO[bytes], longest: int) -> i
             if piece.text is None:
                 left_out += 1
             else:
-                target.write(_blanked(piece.text, piece.odd))
+                target.write(_blank_returns(piece.text, piece.odd))
     return left_out
 
 
-def _blanked(text: bytes, odd: Sequence[Span]) -> bytes:
+def _blank_returns(text: bytes, odd: Sequence[Span]) -> bytes:
     """Some whole records with line feeds and blanks for carriage returns outside of quotation marks."""
     found, start = list[bytes](), 0
     kept = [match.span() for first, last in odd for match in _BETWEEN_MARKS.finditer(text, first, last)]

@@ -107,7 +107,7 @@ class _Block:
         if self.ends != b"\n":
             if self.buffer[0] == ord("\r"):  # after the end of a record
                 return 0
-            other = (feeds & ~_before(returns)) | (returns & _before(feeds))
+            other = (feeds & ~_shift_bits(returns)) | (returns & _shift_bits(feeds))
             other[0] &= ~_ONE  # after the carriage return with which the record before ended
         found = _first(other if inside is None else other & ~inside, self.length)
         return self.length if self.is_last and found == self.length - 1 else found
@@ -150,7 +150,7 @@ def _next(bits: _Words) -> _Words:
     return following
 
 
-def _before(bits: _Words) -> _Words:
+def _shift_bits(bits: _Words) -> _Words:
     """For each place the bit of the one before; before the first it is set."""
     preceding = bits << _ONE
     preceding[1:] |= bits[:-1] >> _TOP
@@ -170,7 +170,7 @@ def _first(bits: _Words, otherwise: int) -> int:
 def _first_wrong(marks: _Words, breaks: _Words, inside: _Words) -> int:
     """The first mark that does not stand as it should."""
     either = marks | breaks
-    right = (inside & _before(either)) | (~inside & _next(either))
+    right = (inside & _shift_bits(either)) | (~inside & _next(either))
     return _first(marks & ~right, len(marks) * _WORD)
 
 

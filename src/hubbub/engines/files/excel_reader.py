@@ -191,14 +191,14 @@ class _Close:
             self._cell.append(f"</{name}>")
         elif self._cell is not None:
             if self._has_value and (self._row == 1 or self._column <= self._width):
-                self._cells.append((self._column, self._of(name)))
+                self._cells.append((self._column, self._cell_text(name)))
             self._cell = None
         elif local == "row":
             self._row_ends(name)
         elif local in ("worksheet", "sheetData"):
             self._out.write(f"</{name}>".encode())
 
-    def _of(self, name: str) -> str:
+    def _cell_text(self, name: str) -> str:
         """The cell but for its address: its row is not known yet."""
         kept = {key: value for key, value in self._attributes.items() if key != "r"}
         return f"{_tag(name, kept)}{''.join(self._cell or ())}</{name}>"

@@ -12,7 +12,7 @@ from typing import Final
 
 from hubbub.engines.duckdb.cell_sql import identifier, literal
 from hubbub.engines.duckdb.connection import UNREADABLE, column_types_of, lock, private_connection, rows_of, table_name
-from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
+from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, open_locked
 from hubbub.engines.duckdb.query_sql import query_relation
 from hubbub.engines.duckdb.scratch import Scratch
 from hubbub.engines.files.csv_file import csv_header, csv_relation
@@ -89,13 +89,13 @@ def open_file(
 def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction) -> DuckDB:
     header = csv_header(files, mark, form)
     connection, scratch = private_connection()
-    read = [_prepared(file, mark, form, scratch, i) for i, file in enumerate(files)]
+    read = [_prepare(file, mark, form, scratch, i) for i, file in enumerate(files)]
     paths = [file.path for file in read]
     several = all(file.by_lines for file in read) and any(file.is_large for file in read)
     by_lines = several and cuts_right(connection, scratch)
     # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
     named = form.names is None
-    return locked(
+    return open_locked(
         connection,
         _paths(paths),
         csv_relation(_patterns(paths), header, mark, named=named, by_lines=by_lines),
@@ -118,7 +118,7 @@ class _Readable:
     is_large: bool = False
 
 
-def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Readable:
+def _prepare(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> _Readable:
     """The file, or a copy of it."""
     text = plain(file, form, scratch, f"{i}-plain.csv")
     try:
@@ -197,7 +197,7 @@ def _open_sheet(files: Sequence[str], table: str | None, unreadable: Fraction) -
     rows = sheet(files[0], table)
     connection, _ = private_connection()
     connection.register("hubbub_people", rows)
-    return locked(
+    return open_locked(
         connection, [], "hubbub_people", columns_are_public=False, files=files, allowed=unreadable, table=rows
     )
 
@@ -226,7 +226,7 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
     relation = _parquet_relation(files)
     if names is not None:
         relation = f"(SELECT * FROM {relation} AS hubbub_named({', '.join(map(identifier, names))}))"
-    return locked(connection, paths, relation, repair=repair, files=files, allowed=unreadable, doubting=doubting)
+    return open_locked(connection, paths, relation, repair=repair, files=files, allowed=unreadable, doubting=doubting)
 
 
 def _parquet_relation(files: Sequence[str]) -> str:
@@ -276,4 +276,4 @@ def _open_database(file: str, table: str | None, unreadable: Fraction) -> DuckDB
         name = query_relation(lock(connection, []), table)
         return DuckDB(connection, name, catalog="hubbub_database", allowed=unreadable)
     name = table_name(connection, table, "'hubbub_database'", "'main'")
-    return locked(connection, [], name, catalog="hubbub_database", allowed=unreadable)
+    return open_locked(connection, [], name, catalog="hubbub_database", allowed=unreadable)

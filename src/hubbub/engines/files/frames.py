@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, private_connection, rows_of, table_name
-from hubbub.engines.duckdb.duckdb_engine import DuckDB, locked
+from hubbub.engines.duckdb.duckdb_engine import DuckDB, open_locked
 from hubbub.engines.repaired_copy import has_unreadable_text, mend_frame, named_apart
 from hubbub.errors import WrongUse
 
@@ -33,7 +33,7 @@ def open_frame(frame: object, *, unreadable: Fraction = Fraction(1)) -> DuckDB:
     try:
         connection.register("hubbub_people", frame)
         spoilt = partial(has_unreadable_text, frame) if makers & {"pandas", "pyarrow"} else lambda columns: False
-        return locked(connection, [], "hubbub_people", repair=repair, spoilt=spoilt, allowed=unreadable)
+        return open_locked(connection, [], "hubbub_people", repair=repair, spoilt=spoilt, allowed=unreadable)
     except Exception:  # of whichever library: its message may quote a cell
         pass
     raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")

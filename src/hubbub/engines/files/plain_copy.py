@@ -32,12 +32,12 @@ def plain(path: str, form: Form, scratch: Scratch, name: str) -> str:
     """The file itself if it is plain already, else the path of a plain copy of it, which is of that name."""
     packed = Path(path).suffix.lower() in PACKED
     try:
-        encoding = form.encoding or _marked(path)
+        encoding = form.encoding or _encoding_of(path)
         if not packed and encoding == "utf-8":
             return path
         target, copy = scratch.new_file(name)
-        with _unpacked(path) as source, target:
-            _copied(source, target, encoding, scratch.copies)
+        with _open_unpacked(path) as source, target:
+            _copy_decoded(source, target, encoding, scratch.copies)
         return copy
     except WrongUse:
         raise
@@ -50,7 +50,7 @@ def plain(path: str, form: Form, scratch: Scratch, name: str) -> str:
 
 def first_text(path: str, form: Form, length: int) -> str:
     """The beginning of a file, unpacked and decoded; what cannot be is kept so that it can be told."""
-    with _unpacked(path) as source:
+    with _open_unpacked(path) as source:
         raw = source.read(length)
     encoding = form.encoding or _marked_by(raw)
     if encoding == "utf-8":
@@ -58,8 +58,8 @@ def first_text(path: str, form: Form, length: int) -> str:
     return _decoder(encoding).decode(raw).removeprefix("\ufeff")
 
 
-def _marked(path: str) -> str:
-    with _unpacked(path) as source:
+def _encoding_of(path: str) -> str:
+    with _open_unpacked(path) as source:
         return _marked_by(source.read(4))
 
 
@@ -69,7 +69,7 @@ def _marked_by(raw: bytes) -> str:
     return "utf-16" if wide else "utf-8"
 
 
-def _unpacked(path: str) -> IO[bytes]:
+def _open_unpacked(path: str) -> IO[bytes]:
     suffix = Path(path).suffix.lower()
     if suffix == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
@@ -85,7 +85,7 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
     return codecs.getincrementaldecoder(encoding)("surrogatepass" if wide else "surrogateescape")
 
 
-def _copied(source: IO[bytes], target: IO[bytes], encoding: str, folder: Path) -> None:
+def _copy_decoded(source: IO[bytes], target: IO[bytes], encoding: str, folder: Path) -> None:
     same = encoding == "utf-8"
     decoder = None if same else _decoder(encoding)
     errors = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"

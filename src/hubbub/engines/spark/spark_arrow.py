@@ -22,15 +22,15 @@ def as_arrow(answer: Any, schema: pa.Schema) -> pa.Table:
     return client.to_table(answer._plan.to_proto(client))[0]
 
 
-def received(table: pa.Table, forms: Mapping[str, Form]) -> pa.Table:
+def convert_answer(table: pa.Table, forms: Mapping[str, Form]) -> pa.Table:
     """Cells as they came from Spark, each column in its form; text that is no UTF-8 is missing."""
     types = {name: ARROW[form] for name, form in forms.items()}
     columns = [
-        pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)
+        pa.chunked_array([_convert_cells(chunk, kind) for chunk in column.chunks], kind)
         for column, kind in zip(table.columns, types.values(), strict=True)
     ]
     return pa.table(columns, names=list(types))
 
 
-def _received(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+def _convert_cells(cells: pa.Array, kind: pa.DataType) -> pa.Array:
     return readable(cells.cast(kind)) if kind == pa.string() else cells.cast(kind)

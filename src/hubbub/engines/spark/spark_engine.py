@@ -27,13 +27,13 @@ import pyarrow as pa
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
 from hubbub.engines.join import ELSEWHERE, partners_query
-from hubbub.engines.query import ONE_SELECT, bare, called, is_query
-from hubbub.engines.spark.spark_arrow import as_arrow, received
+from hubbub.engines.query import ONE_SELECT, bare, function_names, is_query
+from hubbub.engines.spark.spark_arrow import as_arrow, convert_answer
 from hubbub.engines.spark.spark_publish import SparkCounts
 from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
-from hubbub.engines.sql.queries import hashed, order, part, picked
+from hubbub.engines.sql.queries import keyed_hash, order, part, rank_of_digits
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, SqlEngine
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
@@ -130,7 +130,7 @@ class Spark(Dialect):
         as uniform as the 16 digits are."""
         return f"(xxhash64(unhex(substr({digits}, {1 + 16 * i}, 16))) & {2**60 - 1})"
 
-    def chosen(self, rows: str, parts: Sequence[str]) -> str:
+    def one_row_sql(self, rows: str, parts: Sequence[str]) -> str:
         """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md).
 
         Rows are moved before they are collected: most people have few on a machine, and to collect those first is work
@@ -141,16 +141,16 @@ class Spark(Dialect):
         bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
         each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows} DISTRIBUTE BY who) AS t GROUP BY who"
         # The hash is named, so that it is worked out once for each person and not once for each half of it.
-        digits = f"CASE WHEN n > 1 THEN {hashed(self, 'who', 'word')} END"
+        digits = f"CASE WHEN n > 1 THEN {keyed_hash(self, 'who', 'word')} END"
         known = f"SELECT b, n, {digits} AS h FROM ({each}) AS t CROSS JOIN {KEY}"
-        kept = f"SELECT get(sort_array(b), CAST({picked(self, 'h', 'n')} AS INT)) AS b FROM ({known}) AS t"
+        kept = f"SELECT get(sort_array(b), CAST({rank_of_digits(self, 'h', 'n')} AS INT)) AS b FROM ({known}) AS t"
         names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
         return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
 
     def bucket(self, names: Sequence[str]) -> str:
         return f"pmod(xxhash64({', '.join(names)}), {_BUCKETS})"
 
-    def ranked(self, rows: str, names: Sequence[str], positions: str) -> str:
+    def ranked_rows_sql(self, rows: str, names: Sequence[str], positions: str) -> str:
         """Equal rows are one stretch of numbers; only buckets that somebody was drawn from are numbered."""
         cells, sorted_ = ", ".join(names), order(names)
         joined_rows = f"SELECT t.* FROM ({rows}) AS t LEFT SEMI JOIN {positions} ON b = d0.v"
@@ -257,7 +257,7 @@ class _Frame(Database):
     def table(self, query: SqlQuery) -> pa.Table:
         try:
             with self.frame_of(query) as answer:
-                return _fetched(answer, query.forms)
+                return _fetch(answer, query.forms)
         except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
             pass
         raise WrongUse(UNCOUNTABLE)
@@ -272,7 +272,7 @@ class _Frame(Database):
                 views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(query.key,)], "word string"))
                 sql = sql.replace(KEY, f"{KEY}_{own}")
             for i, each in (query.lookups or {}).items():
-                views[f"hubbub_words_{i}_{own}"] = self._sent(each)
+                views[f"hubbub_words_{i}_{own}"] = self._send(each)
                 sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
             for name, view in views.items():
                 view.createOrReplaceTempView(name)
@@ -284,7 +284,7 @@ class _Frame(Database):
                 with suppress(Exception):
                     self._session.catalog.dropTempView(name)
 
-    def keyed(self, on: str, cells: Sequence[str], key: str) -> Any:
+    def with_key_column(self, on: str, cells: Sequence[str], key: str) -> Any:
         """The frame with its column of people as `key`, as it is counted, and these expressions of its cells."""
         who = part(self.dialect, next(each for each in self.fields if each.name == on)).sql
         return self._frame.selectExpr(f"{who} AS {key}", *cells)
@@ -306,7 +306,7 @@ class _Frame(Database):
         while left:
             yield left.pop()
 
-    def _sent(self, lookup: pa.Table) -> Any:
+    def _send(self, lookup: pa.Table) -> Any:
         kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
         schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in lookup.schema)
         rows = list(zip(*(column.to_pylist() for column in lookup.columns), strict=True))
@@ -341,9 +341,9 @@ def _remote_part(address: str) -> Part:
     return Part(path=plain, device=0, inode=0, digest=name, changed=time.time_ns())
 
 
-def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
+def _fetch(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
     """As Arrow, each column in its form."""
-    return received(as_arrow(answer, pa.schema({name: ARROW[form] for name, form in forms.items()})), forms)
+    return convert_answer(as_arrow(answer, pa.schema({name: ARROW[form] for name, form in forms.items()})), forms)
 
 
 def _knows_utf8(session: Any) -> bool:
@@ -378,13 +378,15 @@ class Joined(_Frame):
         if not first.is_with(second):
             raise WrongUse(ELSEWHERE)
         names = columns_of(first, second, on)
-        one = first.keyed(on, [f"{first.dialect.name(own)} AS f{i}" for i, own in enumerate(names.first.values())], _ID)
-        other = second.keyed(
+        one = first.with_key_column(
+            on, [f"{first.dialect.name(own)} AS f{i}" for i, own in enumerate(names.first.values())], _ID
+        )
+        other = second.with_key_column(
             on, [f"{second.dialect.name(own)} AS s{i}" for i, own in enumerate(names.second.values())], _ID
         )
         cells = [*(f"f{i}" for i in range(len(names.first))), *(f"s{i}" for i in range(len(names.second)))]
         made = other.join(one, on=[_ID], how="left").select(*cells).toDF(*names.first, *names.second)
-        super().__init__(made, lambda: first.identity().joined(second.identity()))
+        super().__init__(made, lambda: first.identity().join(second.identity()))
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -395,7 +397,7 @@ class Joined(_Frame):
     def partners(self) -> Partners:
         """How the two frames meet; for the steward alone."""
         one, other = (
-            each.keyed(self._on, [f"{a} AS a", f"{b} AS b"], "who")
+            each.with_key_column(self._on, [f"{a} AS a", f"{b} AS b"], "who")
             for each, a, b in ((self._first, 1, 0), (self._second, 0, 1))
         )
         rows = _Frame(one.unionAll(other))
@@ -411,14 +413,14 @@ def join_frames(first: SqlEngine, second: SqlEngine, on: str) -> SqlEngine | Non
     """A join of two frames of Spark's; None if one of the tables is none."""
     if not isinstance(first.database, _Frame) or not isinstance(second.database, _Frame):
         return None
-    return SqlEngine(Joined(first.database, second.database, on), unreadable=second.allowed)
+    return SqlEngine(Joined(first.database, second.database, on), unreadable=second.allowed_share)
 
 
 def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> SqlEngine:
     """A table, a view or a query of a session."""
     if table is None:
         raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
-    if is_query(table) and ({name.lower() for name in called(table)} & _EFFECTS or _RUNS.search(table)):
+    if is_query(table) and ({name.lower() for name in function_names(table)} & _EFFECTS or _RUNS.search(table)):
         raise WrongUse(ONE_SELECT)
     try:
         with _quietly():

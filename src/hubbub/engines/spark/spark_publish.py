@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.spark.spark_arrow import received
+from hubbub.engines.spark.spark_arrow import convert_answer
 from hubbub.engines.sql.database import CountRequest, SqlQuery
 from hubbub.engines.sql.dialect import Form, Part
 from hubbub.errors import WrongUse, install
@@ -66,7 +66,7 @@ class SparkCounts:
         try:
             with self._database.frame_of(request) as groups, warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
-                collected = _laid_out(_numbered(groups, request), cut).mapInArrow(_published(task), _REPORTS)
+                collected = _laid_out(_number_bins(groups, request), cut).mapInArrow(_publish_task(task), _REPORTS)
                 return tuple(Report(*row) for row in collected.collect())
         except Exception as error:  # of Spark, of Java, of a channel: the message may quote a cell
             problem = str(error)
@@ -75,7 +75,7 @@ class SparkCounts:
         raise WrongUse(_FOLDER_MISSING if "No module named" in problem else _FAILED)
 
 
-def _numbered(groups: Any, request: CountRequest) -> Any:
+def _number_bins(groups: Any, request: CountRequest) -> Any:
     """Groups as bins: the number of the declared part (`code`), the labels of what was found, and how many (`n`)."""
     if request.sizes is not None:
         names = [f"g{i}" for i in range(len(request.sizes))]
@@ -114,20 +114,20 @@ def _coding(forms: Mapping[str, Form], parts: Mapping[str, Part], axes: tuple[Co
     cluster."""
     columns = dict(forms)
 
-    def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def code_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from hubbub.engines.sql import groups
 
-        for table in _gathered(batches):
-            engine = groups.registered(received(table, columns), parts, weight=groups.WEIGHT)
+        for table in _merge_batches(batches):
+            engine = groups.register_groups(convert_answer(table, columns), parts, weight=groups.WEIGHT)
             counted = engine.count(CountQuery(axes=axes), SystemSource())
             arrays = [integer_array(counted.codes), integer_array(counted.counts), *map(texts, counted.found)]
             names = ["code", "n", *(f"f{i}" for i in range(len(counted.found)))]
             yield pa.record_batch(arrays, names=names)
 
-    return _quiet(coded)
+    return _quiet(code_batches)
 
 
-def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Batches merged into larger ones."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
@@ -141,15 +141,15 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _published(task: Task) -> Any:
+def _publish_task(task: Task) -> Any:
     """What runs on the machines of the cluster: a task for each part among the rows."""
 
-    def published(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def publish_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part, counted in by_part(batches):
             report = task(part, counted)
             yield pa.RecordBatch.from_pylist([report._asdict()], _arrow_schema())
 
-    return _quiet(published)
+    return _quiet(publish_parts)
 
 
 def _quiet(function: Any) -> Any:
@@ -180,12 +180,12 @@ def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, ExactCount
         positions = numbers(pa.chunked_array([batch.column(0)]))
         for start, stop in _runs(positions):
             if waiting and int(positions[start]) != part:
-                yield part, _counted(waiting)
+                yield part, _counts_of(waiting)
                 waiting = []
             part = int(positions[start])
             waiting.append(batch.slice(start, stop - start))
     if waiting:
-        yield part, _counted(waiting)
+        yield part, _counts_of(waiting)
 
 
 def _runs(positions: Any) -> list[tuple[int, int]]:
@@ -194,7 +194,7 @@ def _runs(positions: Any) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(cuts) if a < b]
 
 
-def _counted(batches: list[pa.RecordBatch]) -> ExactCounts:
+def _counts_of(batches: list[pa.RecordBatch]) -> ExactCounts:
     table = pa.Table.from_batches(batches)
     codes, counts = (numbers(table.column(name)) for name in ("code", "n"))
     real = codes >= 0

@@ -94,7 +94,7 @@ class Dialect:
         """A boolean as 1 or 0."""
         return f"CASE WHEN {cell} THEN 1 WHEN NOT {cell} THEN 0 END"
 
-    def trimmed(self, cell: str) -> str:
+    def trim(self, cell: str) -> str:
         """A text without the blanks at its ends, which are those that are cut off in files."""
         return f"trim(BOTH {self.literal(BLANKS)} FROM {cell})"
 
@@ -175,7 +175,7 @@ class Dialect:
         """The relation with the secret key, as it stands after FROM."""
         return KEY
 
-    def chosen(self, rows: str, parts: Sequence[str]) -> str | None:
+    def one_row_sql(self, rows: str, parts: Sequence[str]) -> str | None:
         """A cheaper spelling of :func:`hubbub.engines.sql.queries.one_row_each`, if the database has one."""
         return None
 
@@ -183,6 +183,6 @@ class Dialect:
         """The number of a row's bucket (:mod:`hubbub.engines.sql.ranks`)."""
         return "0"
 
-    def ranked(self, rows: str, names: Sequence[str], positions: str) -> str | None:
+    def ranked_rows_sql(self, rows: str, names: Sequence[str], positions: str) -> str | None:
         """The rows at the places, where the number in a bucket `b` is to be made of the cells alone."""
         return None

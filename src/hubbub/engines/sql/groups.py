@@ -34,11 +34,11 @@ _GROUPS: Final = "hubbub_groups"
 _STRANGE: Final = "the table could not be counted; a column holds what is no value of its type: leave it out"
 
 
-def counted(
+def count_groups(
     groups: SingleUseStream, parts: Mapping[str, Part], question: CountQuery, source: Source, **options: Any
 ) -> ExactCounts:
     """The bins of groups: the question is about their columns, and `n` says how many people a group has."""
-    return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **options})
+    return _ask_groups(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **options})
 
 
 def count_jointly(
@@ -49,10 +49,12 @@ def count_jointly(
     **options: Any,
 ) -> Joint:
     """The same of several questions at once."""
-    return _answered(groups, parts, lambda engine: engine.joint_count(questions, source), **options)
+    return _ask_groups(groups, parts, lambda engine: engine.joint_count(questions, source), **options)
 
 
-def _answered(groups: SingleUseStream, parts: Mapping[str, Part], count: Callable[[DuckDB], _T], **options: Any) -> _T:
+def _ask_groups(
+    groups: SingleUseStream, parts: Mapping[str, Part], count: Callable[[DuckDB], _T], **options: Any
+) -> _T:
     """What is said of groups as they come; where they stop coming, it says why."""
     cells = _typed_once(groups, parts)
     try:
@@ -69,7 +71,7 @@ def _answered(groups: SingleUseStream, parts: Mapping[str, Part], count: Callabl
 
 def _typed_once(groups: SingleUseStream, parts: Mapping[str, Part]) -> SingleUseStream:
     kinds = [(name, parts[name].type if name in parts else kind) for name, kind in _columns(groups.schema)]
-    tables = (typed(pa.Table.from_batches([batch]), parts) for batch in groups)
+    tables = (convert_cells(pa.Table.from_batches([batch]), parts) for batch in groups)
     return SingleUseStream(pa.schema(kinds), (batch for table in tables for batch in table.to_batches()))
 
 
@@ -84,7 +86,7 @@ def ready(axis: Declared | Lattice, name: str) -> Steps:
 
 def lookup_table(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
     """For every value (`v`, as it travelled) its bin (`id`): a number, or the label if the bins are discovered."""
-    engine = registered(table.append_column("cell", table.column("g")), {"g": part})
+    engine = register_groups(table.append_column("cell", table.column("g")), {"g": part})
     found = engine.arrow(lookup_sql(replace(axis, column="g"), engine.column_types(), engine.sql, "cell"))
     kept = found.select([0, 2 if isinstance(axis, Discovered) else 1]).rename_columns(["v", "id"])
     return kept.filter(kept.column("v").is_valid())
@@ -92,21 +94,21 @@ def lookup_table(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
 
 def unreadable(table: pa.Table, question: CountQuery, part: Part) -> pa.Table:
     """Of values in a column g those (`v`, as they travelled) that cannot be read as a question about it declares."""
-    engine = registered(table.append_column("cell", table.column("g")), {"g": part})
+    engine = register_groups(table.append_column("cell", table.column("g")), {"g": part})
     bad = bad_cells(question, question.axes, engine.column_types())
     found = engine.arrow((f"SELECT cell AS v, CAST(0 AS BIGINT) AS id FROM {engine.sql} WHERE {bad}", []))
     return found.filter(found.column("v").is_valid())
 
 
-def registered(table: pa.Table, parts: Mapping[str, Part], **options: Any) -> DuckDB:
+def register_groups(table: pa.Table, parts: Mapping[str, Part], **options: Any) -> DuckDB:
     """Groups as a table of DuckDB's, their cells as values of their types."""
     connection, _ = private_connection()
-    cells = typed(table, parts)
+    cells = convert_cells(table, parts)
     connection.register(_GROUPS, cells)
     return DuckDB(connection, _GROUPS, table=cells, **options)
 
 
-def typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
+def convert_cells(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
     """Cells as they travelled, as values of their types."""
     try:
         for name, part in parts.items():

@@ -71,14 +71,14 @@ class InDatabase:
         field, dialect = self.fields[axis.column], self.database.dialect
         if in_database(field, axis):
             assert isinstance(axis, Edges | Steps)
-            return self._binned(spec, axis, field)
+            return self._count_bins(spec, axis, field)
         handed = part(dialect, field, None if isinstance(axis, Values) else axis)
-        engine = groups.registered(self._groups(handed), {"g": handed})
+        engine = groups.register_groups(self._groups(handed), {"g": handed})
         here = replace(axis, column="g")
         found = Relation(engine.query, engine.sql, GROUPS).cells(spec, here, engine.column_types()["g"], rows)
         return replace(found, column=axis.column)
 
-    def _binned(self, spec: str, axis: Edges | Steps, field: Field) -> Cells:
+    def _count_bins(self, spec: str, axis: Edges | Steps, field: Field) -> Cells:
         """The database makes the bins, and tells what is missing and what is in none of them as two more."""
         bins = replace(axis, null=True, other=True)
         table = self._groups(part(self.database.dialect, field, bins))
@@ -102,7 +102,7 @@ class InDatabase:
             present = f"{name} IS NOT NULL"
             if field.kind is ColumnType.TEXT:
                 broken = dialect.broken(name)
-                present += f" AND {dialect.trimmed(name)} <> ''" + ("" if broken is None else f" AND NOT ({broken})")
+                present += f" AND {dialect.trim(name)} <> ''" + ("" if broken is None else f" AND NOT ({broken})")
             parts.append(f"{each.sql} AS {name}")
             columns += [f"count(CASE WHEN {present} THEN 1 END) AS t{i}", f"{dialect.different(name)} AS d{i}"]
             forms |= {f"t{i}": Form.INTEGER, f"d{i}": Form.INTEGER}
@@ -123,9 +123,9 @@ class InDatabase:
         text = part(dialect, field)
         each = f"SELECT * FROM ({grouped({'g': text}, self.database.people)}) AS t WHERE g IS NOT NULL"
         table = self._fetch(f"{each} ORDER BY {dialect.sha256('g')} LIMIT {_TEXTS}", {"g": text.form})
-        engine = groups.registered(table, {"g": text})
+        engine = groups.register_groups(table, {"g": text})
         relation, column = Relation(engine.query, engine.sql, GROUPS), engine.column_types()["g"]
-        return relation.way(None, column)[0], relation.spelled(column)
+        return relation.way(None, column)[0], relation.missing_spellings(column)
 
     def _people_of(self, who: Part) -> str:
         return people_of(who, self.database.people)

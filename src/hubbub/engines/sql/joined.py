@@ -69,7 +69,7 @@ class Joined(Database):
 
     def identity(self) -> Identity:
         """What both tables are: a release of the join is one of each."""
-        return self._first.identity().joined(self._second.identity())
+        return self._first.identity().join(self._second.identity())
 
 
 def columns_of(first: Database, second: Database, on: str) -> JoinedColumns:

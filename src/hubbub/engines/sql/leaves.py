@@ -14,7 +14,7 @@ from math import floor
 import pyarrow as pa
 
 from hubbub.engines.sql.dialect import LAST_DAY, Dialect, Field, Form, Part
-from hubbub.engines.sql.queries import compared, part
+from hubbub.engines.sql.queries import compare_sql, part
 from hubbub.numeric.exact import rational, to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.bounded_column import Measure
@@ -40,7 +40,7 @@ def leaf_part(dialect: Dialect, field: Field, leaf: Leaf) -> Part:
     return Part(f"CASE WHEN {_leaf(dialect, field, leaf)} THEN 1 ELSE 0 END", Form.INTEGER, pa.int64())
 
 
-def renamed(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Condition:
+def rename_leaves(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Condition:
     """The same condition about what was handed over."""
 
     def node(given: Node) -> Node:
@@ -59,7 +59,7 @@ def renamed(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Co
     return Condition(node(condition.node))
 
 
-def flagged(condition: Condition) -> str:
+def condition_sql(condition: Condition) -> str:
     """A condition about what was handed over as 1 or 0, for the database itself."""
 
     def node(given: Node) -> str:
@@ -84,7 +84,7 @@ def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _on_days(dialect, field, f"{sign} {than.toordinal() - _EPOCH}")
-            return _unless(missing(dialect, field), _ordered(dialect, field, cell, sign, than))
+            return _unless(missing(dialect, field), _order_sql(dialect, field, cell, sign, than))
         case OneOf(_, values):
             if field.kind in _NUMBERS:
                 tests = [_equals(dialect, field, cell, rational(value)) for value in values]
@@ -97,11 +97,11 @@ def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
             return f"{dialect.bytes(cell)} IN ({', '.join(map(dialect.literal, values))})"
 
 
-def spelled(dialect: Dialect, field: Field, spellings: Sequence[str]) -> str | None:
+def is_spelled_sql(dialect: Dialect, field: Field, spellings: Sequence[str]) -> str | None:
     """Whether a cell reads like one of these: text without blanks at its ends, other cells by their value. None where
     no cell of the column can."""
     if field.kind is ColumnType.TEXT:
-        cell = dialect.bytes(dialect.trimmed(dialect.name(field.name)))
+        cell = dialect.bytes(dialect.trim(dialect.name(field.name)))
         return f"{cell} IN ({', '.join(map(dialect.literal, spellings))})" if spellings else None
     possible = tuple(each for each in spellings if field.kind is not ColumnType.OTHER and fits(each, field.kind))
     return _leaf(dialect, field, OneOf(field.name, possible)) if possible else None
@@ -126,14 +126,14 @@ def _on_days(dialect: Dialect, field: Field, test: str) -> str:
     return f"(({day}) {test} AND ({day}) NOT IN ({LAST_DAY}, -{LAST_DAY}))"
 
 
-def _ordered(dialect: Dialect, field: Field, cell: str, sign: str, than: Fraction) -> str:
+def _order_sql(dialect: Dialect, field: Field, cell: str, sign: str, than: Fraction) -> str:
     number = field.number
     assert number is not None
     if sign in ("<", ">="):
-        return compared(dialect, field, cell, sign, than)
+        return compare_sql(dialect, field, cell, sign, than)
     if number.grid is not None:  # above x is from the next number of the grid on
         following = (floor(than / number.grid) + 1) * number.grid
-        return compared(dialect, field, cell, ">=" if sign == ">" else "<", following)
+        return compare_sql(dialect, field, cell, ">=" if sign == ">" else "<", following)
     if abs(than) > number.most:
         return "1 = 1" if (sign == "<=") == (than > 0) else "1 = 0"
     return f"{cell} {sign} {dialect.edge(to_text(than), number)}"
@@ -161,20 +161,20 @@ def steps(dialect: Dialect, field: Field, measure: Measure, *, beyond: bool = Fa
     cases = [(missing(dialect, field), "NULL")]
     if beyond:
         cases += [
-            (compared(dialect, field, cell, "<", measure.low - measure.step / 2), "-1"),
-            (compared(dialect, field, cell, ">=", measure.high + measure.step / 2), str(measure.steps + 1)),
+            (compare_sql(dialect, field, cell, "<", measure.low - measure.step / 2), "-1"),
+            (compare_sql(dialect, field, cell, ">=", measure.high + measure.step / 2), str(measure.steps + 1)),
         ]
     cases += [
-        (compared(dialect, field, cell, "<", measure.low), "0"),
-        (compared(dialect, field, cell, ">=", measure.high), str(measure.steps)),
+        (compare_sql(dialect, field, cell, "<", measure.low), "0"),
+        (compare_sql(dialect, field, cell, ">=", measure.high), str(measure.steps)),
     ]
     is_float = field.kind is ColumnType.FLOAT
-    inside = _rounded(dialect, cell, measure) if is_float else dialect.nearest(field, measure.low, measure.step)
+    inside = _round_float(dialect, cell, measure) if is_float else dialect.nearest(field, measure.low, measure.step)
     tests = " ".join(f"WHEN {test} THEN {then}" for test, then in cases)
     return Part(f"CASE {tests} ELSE {inside} END", Form.INTEGER, pa.int64())
 
 
-def _rounded(dialect: Dialect, cell: str, measure: Measure) -> str:
+def _round_float(dialect: Dialect, cell: str, measure: Measure) -> str:
     """Of a float, by the arithmetic of doubles. Next to nothing is nothing: a database may fail to divide it."""
     low, step, tiny = (dialect.double(to_text(x)) for x in (measure.low, measure.step, measure.step / 10**10))
     moved = f"({dialect.as_double(cell)} - {low})"

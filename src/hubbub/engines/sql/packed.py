@@ -23,7 +23,7 @@ class Packed:
     read: Callable[[str], str]
 
 
-def packed(dialect: Dialect, parts: Mapping[str, Part]) -> Packed:
+def pack_parts(dialect: Dialect, parts: Mapping[str, Part]) -> Packed:
     """Neighbours that are small become one number, the first of them the highest digit, the missing the last.
 
     So the order of rows by all parts is the same before and after.

@@ -24,7 +24,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 
 from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
-from hubbub.engines.query import ONE_SELECT, bare, called, is_query
+from hubbub.engines.query import ONE_SELECT, bare, function_names, is_query
 from hubbub.engines.sql.database import Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.sql.queries import order, pick
@@ -75,7 +75,7 @@ class PostgreSQL(Dialect):
             return "CAST(NULL AS text)"
         return f"convert_from(decode('{text.encode().hex()}', 'hex'), 'UTF8')"
 
-    def trimmed(self, cell: str) -> str:
+    def trim(self, cell: str) -> str:
         if self._encoding == _BYTES:  # where a sign is a byte, those of others would be cut off with them
             return f"btrim({cell}, ' ')"
         blanks = "".join(sign for sign in BLANKS if self._encoding == "UTF8" or _holds(self._encoding, sign))
@@ -125,7 +125,7 @@ class PostgreSQL(Dialect):
     def key(self) -> str:
         return "(SELECT %(key)s::text AS word) AS k"
 
-    def chosen(self, rows: str, parts: list[str]) -> str:  # type: ignore[override]
+    def one_row_sql(self, rows: str, parts: list[str]) -> str:  # type: ignore[override]
         """One aggregate for each person; a window would keep all rows."""
         lists = ", ".join(f"array_agg({name} ORDER BY {order(parts)}) AS {name}" for name in parts)
         each = f"SELECT who, count(*) AS n, {lists} FROM ({rows}) AS t GROUP BY who"
@@ -191,7 +191,7 @@ class _Server(Database):
     """A table or a query, by a connection of its own."""
 
     def __init__(self, url: str, table: str) -> None:
-        self._connection = _connected(url)
+        self._connection = _connect(url)
         weakref.finalize(self, self._connection.close)
         self.dialect: Dialect = PostgreSQL(self._connection.info.parameter_status("server_encoding") or "UTF8")
         if is_query(table):
@@ -223,7 +223,7 @@ class _Server(Database):
         with self.snapshot(), suppress(psycopg.Error, UnicodeError), self._cursor() as cursor:
             parsed = self._connection.pgconn.prepare(b"", query.encode())
             if parsed.status == ExecStatus.COMMAND_OK and not re.search(r'u&\s*"', query, re.IGNORECASE):
-                row = cursor.execute(_VOLATILE, {"names": sorted(called(query))}).fetchall()
+                row = cursor.execute(_VOLATILE, {"names": sorted(function_names(query))}).fetchall()
         if row is None:
             raise WrongUse(ONE_SELECT)
         if row:
@@ -348,7 +348,7 @@ def _relation(table: str) -> str:
     return ".".join(map(PostgreSQL().name, parts))
 
 
-def _connected(url: str) -> psycopg.Connection[Any]:
+def _connect(url: str) -> psycopg.Connection[Any]:
     """As libpq connects: the address, PGPASSWORD, the password file, a service. No message has any of it."""
     connection = None
     try:

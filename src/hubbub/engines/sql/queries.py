@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hubbub.engines.duckdb.bin_sql import ends, inner_edges
 from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
-from hubbub.engines.sql.packed import Packed, packed
+from hubbub.engines.sql.packed import Packed, pack_parts
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.schema import ColumnType, has_integer_steps
@@ -50,7 +50,7 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
                 return Part(dialect.micros(field), Form.INTEGER, pa.timestamp("us"))
             return Part(dialect.days(field, unit), Form.INTEGER, pa.date32())
         case ColumnType.TEXT:
-            return Part(_listed(dialect, dialect.bytes(cell), axis), Form.TEXT, pa.string())
+            return Part(_listed_or_other(dialect, dialect.bytes(cell), axis), Form.TEXT, pa.string())
         case _:
             return Part(dialect.bytes(dialect.text(cell)), Form.TEXT, pa.string())
 
@@ -59,7 +59,7 @@ def in_database(field: Field, axis: Countable) -> bool:
     """Whether the database itself makes the number of the bin: of numbers that are cut at edges, where it can."""
     if not isinstance(axis, Edges | Steps) or field.number is None or field.kind is ColumnType.TEXT:
         return False
-    return not _stepped(field, axis) or axis.steps * axis.width + abs(axis.low) < _NARROW  # type: ignore[union-attr]
+    return not _has_equal_steps(field, axis) or axis.steps * axis.width + abs(axis.low) < _NARROW  # type: ignore[union-attr]
 
 
 def groups(parts: Mapping[str, Part], people: str, total: str | None = None, most: int | None = None) -> str:
@@ -67,12 +67,12 @@ def groups(parts: Mapping[str, Part], people: str, total: str | None = None, mos
     0..`most`, which then is no part of the group but for whether it is missing (`has` is NULL) or lies outside (2)."""
     if not parts:
         return f"SELECT count(*) AS n FROM {people}"
-    return _grouped(
+    return _group_rows(
         f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}", parts, total, most
     )
 
 
-def _grouped(rows: str, parts: Mapping[str, Part], total: str | None, most: int | None = None) -> str:
+def _group_rows(rows: str, parts: Mapping[str, Part], total: str | None, most: int | None = None) -> str:
     names = [name for name in parts if name != total]
     if total is None:
         return f"SELECT {', '.join(names)}, count(*) AS n FROM ({rows}) AS t GROUP BY {', '.join(names)}"
@@ -98,24 +98,24 @@ def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people:
     if not parts:  # whichever row it is
         return f"SELECT count(*) AS n FROM ({people_of(who, people)}) AS p WHERE who IS NOT NULL"
     # What is added up stays as it is: a sum is made of the kept rows themselves.
-    fewer = packed(dialect, parts) if total is None else Packed(parts, str)
+    fewer = pack_parts(dialect, parts) if total is None else Packed(parts, str)
     names = list(fewer.parts)
     rows = f"SELECT * FROM ({_rows(fewer.parts, who, people)}) AS t WHERE who IS NOT NULL"
-    kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
-    return fewer.read(_grouped(kept, fewer.parts, total))
+    kept = dialect.one_row_sql(rows, names) or _by_window(dialect, rows, names)
+    return fewer.read(_group_rows(kept, fewer.parts, total))
 
 
 def pick(dialect: Dialect, who: str, word: str, n: str) -> str:
     """r of :func:`one_row_each`."""
-    return picked(dialect, hashed(dialect, who, word), n)
+    return rank_of_digits(dialect, keyed_hash(dialect, who, word), n)
 
 
-def hashed(dialect: Dialect, who: str, word: str) -> str:
+def keyed_hash(dialect: Dialect, who: str, word: str) -> str:
     """The SHA-256 of the key and the person's text, in hexadecimal digits."""
     return dialect.sha256(f"{word} || {dialect.text(who)}")
 
 
-def picked(dialect: Dialect, digits: str, n: str) -> str:
+def rank_of_digits(dialect: Dialect, digits: str, n: str) -> str:
     """h mod n. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
     high, low = dialect.word(digits, 0), dialect.word(digits, 1)
     drawn = dialect.rest(f"{dialect.rest(high, n)} * {dialect.rest(str(_HIGH), n)} + {low}", n)
@@ -166,7 +166,7 @@ def bounded_groups(
     if not parts:  # whichever rows they are
         some = f"CASE WHEN n < {most} THEN n ELSE {most} END"
         return f"SELECT coalesce(sum({some}), 0) AS n FROM ({people_of(who, people)}) AS p WHERE who IS NOT NULL"
-    return _grouped(bounded_rows(dialect, parts, who, people, most), parts, total)
+    return _group_rows(bounded_rows(dialect, parts, who, people, most), parts, total)
 
 
 def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str:
@@ -211,7 +211,7 @@ def distinct_bins(
     names = [f"b{i}" for i in range(len(axes))]
     mixed = [f"CASE WHEN {b} IS NULL THEN '-' ELSE {dialect.sha256(dialect.text(b))} END" for b in names]
     bins, tests = ", ".join(names), _inside(axes)
-    coded = _coded(axes, lookups, f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL")
+    coded = _bin_rows(axes, lookups, f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL")
     where = f" WHERE {tests}" if tests else ""
     each = f"SELECT DISTINCT who, {bins} FROM ({coded}) AS t{where}"
     mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed]))
@@ -235,7 +235,7 @@ def outside(
     how many pass `near` (b), by such rows; `lookups` as above. Without `who` each row is a person."""
     rows = _rows(parts, Part("0", Form.INTEGER, pa.int64()) if who is None else who, people)
     flags = f"CASE WHEN {met} THEN 1 ELSE 0 END AS met, CASE WHEN {met} AND {near} THEN 1 ELSE 0 END AS near"
-    coded = _coded(axes, lookups, f"SELECT t.*, {flags} FROM ({rows}) AS t WHERE who IS NOT NULL", ("met", "near"))
+    coded = _bin_rows(axes, lookups, f"SELECT t.*, {flags} FROM ({rows}) AS t WHERE who IS NOT NULL", ("met", "near"))
     listed = f"CASE WHEN met = 1 AND {_inside(axes) or '1 = 1'} THEN 1 ELSE 0 END"
     each = f"SELECT who, met, {listed} AS listed, near FROM ({coded}) AS t"
     if who is not None:
@@ -244,7 +244,7 @@ def outside(
     return f"SELECT {', '.join(f'coalesce(sum({flag}), 0) AS {name}' for flag, name in sums)} FROM ({each}) AS p"
 
 
-def _coded(axes: Sequence[Countable], lookups: Mapping[int, str], rows: str, carried: Sequence[str] = ()) -> str:
+def _bin_rows(axes: Sequence[Countable], lookups: Mapping[int, str], rows: str, carried: Sequence[str] = ()) -> str:
     """Rows with the bin (b0, b1, ...) along each axis, NULL where there is none, and what else of them is carried."""
     columns, joins = [], []
     for i, axis in enumerate(axes):
@@ -310,8 +310,8 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
     low, high = ends(axis)
     for end, sign in ((low, "<"), (high, ">=")):
         if end is not None:
-            cases.append(f"WHEN {compared(dialect, field, cell, sign, end)} THEN {other}")
-    if _stepped(field, axis):
+            cases.append(f"WHEN {compare_sql(dialect, field, cell, sign, end)} THEN {other}")
+    if _has_equal_steps(field, axis):
         assert isinstance(axis, Steps)
         start = f"({dialect.integer(cell)} - ({to_text(axis.low)}))"
         index = start if axis.width == 1 else dialect.quotient(start, int(axis.width))
@@ -320,11 +320,11 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
     return f"CASE {' '.join(cases)} ELSE {index} END"
 
 
-def _stepped(field: Field, axis: Edges | Steps) -> bool:
+def _has_equal_steps(field: Field, axis: Edges | Steps) -> bool:
     return isinstance(axis, Steps) and field.kind is ColumnType.INTEGER and has_integer_steps(axis)
 
 
-def compared(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:
+def compare_sql(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:
     """With an edge that the type has and the same answer, as :meth:`hubbub.engines.column.Number.compare`."""
     number = field.number
     assert number is not None
@@ -345,7 +345,7 @@ def _tree(dialect: Dialect, field: Field, cell: str, edges: Sequence[Fraction], 
     edge = edges[middle]
     below = _tree(dialect, field, cell, edges[:middle], offset)
     above = _tree(dialect, field, cell, edges[middle + 1 :], offset + middle + 1)
-    return f"CASE WHEN {compared(dialect, field, cell, '<', edge)} THEN {below} ELSE {above} END"
+    return f"CASE WHEN {compare_sql(dialect, field, cell, '<', edge)} THEN {below} ELSE {above} END"
 
 
 def _plain_float(dialect: Dialect, cell: str) -> str:
@@ -356,7 +356,7 @@ def _plain_float(dialect: Dialect, cell: str) -> str:
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def _listed(dialect: Dialect, cell: str, axis: Countable | None) -> str:
+def _listed_or_other(dialect: Dialect, cell: str, axis: Countable | None) -> str:
     """Where few values are listed, all others come back as one that is not: there may be one for each person."""
     if not isinstance(axis, Values) or axis.reads or not 0 < len(axis) <= _FEW:
         return cell

@@ -22,7 +22,7 @@ from hubbub.engines.duckdb.people_sql import lowest_rows
 from hubbub.engines.sql import groups, leaves, queries, ranks
 from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
-from hubbub.engines.sql.groups import registered
+from hubbub.engines.sql.groups import register_groups
 from hubbub.engines.sql.inspection import InDatabase
 from hubbub.engines.sql.single_use_stream import SingleUseStream
 from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
@@ -81,7 +81,8 @@ class SqlEngine:
     def with_missing(self, missing: Missing) -> SqlEngine:
         """The same table, where cells that are spelled so are missing."""
         tests = {
-            name: leaves.spelled(self._dialect, field, missing.of_column(name)) for name, field in self._fields.items()
+            name: leaves.is_spelled_sql(self._dialect, field, missing.of_column(name))
+            for name, field in self._fields.items()
         }
         cells = {
             name: f"CASE WHEN {test} THEN NULL ELSE {self._dialect.name(name)} END"
@@ -122,7 +123,7 @@ class SqlEngine:
         return self._database
 
     @property
-    def allowed(self) -> Fraction:
+    def allowed_share(self) -> Fraction:
         """The share of people who may have a row that cannot be read."""
         return self._allowed
 
@@ -137,20 +138,20 @@ class SqlEngine:
         parts, measure = self._parts(question.axes), question.measure
         about = CountQuery(axes=self._bins(question.axes))
         if question.where is not None:
-            about = replace(about, where=self._tested(question.where, parts))
+            about = replace(about, where=self._hand_over_condition(question.where, parts))
         if isinstance(measure, Measure):
-            about = replace(about, measure=self._handed(measure, parts, beyond=True))
+            about = replace(about, measure=self._hand_over(measure, parts, beyond=True))
         who = None if question.is_one_row_each else queries.part(self._dialect, self._fields[question.person or ""])
         if any(parts[name].type == pa.string() for name in parts if not name.startswith("g")):
             every = parts if who is None else {"who": who, **parts}
             table = self._database.fetch(queries.groups(every, self._people), _forms(every))
             if who is not None:
                 about = replace(about, person="who", repeats=MultiRowPolicy.ONE_ROW)
-                return groups.registered(table, every).outside(about)
-            found = groups.registered(table, every, weight=groups.READ).count(about, SystemSource()).outside
+                return groups.register_groups(table, every).outside(about)
+            found = groups.register_groups(table, every, weight=groups.READ).count(about, SystemSource()).outside
             assert found is not None, "groups always tell"
             return found
-        met, near = ["1 = 1"] if about.where is None else [leaves.flagged(about.where)], "1 = 1"
+        met, near = ["1 = 1"] if about.where is None else [leaves.condition_sql(about.where)], "1 = 1"
         if isinstance(about.measure, Measure):
             met.append(f"{about.measure.column} IS NOT NULL")
             near = f"{about.measure.column} >= 0 AND {about.measure.column} <= {about.measure.steps}"
@@ -173,7 +174,7 @@ class SqlEngine:
                 self._allowed_outside.check(question, found, self._outside, person=True)
 
     @contextmanager
-    def inspected(self, columns: Sequence[str]) -> Iterator[InDatabase]:
+    def open_inspection(self, columns: Sequence[str]) -> Iterator[InDatabase]:
         """For a look by its steward: one state of the table, however much of it can be read."""
         here = copied(self)
         here._allowed, here._observer, here._allowed_outside = Fraction(1), None, EVERYBODY_MAY_BE
@@ -216,10 +217,10 @@ class SqlEngine:
                 self._check_number(who, people)
             sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
             forms = {name: part.form for name, part in every.items()}
-            table = self._database.fetch(sql, forms, key=_drawn(source))
+            table = self._database.fetch(sql, forms, key=_draw_key(source))
         all_rows = ContributionBounds(rows_per_person=MOST_ROWS)
         here = tuple(replace(each, person="who", repeats=MultiRowPolicy.BOUNDED, bounds=all_rows) for each in about)
-        return groups.registered(table, every).kept_rows(here, source)
+        return groups.register_groups(table, every).kept_rows(here, source)
 
     def _check_number(self, who: Part, declared: int) -> None:
         """Refuse a table of another number of people than was declared, before a row is chosen."""
@@ -245,7 +246,7 @@ class SqlEngine:
         parts.update(self._parts(axes))
         bins = dict(zip(axes, self._bins(axes), strict=True))
         beyond = questions[0].is_one_row_each
-        here = {rule: self._handed(rule, parts, beyond=beyond) for rule in dict.fromkeys(rules)}
+        here = {rule: self._hand_over(rule, parts, beyond=beyond) for rule in dict.fromkeys(rules)}
         about = tuple(
             replace(
                 each,
@@ -269,9 +270,9 @@ class SqlEngine:
             if person is not None:
                 self._one_row_each(person)
             found = ranks.chosen_rows(self._database, parts, chosen)
-        return groups.typed(found, parts).rename_columns(list(columns))
+        return groups.convert_cells(found, parts).rename_columns(list(columns))
 
-    def _handed(
+    def _hand_over(
         self,
         rule: Measure | condition.Condition,
         parts: dict[str, Part],
@@ -282,7 +283,7 @@ class SqlEngine:
         """A condition or a measure by value, about what is handed over, which is added to the parts; what is `shifted`
         begins where the measure does. With `beyond` what lies outside of the range is handed over as such."""
         if isinstance(rule, condition.Condition):
-            return self._tested(rule, parts)
+            return self._hand_over_condition(rule, parts)
         field, name = self._fields[rule.column], f"x{len(parts)}"
         parts[name] = leaves.steps(self._dialect, field, rule, beyond=beyond)
         if field.kind is ColumnType.TEXT:
@@ -347,7 +348,7 @@ class SqlEngine:
                     numbered = not any(isinstance(axis, Discovered) for axis in axes)
                 else:
                     sql = queries.one_row_each(self._dialect, parts, who, self._people)
-                key = _drawn(source)
+                key = _draw_key(source)
         sizes = tuple(size(axis) for axis in axes if not isinstance(axis, Discovered)) if numbered else None
         return remote_count(
             CountRequest(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, lookups=lookups)
@@ -408,11 +409,11 @@ class SqlEngine:
             most = question.bounds.rows_per_person
             assert most is not None, "rows alone are bounded by nothing else"
             sql = queries.bounded_groups(self._dialect, every, who, self._people, most, name)
-            return self._once(sql, forms, key=_drawn(source))
+            return self._once(sql, forms, key=_draw_key(source))
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
         if question.people is not None:
             self._check_number(who, question.people)
-        return self._once(sql, forms, key=_drawn(source))
+        return self._once(sql, forms, key=_draw_key(source))
 
     def _every_row(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.plain and not question.axes:
@@ -423,24 +424,27 @@ class SqlEngine:
             question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE, bounds=None
         )
         if question.where is not None:
-            about = replace(about, where=self._tested(question.where, parts))
+            about = replace(about, where=self._hand_over_condition(question.where, parts))
         # Of kept rows it was looked at before they were chosen how many cannot be read.
         chosen = not question.is_one_row_each
         options: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
-            about, options["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
+            about, options["weight"] = (
+                replace(about, measure=self._hand_over_condition(question.measure, parts)),
+                groups.READ,
+            )
         if not isinstance(question.measure, Measure):
             found = self._groups(question, parts, source)
         else:
-            found, measure = self._measured(question, question.measure, parts, source)
+            found, measure = self._measured_groups(question, question.measure, parts, source)
             about = replace(about, measure=measure)
             options |= {} if measure.column == _HAS else {"weight": groups.READ}
-        counted = groups.counted(found, parts, about, source, **options)
+        counted = groups.count_groups(found, parts, about, source, **options)
         if not chosen and counted.outside is not None:
             self._allowed_outside.check(question, counted.outside, self._outside)
         return counted
 
-    def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
+    def _hand_over_condition(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
         """The condition about what is handed over of its comparisons, which are added to the parts."""
         names: dict[condition.Leaf, str] = {}
         for leaf in where.leaves():
@@ -448,9 +452,9 @@ class SqlEngine:
                 names[leaf] = f"w{len(parts)}"
                 parts[names[leaf]] = leaves.leaf_part(self._dialect, self._fields[leaf.column], leaf)
         here = {leaf for leaf in names if leaves.is_read_here(leaf, self._fields[leaf.column])}
-        return leaves.renamed(where, names, here)
+        return leaves.rename_leaves(where, names, here)
 
-    def _measured(
+    def _measured_groups(
         self, question: CountQuery, measure: Measure, parts: dict[str, Part], source: Source
     ) -> tuple[SingleUseStream, Measure]:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
@@ -471,8 +475,8 @@ class SqlEngine:
 
     def _distinct(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         sql, bins, ready, lookups = self._distinct_count(question, who)
-        found = self._once(sql, _forms(bins), key=_drawn(source), lookups=lookups)
-        return groups.counted(found, bins, CountQuery(axes=ready), source)
+        found = self._once(sql, _forms(bins), key=_draw_key(source), lookups=lookups)
+        return groups.count_groups(found, bins, CountQuery(axes=ready), source)
 
     def _distinct_count(
         self, question: CountQuery, who: Part
@@ -496,29 +500,29 @@ class SqlEngine:
         parts, bounds = self._parts(question.axes), question.bounds
         about = replace(question, axes=self._bins(question.axes), person="who")
         if question.where is not None:
-            about = replace(about, where=self._tested(question.where, parts))
+            about = replace(about, where=self._hand_over_condition(question.where, parts))
         if question.measure is not None:
-            about = replace(about, measure=self._handed(question.measure, parts, shifted=question.sums))
+            about = replace(about, measure=self._hand_over(question.measure, parts, shifted=question.sums))
         if bounds is not None:
             about = replace(about, bounds=replace(bounds, rows_per_person=None))
         most = None if bounds is None else bounds.rows_per_person
         sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
         forms = {name: part.form for name, part in every.items()}
-        table = self._database.fetch(sql, forms, key=_drawn(source))
-        return groups.registered(table, every).count(about, source)
+        table = self._database.fetch(sql, forms, key=_draw_key(source))
+        return groups.register_groups(table, every).count(about, source)
 
     def _any_row(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
         parts: dict[str, Part] = {}
-        rule = self._tested(question.rule, parts)
+        rule = self._hand_over_condition(question.rule, parts)
         if not any(part.type == pa.string() for part in parts.values()):
-            sql = queries.any_row(leaves.flagged(rule), parts, who, self._people)
+            sql = queries.any_row(leaves.condition_sql(rule), parts, who, self._people)
             found = self._database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER})
             return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
         every = {"who": who, **parts}
         table = self._database.fetch(queries.groups(every, self._people), _forms(every))
         about = replace(question, person="who", where=rule, measure=None, everybody=True)
-        counts = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
+        counts = groups.register_groups(table, every, weight=groups.WEIGHT).count(about, source)
         people, met = int(counts.counts.sum()), int(counts.counts[counts.codes == 0].sum())
         return of_any_row(question, people, met)
 
@@ -590,7 +594,7 @@ def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
     return {name: part.form for name, part in parts.items()} | {"n": Form.INTEGER}
 
 
-def _drawn(source: Source) -> str:
+def _draw_key(source: Source) -> str:
     """A key of 256 bits, for one query."""
     return choosing(source).words(4).tobytes().hex()
 
@@ -603,7 +607,7 @@ def report_chosen(ids: pa.Table, who: Part, observer: IdObserver) -> None:
 
     The hash that ranks them is the same as for files, so that the same people are known again wherever they are.
     """
-    people = registered(ids.select(["who"]).rename_columns(["g0"]), {"g0": who})
+    people = register_groups(ids.select(["who"]).rename_columns(["g0"]), {"g0": who})
 
     def query(sql: str, *values: object) -> list[tuple[Any, ...]]:
         return people.query(sql, values)

@@ -62,7 +62,7 @@ class SQLite(Dialect):
         digits = f"X'{text.encode().hex()}'"
         return f"CAST({digits} AS TEXT)" if self._is_utf8 else f"hubbub_utf8({digits})"
 
-    def trimmed(self, cell: str) -> str:
+    def trim(self, cell: str) -> str:
         return f"trim({cell}, {self.literal(BLANKS)})"
 
     def rest(self, a: str, b: str) -> str:
@@ -138,7 +138,7 @@ class _File(Database):
 
     def __init__(self, path: str, table: str) -> None:
         self._path = path
-        self._connection = _connected(path)
+        self._connection = _connect(path)
         weakref.finalize(self, self._connection.close)
         encoding = self._rows("PRAGMA encoding")[0][0].decode()
         self._connection.create_function("hubbub_text", 1, partial(_text, encoding), deterministic=True)
@@ -167,7 +167,7 @@ class _File(Database):
                 read.add(table)
             return sqlite3.SQLITE_OK
 
-        other = _connected(self._path)
+        other = _connect(self._path)
         other.set_authorizer(authorize)
         try:
             other.execute(f"EXPLAIN SELECT * FROM {self._name}")
@@ -211,9 +211,9 @@ class _File(Database):
         types = {name: ARROW[form] for name, form in query.forms.items()}
         try:
             if query.key is not None:
-                self._made(KEY, ("word",), [(query.key,)])
+                self._create(KEY, ("word",), [(query.key,)])
             for i, each in (query.lookups or {}).items():
-                self._made(
+                self._create(
                     f"hubbub_words_{i}", ("v", "id"), zip(*(column.to_pylist() for column in each.columns), strict=True)
                 )
             yield from batches(self._connection.execute(query.sql), types)
@@ -222,7 +222,7 @@ class _File(Database):
             pass
         raise WrongUse(UNCOUNTABLE)
 
-    def _made(self, name: str, columns: tuple[str, ...], rows: Any) -> None:
+    def _create(self, name: str, columns: tuple[str, ...], rows: Any) -> None:
         self._connection.execute(f"DROP TABLE IF EXISTS temp.{name}")  # of an earlier question in the same snapshot
         self._connection.execute(f"CREATE TEMP TABLE {name} ({', '.join(columns)})")
         self._connection.executemany(f"INSERT INTO temp.{name} VALUES ({', '.join('?' * len(columns))})", rows)
@@ -260,7 +260,7 @@ def open_sqlite(path: str, table: str | None, *, unreadable: Fraction = Fraction
     return SqlEngine(_File(path, table), unreadable=unreadable)
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quote(os.path.abspath(path))}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
     )
@@ -320,7 +320,7 @@ def _micros(cell: object) -> int | None:
     return None if moment is None else (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
 
 
-def _scaled(cell: object, decimals: int) -> int | None:
+def _scale(cell: object, decimals: int) -> int | None:
     """A number as a multiple of its last place. A double is what it is written as, at its shortest."""
     if not isinstance(cell, int | float) or cell != cell or cell in (float("inf"), float("-inf")):
         return None
@@ -345,7 +345,7 @@ _FUNCTIONS: Final = (
     ("hubbub_utf8", 1, bytes.decode),
     ("hubbub_days", 2, _days),
     ("hubbub_micros", 1, _micros),
-    ("hubbub_scaled", 2, _scaled),
+    ("hubbub_scaled", 2, _scale),
     ("hubbub_decimal", 2, _decimal),
     ("hubbub_float", 1, float),
     ("hubbub_sha256", 1, _sha256),

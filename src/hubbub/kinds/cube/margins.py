@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.tables.bins import Axis, Discovered, size
-from hubbub.tables.generalization import split
+from hubbub.tables.generalization import split_list
 
 Margin = tuple[str, ...]
 
@@ -34,7 +34,7 @@ def parse_margins(margins: str | Sequence[str | Sequence[str]] | None, columns: 
     parts = _parts(margins) if isinstance(margins, str) else margins
     found: list[Margin] = []
     for part in parts:
-        names = tuple(map(_bare, split(part))) if isinstance(part, str) else tuple(part)
+        names = tuple(map(_bare, split_list(part))) if isinstance(part, str) else tuple(part)
         if names == (TOTAL,) and TOTAL not in columns:
             found.append(())
         elif not names:

@@ -13,7 +13,7 @@ from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import Discovered, axis
-from hubbub.tables.generalization import split
+from hubbub.tables.generalization import split_list
 from hubbub.tables.privacy_unit import Unit
 
 _HOW_MANY: Final = "records are published if a crowd shares them; say how many people that is, like `crowd=20`"
@@ -29,7 +29,7 @@ def records(
     **options: Any,
 ) -> Records:
     """Build the spec from these options; raise WrongUse with one sentence if something is wrong with them."""
-    parts = split(columns) if isinstance(columns, str) else list(columns or ())
+    parts = split_list(columns) if isinstance(columns, str) else list(columns or ())
     if parts and crowd is None:
         raise WrongUse(_HOW_MANY)
     axes = tuple(map(axis, parts))
@@ -37,7 +37,7 @@ def records(
         raise WrongUse(_WHICH)
     if len({each.column for each in axes}) < len(axes):
         raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
-    untouched = tuple(_column(each) for each in (split(keep) if isinstance(keep, str) else keep or ()))
+    untouched = tuple(_column(each) for each in (split_list(keep) if isinstance(keep, str) else keep or ()))
     if len({*untouched, *(each.column for each in axes)}) < len(untouched) + len(axes):
         raise WrongUse("a column is either a key or kept untouched, and named once; drop it from `columns` or `keep`")
     if untouched and (options.get("collected") is not None or (unit is not None and unit.one_row_per_person)):

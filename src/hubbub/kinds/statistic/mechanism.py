@@ -221,7 +221,7 @@ def drawn_people(rows: int, exact: KeptRows, source: Source) -> KeptRows:
     Guarantee: every set of so many people is as likely as any other.
     """
     chosen = choose(rows, exact.people, source).among(np.ones(exact.people, dtype=np.int64))
-    return exact.of(chosen.astype(bool))
+    return exact.of_people(chosen.astype(bool))
 
 
 def rows_in_bins(spec: Statistic, kept: KeptRows, which: int) -> ExactCounts:

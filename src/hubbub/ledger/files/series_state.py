@@ -94,7 +94,7 @@ class SeriesState:
                 first[word] = min(day, first.get(word, day))
         return [stay and first[word] == day for word, day, stay in zip(words, days, left, strict=True)]
 
-    def after(self, words: frozenset[str], most: int) -> tuple[frozenset[str], ...]:
+    def used_after(self, words: frozenset[str], most: int) -> tuple[frozenset[str], ...]:
         """Who counted how often, if these people count once more; each of them counted less than `most` times."""
         levels = [frozenset[str](), *self.used, *(frozenset[str]() for _ in range(most - len(self.used)))]
         found = []

@@ -17,7 +17,7 @@ from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE, Kind
 from hubbub.studio.folder import Folder
 from hubbub.studio.forms.fields import FILE, NAMED, OPENING, WHO
 from hubbub.studio.forms.series import OPTIONS, is_series, kind_of_counts
-from hubbub.tables.generalization import split
+from hubbub.tables.generalization import split_list
 
 _BEFORE: Final[dict[str, tuple[str, ...]]] = {BALLOTS: ("vote", "publish")}
 _FORMAT: Final[dict[str, str]] = {BALLOTS: "--file-format"}
@@ -167,7 +167,7 @@ def _method(kind: Kind, options: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     renamed = {"of" if name == "class" else name: value for name, value in options.items()}
     if isinstance(renamed.get("columns"), str):
-        renamed["columns"] = tuple(split(renamed["columns"]))
+        renamed["columns"] = tuple(split_list(renamed["columns"]))
     taken = set(inspect.signature(method).parameters)
     return renamed if set(renamed) <= taken else None
 

@@ -17,7 +17,7 @@ from hubbub.guarantees.promise_order import in_brief
 from hubbub.ledger import trust
 from hubbub.ledger.admission import Total, totals
 from hubbub.ledger.overlap import COMPARED
-from hubbub.ledger.policy import Policy, left
+from hubbub.ledger.policy import Policy, remaining_budget
 from hubbub.ledger.records import COMMITTED, Account, Record
 from hubbub.ledger.running_total import RunningTotal
 from hubbub.numeric.exact import integer, rational, to_float, to_text
@@ -75,11 +75,11 @@ def _account_facts(account: Account) -> dict[str, Any]:
     account_totals = account.totals
     totals = [] if account_totals is None else [(NOTIONS[name], getattr(account_totals, name)) for name in NOTIONS]
     caps = {name: value for name, _, _ in CAPS if (value := getattr(account.policy, name)) is not None}
-    remains = left(account.policy, account.capped_totals)
+    remains = remaining_budget(account.policy, account.capped_totals)
     return {
         "dataset": account.dataset,
-        "spent": len(account.spent),
-        "series": [record.series for record in account.records if record.series is not None and record.spent],
+        "spent": len(account.spent_releases),
+        "series": [record.series for record in account.records if record.series is not None and record.is_spent],
         "records": [(record, _state(record)) for record in account.records],
         "holding": [
             (name, in_brief(total.guarantee), str(total.guarantee), total.why)
@@ -109,7 +109,7 @@ _MOST_DRAWN: Final = 40  # of the latest releases
 
 def _charts(account: Account) -> list[str]:
     """What all releases up to each one promise together, a picture for each notion that holds, with its cap."""
-    spent = account.spent
+    spent = account.spent_releases
     first = max(len(spent) - _MOST_DRAWN, 0)
     running, through = RunningTotal(), []
     for i, each in enumerate(spent):
@@ -163,7 +163,9 @@ def _epsilon(total: Total) -> float | None:
 def _state(record: Record) -> str:
     if record.state == COMMITTED:
         return "published"
-    return f"{record.state}; counts as spent" if record.spent else "given up before anything was drawn; costs nothing"
+    return (
+        f"{record.state}; counts as spent" if record.is_spent else "given up before anything was drawn; costs nothing"
+    )
 
 
 async def policy(request: Request) -> Response:

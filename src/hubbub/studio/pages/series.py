@@ -64,7 +64,7 @@ async def series(request: Request) -> Response:
 
 def _facts(ledger: Ledger, name: str) -> dict[str, Any]:
     reservation, record = ledger.series(name)
-    found = planned.declared(record)
+    found = planned.series_of_record(record)
     drawn = [found.calendar.labels[int(each.body["period"])] for each in record.periods]
     last = planned.release(None, name, drawn[-1], ledger=ledger.path) if drawn else None
     return {
@@ -103,7 +103,7 @@ def _period_request(app_state: AppState, form: Mapping[str, str]) -> dict[str, A
     """What a worker is handed. The page says which period it showed, so that a second tab publishes none by mistake."""
     name = form.get("name", "")
     reservation, record = app_state.open_ledger.series(name)
-    found = planned.declared(record)
+    found = planned.series_of_record(record)
     if form.get("period") != planned.next_period(record):
         raise WrongUse(
             "this period was published meanwhile, or is not the next; look at what is out, and go on from there"

@@ -162,7 +162,7 @@ def _spent(request: Mapping[str, Any]) -> int:
         return len(Ledger(request["ledger"]).series(request["series"])[1].periods)
     name = request["dataset"] or named_after(request["path"], request["opening"].get("table"))
     account = Ledger(request["ledger"]).accounts().get(name)
-    return 0 if account is None else len(account.spent)
+    return 0 if account is None else len(account.spent_releases)
 
 
 def main() -> int:

@@ -34,7 +34,7 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel, Published
 from hubbub.channels.visibility import hides
 from hubbub.errors import WrongUse
-from hubbub.tables.estimation.scaling import population_estimate, split
+from hubbub.tables.estimation.scaling import population_estimate, split_doubt
 
 _SLACK: Final = 1e-6
 _STEPS: Final = 80  # of a bisection between real numbers
@@ -60,7 +60,7 @@ def expected_intervals(
     coverage. An interval contains the estimate.
     """
     certain = channel.certain
-    low, high = intervals(channel, published, coverage if certain else split(coverage))
+    low, high = intervals(channel, published, coverage if certain else split_doubt(coverage))
     doubt = float(1 - coverage) / (1 if certain else 2)
     first, rate = channel.exact_from or 0, float(p)
     hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)[published.tags]
@@ -108,21 +108,19 @@ def expected_mean(part: int, total: int, off: int, steps: int, miss: Fraction) -
     doubt = float(miss) / 2 * (1 - _SLACK)
     mu, log = largest_mean(rows, doubt), math.log(2 / doubt)
 
-    def contradicted(m: float) -> float:
+    def excess(m: float) -> float:
         away = log / 3 + math.sqrt(log * log / 9 + 2 * log * mu * m * (1 - m))
         return abs(part - m * total) - off - steps * away
 
     low, high = 0.0, 1.0
     for _ in range(_STEPS):  # it is convex
         third = (high - low) / 3
-        low, high = (
-            (low, high - third) if contradicted(low + third) < contradicted(high - third) else (low + third, high)
-        )
+        low, high = (low, high - third) if excess(low + third) < excess(high - third) else (low + third, high)
     best = (low + high) / 2
-    if contradicted(best) > 0:
+    if excess(best) > 0:
         return everything
-    least = 0.0 if contradicted(0.0) <= 0 else _edge(lambda m: contradicted(m) <= 0, 0.0, best)
-    most = 1.0 if contradicted(1.0) <= 0 else _edge(lambda m: contradicted(m) > 0, best, 1.0, above=True)
+    least = 0.0 if excess(0.0) <= 0 else _edge(lambda m: excess(m) <= 0, 0.0, best)
+    most = 1.0 if excess(1.0) <= 0 else _edge(lambda m: excess(m) > 0, best, 1.0, above=True)
     ends = math.floor(least * _PARTS) - 1, math.ceil(most * _PARTS) + 1
     return Fraction(max(ends[0], 0), _PARTS), Fraction(min(ends[1], _PARTS), _PARTS)
 

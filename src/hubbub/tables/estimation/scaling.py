@@ -39,7 +39,7 @@ from hubbub.numeric.exact import ball
 from hubbub.runtime.frozen import dataclass
 
 
-def split(coverage: Fraction) -> Fraction:
+def split_doubt(coverage: Fraction) -> Fraction:
     """The coverage to ask of the channel so that half of the doubt is left for the sampling."""
     return (1 + coverage) / 2
 
@@ -109,7 +109,7 @@ def population_intervals(
     1 - coverage. An interval contains the estimate.
     """
     certain = channel.certain
-    low, high = intervals(channel, published, coverage if certain else split(coverage))
+    low, high = intervals(channel, published, coverage if certain else split_doubt(coverage))
     doubt = (1 - coverage) / (1 if certain else 2)
     hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)[published.tags]
     below, above = np.empty_like(low), np.empty_like(high)

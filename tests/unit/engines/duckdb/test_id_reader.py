@@ -37,13 +37,13 @@ def test_repeated_words_are_those_that_come_twice(
     with RepeatedWords() as taken:
         for start in range(0, 400, 11):
             taken.add(words[start : start + 11])
-        found = [int(word) for some in taken.repeated() for word in some]
+        found = [int(word) for some in taken.find_repeated() for word in some]
     assert sorted(found) == sorted(word for word, times in Counter(words.tolist()).items() if times > 1)
 
 
 def test_no_words_are_never_repeated() -> None:
     with RepeatedWords() as taken:
-        assert [len(some) for some in taken.repeated()] == [0]
+        assert [len(some) for some in taken.find_repeated()] == [0]
 
 
 def test_spilled_words_are_private_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         taken._file.flush()
         os.ftruncate(taken._file.fileno(), 8)
         with pytest.raises(WrongUse) as refused:
-            list(taken.repeated())
+            list(taken.find_repeated())
     assert str(refused.value) == NO_ROOM
 
 
@@ -121,7 +121,7 @@ def test_words_with_equal_halves_are_compared_in_full(copies: int) -> None:
     words = np.concatenate([unlike, *[unlike[::7]] * copies])
     with RepeatedWords() as taken:
         taken.add(words)
-        found = [int(word) for some in taken.repeated() for word in some]
+        found = [int(word) for some in taken.find_repeated() for word in some]
     assert sorted(found) == (sorted(unlike[::7].tolist()) if copies else [])
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from hubbub.engines.spark.spark_engine import Spark
 from hubbub.engines.sql.dialect import KEY, Form, Part
-from hubbub.engines.sql.packed import LINE, packed
+from hubbub.engines.sql.packed import LINE, pack_parts
 from hubbub.engines.sql.queries import one_row_each
 from tests import servers
 from tests.kept_row import kept_place, mixed, unmixed
@@ -94,7 +94,7 @@ def answered(session: Any, sql: str, parts: Mapping[str, Part]) -> Counter[Row]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_was_packed_comes_back_cell_by_cell(shape: tuple[int | None, ...]) -> None:
     rows, parts = rows_of(shape, "packed"), parts_of(shape)
-    session, fewer = people(rows, shape, "hubbub_packed"), packed(Spark(), parts)
+    session, fewer = people(rows, shape, "hubbub_packed"), pack_parts(Spark(), parts)
     cells = ", ".join(f"{part.sql} AS {name}" for name, part in fewer.parts.items())
     names = ", ".join(fewer.parts)
     groups = f"SELECT {names}, count(*) AS n FROM (SELECT {cells} FROM hubbub_packed) AS t GROUP BY {names}"
@@ -109,7 +109,7 @@ def test_the_row_that_is_kept_of_a_person_is_that_of_the_rule(shape: tuple[int |
     session = people(rows, shape, "hubbub_several")
     session.createDataFrame([(word,)], "word string").createOrReplaceTempView(KEY)
     kept: Counter[Row] = Counter()
-    in_line = LINE in packed(Spark(), parts).parts
+    in_line = LINE in pack_parts(Spark(), parts).parts
     for who, each in groupby(enumerate(rows), lambda item: person(item[0])):
         mine = sorted((tuple(map(readable, row)) if in_line else row for _, row in each), key=_order)
         chosen = mine[kept_place(word, who, len(mine), spark=True)]

@@ -30,11 +30,11 @@ def batch(*towns: str) -> pa.RecordBatch:
 
 
 def test_batches_are_counted_as_one_table() -> None:
-    found = groups.counted(
+    found = groups.count_groups(
         SingleUseStream(SCHEMA, iter([batch("York", "Bath"), batch("Bath")])), PARTS, TOWNS, SystemSource()
     )
     assert (found.found, found.counts.tolist()) == ((["Bath", "York"],), [4, 2])
-    nothing = groups.counted(SingleUseStream(SCHEMA, iter([])), PARTS, TOWNS, SystemSource())
+    nothing = groups.count_groups(SingleUseStream(SCHEMA, iter([])), PARTS, TOWNS, SystemSource())
     assert nothing.counts.size == 0
 
 
@@ -68,7 +68,7 @@ def test_a_stream_that_breaks_off_is_no_answer_and_says_why_in_our_words() -> No
         raise WrongUse(UNCOUNTABLE)
 
     with pytest.raises(WrongUse) as refused:
-        groups.counted(SingleUseStream(SCHEMA, broken()), PARTS, TOWNS, SystemSource())
+        groups.count_groups(SingleUseStream(SCHEMA, broken()), PARTS, TOWNS, SystemSource())
     assert str(refused.value) == UNCOUNTABLE
     assert refused.value.__context__ is None
 

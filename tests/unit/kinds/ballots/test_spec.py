@@ -162,7 +162,7 @@ def test_a_recount_that_differs_is_refused_and_costs_nothing() -> None:
     with pytest.raises(Refused, match="do not add up to the official totals"):
         publish_ballots(publish(RECORD), file, None, dataset="town")
     (record,) = Ledger().account("town").records
-    assert not record.spent
+    assert not record.is_spent
     sentences = set()
     for more in ({("a",): 1}, {(): 1}, {("b", "a"): 400}):
         with pytest.raises(Refused) as refused:

@@ -89,7 +89,7 @@ def test_the_mechanism_gets_whole_rows_and_the_ledger_an_entry() -> None:
     assert all(town == ("Bath" if who < 30 else "York") for town, who in pairs)
     private(table)
     account = Ledger().account("town")
-    assert len(account.spent) == 2
+    assert len(account.spent_releases) == 2
     assert account.totals is not None
     knowledge = account.totals.zero_knowledge.guarantee
     assert isinstance(knowledge, ZeroKnowledge)
@@ -106,7 +106,7 @@ def test_a_mechanism_that_fails_tells_nothing_and_is_spent() -> None:
         sanitizing(broken)(table)
     assert str(refused.value) == FAILED
     assert refused.value.__context__ is None
-    assert len(Ledger().account("town").spent) == 1
+    assert len(Ledger().account("town").spent_releases) == 1
 
 
 def test_another_number_of_people_is_refused_before_anybody_is_drawn() -> None:
@@ -114,7 +114,7 @@ def test_another_number_of_people_is_refused_before_anybody_is_drawn() -> None:
     with pytest.raises(Refused) as refused:
         sanitizing(people=N + 1)(table)
     assert str(refused.value) == OTHER_NUMBER
-    assert not Ledger().account("town").spent
+    assert not Ledger().account("town").spent_releases
 
 
 def test_people_with_several_rows_are_refused() -> None:

@@ -279,7 +279,7 @@ def test_promises_about_a_vertex_an_edge_and_a_row_do_not_add_up(name: str, tmp_
         table = hubbub.open(tmp_path / "people.csv", person=person, rows_are_people=person is None, dataset="town")
         with pytest.raises(Refused, match=f"by {'vertex' if name == 'private' else 'edge'} of a graph, and this one"):
             table.histogram(["town=York"], epsilon=1)
-    assert len(Ledger().account("town").spent) == 1
+    assert len(Ledger().account("town").spent_releases) == 1
 
 
 def test_a_graph_cannot_follow_a_table(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_graph_beyond_its_declaration_costs_nothing_and_is_refused_in_the_same
         publish(["edges"], {**SAMPLED, "average_at_most": 1}, graph)
     assert str(refused.value) == BROKEN
     (record,) = Ledger().account("town").records
-    assert (record.state, record.drawn, record.spent) == (ABANDONED, False, False)
+    assert (record.state, record.drawn, record.is_spent) == (ABANDONED, False, False)
 
 
 def test_what_fails_after_the_noise_was_drawn_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,7 +341,7 @@ def test_what_fails_after_the_noise_was_drawn_is_paid_for(monkeypatch: pytest.Mo
     with pytest.raises(ZeroDivisionError):
         publish(*ASKED["one"])
     (record,) = Ledger().account("town").records
-    assert (record.state, record.drawn, record.spent) == (ABANDONED, True, True)
+    assert (record.state, record.drawn, record.is_spent) == (ABANDONED, True, True)
 
 
 def test_a_release_that_is_cut_short_is_finished_with_the_same_bytes(tmp_path: Path) -> None:

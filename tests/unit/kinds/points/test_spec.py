@@ -297,7 +297,7 @@ def test_a_person_with_two_points_is_refused_and_nothing_is_spent() -> None:
     with pytest.raises(Refused, match="exactly one row for each person"):
         opened(twice, person="id", dataset="town").points("x,y", **words)
     (record,) = Ledger().account("town").records
-    assert not record.spent
+    assert not record.is_spent
     done = opened(twice, person="id", dataset="town").points("x,y", **words, one_row_per_person=True)
     assert len(done) == 40
     assert all(step.people is not None and step.people.whose is Whose.KEPT_ROWS for step in done.promises)

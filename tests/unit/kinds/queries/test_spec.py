@@ -238,7 +238,7 @@ def test_a_table_of_another_number_of_people_is_refused_and_nothing_is_spent(tmp
         table.queries([TOWN], "marginals:1", zero_knowledge=1, rows=10, people=299)
     assert "300" not in str(refused.value)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records
-    assert not record.spent
+    assert not record.is_spent
 
 
 def test_two_samples_add_up_in_the_ledger(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_sample_and_noise_on_everybody_add_up_for_one_person_replaced(tmp_path
     table.queries([TOWN], "marginals:1", epsilon="0.5")
     sampled = table.queries([TOWN], "marginals:1", zero_knowledge="0.5", rows=30, people=300)
     (record, _) = Ledger(tmp_path / "ledger.db").account("town").records
-    assert record.spent
+    assert record.is_spent
     total = Ledger(tmp_path / "ledger.db").account("town").totals
     assert total is not None
     assert total.holds

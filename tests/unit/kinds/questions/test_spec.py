@@ -175,7 +175,7 @@ def test_one_entry_in_the_ledger_and_k_does_not_add_up() -> None:
         people.count("old", where="age >= 65")
         people.quantile("middle", "age:0..90:5", q="0.25", share=2)
     account = Ledger().account("town")
-    assert len(account.spent) == 1
+    assert len(account.spent_releases) == 1
     assert account.totals is not None
     assert account.totals.zero_knowledge.guarantee == ZeroKnowledge(
         epsilon=Fraction(1, 2), aggregate=RandomSample(k=40, n=N)
@@ -200,7 +200,7 @@ def test_the_table_must_be_of_as_many_people_as_declared_and_is_refused_before_a
     with pytest.raises(Refused) as refused, table.sample(rows=5, people=N + 1, zero_knowledge="1") as people:
         people.count("old", where="age >= 65")
     assert str(refused.value) == OTHER_NUMBER
-    assert not Ledger().account("town").spent
+    assert not Ledger().account("town").spent_releases
 
 
 def test_a_refinement_of_too_many_cells_is_refused_from_public_numbers_alone() -> None:

@@ -29,7 +29,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.release import save
 from hubbub.sampling.amplification import epsilon_at, exact_or_suppressed
 from hubbub.sampling.safepub import needed
-from hubbub.tables.generalization import Ranges, parsed, split
+from hubbub.tables.generalization import Ranges, parse_generalization, split_list
 from hubbub.verification import verify
 from tests.fresh import enter, open, opened, played, wrong_in
 
@@ -97,10 +97,10 @@ def test_a_missing_value_is_a_value_and_joins_no_crowd() -> None:
 
 
 def test_lists_of_columns_are_split_and_read() -> None:
-    assert split('a,"b,""c",d:[0,1,inf),e@f.csv/2') == ["a", '"b,""c"', "d:[0,1,inf)", "e@f.csv/2"]
-    assert parsed("age:10") == ("age", Ranges(10))
-    assert parsed('"a/3"') is None
-    assert parsed("born:year") is None
+    assert split_list('a,"b,""c",d:[0,1,inf),e@f.csv/2') == ["a", '"b,""c"', "d:[0,1,inf)", "e@f.csv/2"]
+    assert parse_generalization("age:10") == ("age", Ranges(10))
+    assert parse_generalization('"a/3"') is None
+    assert parse_generalization("born:year") is None
     assert rows(pa.table({"a/3": ["xyz"] * 2}), ['"a/3"']) == {("xyz",): 2}
 
 
@@ -232,7 +232,7 @@ def test_numbers_that_cannot_be_read_are_refused_before_anything_is_spent(tmp_pa
     with pytest.raises(Refused, match="cannot be read as declared"):
         opened(tmp_path / "bad.csv", dataset="many").records(["age:10"], crowd=5)
     (record,) = Ledger().account("many").records
-    assert not record.spent
+    assert not record.is_spent
 
 
 @pytest.mark.parametrize("row", ["Bath,f,secret", "Bath"])

@@ -20,7 +20,7 @@ from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.request import series as asked
 from hubbub.ledger.files.series_state import SeriesState
 from hubbub.query_classes.series import Blocks, Factor, best_factor, least_factor
-from hubbub.series import _chosen
+from hubbub.series import _choose_rows
 
 History = tuple[tuple[int, ...], ...]
 """For each person and period: 0 absent, else 1 + the bin."""
@@ -44,7 +44,7 @@ def increments(history: History, recur: int, bins: int) -> np.ndarray:
         kept = [each for each, stay in zip(present, stays, strict=True) if stay]
         for _, place in kept:
             found[t, place - 1] += 1
-        used = state.after(frozenset(word for word, _ in kept), recur)
+        used = state.used_after(frozenset(word for word, _ in kept), recur)
     return found
 
 
@@ -252,7 +252,7 @@ def counted_dates(people: dict[str, tuple[int | None, ...]], recur: int) -> list
         ]
         table = pa.table({"id": pa.array([name for name, _ in rows], pa.string())})
         days = np.array([spec.calendar.days[d] for _, d in rows], dtype=np.int64)
-        stays, kept = _chosen(table, spec, state, days, t)
+        stays, kept = _choose_rows(table, spec, state, days, t)
         found.append([row for row, stay in zip(rows, stays, strict=True) if stay])
         state = SeriesState(nonce="0", secret="00" * 32, **{"dated": state.dated, **kept})
     return found

@@ -211,7 +211,7 @@ def test_the_number_of_people_and_not_of_rows_is_declared() -> None:
         table.mean("pay:0..30:1", people=VISITS.num_rows, **words)
     with pytest.raises(Refused), table.sample(people=N + 1, **words) as people:
         people.count("ill", where="ill = true")
-    assert not any(record.spent for record in Ledger().account("visits").records)  # no row was chosen yet
+    assert not any(record.is_spent for record in Ledger().account("visits").records)  # no row was chosen yet
     assert len(answers(table.mean("pay:0..30:1", people=N, **words))) == 1
 
 

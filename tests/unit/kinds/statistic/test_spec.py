@@ -277,7 +277,7 @@ def test_another_number_of_people_than_declared_is_refused_in_one_fixed_sentence
             getattr(table, name)(**words, **known)
         assert str(refused.value) == OTHER_NUMBER
         assert str(N) not in str(refused.value)
-    assert not [record for record in Ledger().account("town").records if record.spent]
+    assert not [record for record in Ledger().account("town").records if record.is_spent]
 
 
 @pytest.mark.parametrize("ways", [KNOWN, {"crowd": 20, "epsilon": 1}, {"epsilon": 1}], ids=["known", "crowd", "noise"])

@@ -101,7 +101,7 @@ def test_the_policy_is_met_before_and_after_the_button(opened: Opened) -> None:
     assert "Nothing was published" in page
     assert "above the cap of 1.5" in page
     assert not (opened.folder / "more" / "certificate.json").exists()
-    assert len(Ledger().account("people").spent) == 1
+    assert len(Ledger().account("people").spent_releases) == 1
 
 
 def test_a_tab_that_was_weighed_before_the_last_release_is_stopped(opened: Opened) -> None:
@@ -110,7 +110,7 @@ def test_a_tab_that_was_weighed_before_the_last_release_is_stopped(opened: Opene
     status, text = opened.send("/publish/release", FILLED | {"seen": seen[0], "out": "more"})
     assert status == 409
     assert "moved on since this page was shown" in plain(text)
-    assert len(Ledger().account("people").spent) == 1
+    assert len(Ledger().account("people").spent_releases) == 1
 
 
 def test_what_is_wrong_is_one_sentence_beside_the_form(opened: Opened) -> None:
@@ -255,7 +255,10 @@ def test_people_with_several_rows_are_asked_about(opened: Opened, several: str) 
     assert "Nothing was published." in plain(refused)
     assert 'href="#several"' in refused  # the field that the refusal is about
     assert not (opened.folder / "out").exists()  # and no empty folder
-    assert opened.app_state.open_ledger.accounts() == {} or not opened.app_state.open_ledger.account("visits").spent
+    assert (
+        opened.app_state.open_ledger.accounts() == {}
+        or not opened.app_state.open_ledger.account("visits").spent_releases
+    )
     more, words = SEVERAL[several]
     page = opened.released({**form, "several": several, **more})
     assert "Published: out" in plain(page)

@@ -86,7 +86,7 @@ def test_70_people_with_several_rows_are_refused_before_the_charge_and_the_form_
     (opened.folder / "people.csv").write_text(VISITS, encoding="utf-8")
     status, told = opened.send("/publish/release", EVERY_MONTH)
     assert (status, "nothing was charged" in plain(told)) == (409, True)
-    assert not Ledger().accounts()["people"].spent
+    assert not Ledger().accounts()["people"].spent_releases
     for name, more in (
         ("rows", {"several": "rows", "rows_per_person": "2"}),
         ("bins", {"several": "bins", "distinct": "2", "date": "seen"}),
@@ -98,7 +98,7 @@ def test_70_people_with_several_rows_are_refused_before_the_charge_and_the_form_
         asked = {"name": name, "period": "2026-01", "file": "people.csv"}
         out = plain(opened.released(asked, "/ledger/series/publish"))
         assert f"Published: {name}-2026-01" in out
-    assert series.declared(Ledger().series("bins")[1]).date == "seen"
+    assert series.series_of_record(Ledger().series("bins")[1]).date == "seen"
 
 
 @pytest.mark.usefixtures("in_place")
@@ -139,7 +139,7 @@ def test_the_command_and_python_of_a_series_do_the_same(opened: Opened, monkeypa
     done = CliRunner().invoke(commands, ["series", "start", *shlex.split(typed)])
     assert done.exit_code == 0, done.output
     opened.send("/publish/release", {**EVERY_MONTH, "name": "pressed"})
-    first, second = (series.declared(Ledger().series(name)[1]) for name in ("typed", "pressed"))
+    first, second = (series.series_of_record(Ledger().series(name)[1]) for name in ("typed", "pressed"))
     assert first.calendar == second.calendar
     assert (first.axes, first.unit, first.way) == (second.axes, second.unit, second.way)
 

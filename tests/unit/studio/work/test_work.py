@@ -62,7 +62,7 @@ def test_stopped_before_noise_is_drawn_it_costs_nothing(folder: Path, monkeypatc
     assert told[-1] == {"stopped": True, "spent": False}
     account = Ledger().account("people")
     assert [record.state for record in account.records] == ["abandoned"]
-    assert account.spent == []
+    assert account.spent_releases == []
     assert not (folder / "out" / "release.csv").exists()
 
 
@@ -80,7 +80,7 @@ def test_stopped_after_that_it_says_that_it_is_spent(folder: Path, monkeypatch: 
     monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.measure", lambda self, data, source: _drawn(source))
     worker.work(asked(folder), told.append, Here())  # type: ignore[arg-type]
     assert told[-1] == {"stopped": True, "spent": True}
-    assert len(Ledger().account("people").spent) == 1
+    assert len(Ledger().account("people").spent_releases) == 1
 
 
 def _drawn(source: SystemSource) -> Any:
@@ -115,7 +115,7 @@ def test_an_interrupt_at_any_moment_leaves_files_or_nothing_spent(folder: Path, 
         said = [json.loads(line) for line in running.stdout]
         ended = running.wait(60)
     account = Ledger().accounts().get("people")
-    spent = 0 if account is None else len(account.spent)
+    spent = 0 if account is None else len(account.spent_releases)
     published = (folder / "out" / "certificate.json").exists()
     assert spent == published or said[-1] == {"stopped": True, "spent": True}
     assert said[-1].get("done", False) == published
@@ -154,7 +154,7 @@ def test_one_release_at_a_time(opened: Opened) -> None:
             break
         time.sleep(0.02)
     account = Ledger().accounts().get("people")
-    spent = account is not None and bool(account.spent)
+    spent = account is not None and bool(account.spent_releases)
     published = (opened.folder / "out" / "certificate.json").exists()
     assert spent == (published or opened.app_state.work.job.spent)  # type: ignore[union-attr]
     assert "Stopped" in plain(opened.get("/progress")[1]) or published

@@ -20,7 +20,7 @@ from hubbub.tables.estimation.scaling import (
     population_estimate,
     population_intervals,
     smallest_population,
-    split,
+    split_doubt,
 )
 
 RATES = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 20), Fraction(99, 100)]
@@ -84,7 +84,7 @@ def test_given_that_five_were_sampled_the_ends_are_those_of_the_cut_law(p: Fract
 
 
 def test_half_of_the_doubt_is_left_for_the_sampling() -> None:
-    assert split(Fraction(19, 20)) == Fraction(39, 40)
+    assert split_doubt(Fraction(19, 20)) == Fraction(39, 40)
 
 
 def test_exact_counts_leave_all_of_the_doubt_for_the_sampling() -> None:
@@ -122,6 +122,6 @@ def test_only_channels_without_noise_are_certain() -> None:
         for count in (0, 1, 19, 20, 21, 50):
             for tag, value, _ in made.law(count).atoms(Fraction(1, 10**9)):
                 told = published(value, tag=tag)
-                low, high = intervals(made, told, split(Fraction(1, 2)))
+                low, high = intervals(made, told, split_doubt(Fraction(1, 2)))
                 assert low[0] <= count
                 assert count <= high[0] or high[0] == -1

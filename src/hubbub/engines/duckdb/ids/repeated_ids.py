@@ -49,7 +49,7 @@ def are_many(query: Ask, column: Column, people: str) -> bool:
     return column.kind in KINDS and guessed_rows(query, column, people) >= MANY
 
 
-def hashed(cell: str) -> str:
+def id_hash(cell: str) -> str:
     """The engine's hash of an id: 64 bits."""
     return f"hash({cell})"
 
@@ -67,7 +67,7 @@ class IdReader:
     _held: int = 0
     _below: int = EVERYBODY
 
-    def repeated(self) -> tuple[int, Chosen | None]:
+    def find_repeated(self) -> tuple[int, Chosen | None]:
         """2 if a row has no id, else 1 if somebody has several rows, else 0; and the people with the lowest ranks.
 
         Guarantee: exact, whatever the hash is: equal ids have equal hashes, and ids with equal hashes are compared.
@@ -100,7 +100,7 @@ class IdReader:
         return (least, most) if least >= -(1 << 63) and most < 1 << 63 else None
 
     def _by_numbers(self, least: int, most: int) -> int | None:
-        """As :meth:`repeated`; None if a row has no id, or one that is not where the engine believed it."""
+        """As :meth:`find_repeated`; None if a row has no id, or one that is not where the engine believed it."""
         cell, size = identifier(self.column.name), most - least + 1
         low, values = self._is_low()
         flag = low and f", CAST({low} AS UTINYINT)"
@@ -121,39 +121,39 @@ class IdReader:
     # --- others ---------------------------------------------------------------------------------------------------
 
     def _by_hashes(self) -> int:
-        """As :meth:`repeated`."""
+        """As :meth:`find_repeated`."""
         cell = identifier(self.column.name)
         low, values = self._is_low()
         read = "" if self.observer is None else f", CASE WHEN {low} THEN {cell} END" if low else f", {cell}"
-        no_id = self._query(f"SELECT {hashed(f'CASE WHEN FALSE THEN {cell} END')} FROM {self.people} LIMIT 1")
+        no_id = self._query(f"SELECT {id_hash(f'CASE WHEN FALSE THEN {cell} END')} FROM {self.people} LIMIT 1")
         of_nobody = np.array(no_id, np.uint64).ravel()
         is_missing = False
         with RepeatedWords() as words:
-            for batch in self._stream(f"SELECT {hashed(cell)}{read} FROM {self.people}", values):
+            for batch in self._stream(f"SELECT {id_hash(cell)}{read} FROM {self.people}", values):
                 some: Words = np.from_dlpack(batch.column(0))  # type: ignore[assignment]
                 is_missing = is_missing or bool((some == of_nobody).any())
                 words.add(some)
                 if self.observer is not None:
                     self._gather(batch.column(1).drop_null() if low else batch.column(1))
-            return self._compared(words.repeated(), of_nobody if is_missing else of_nobody[:0])
+            return self._compare_suspects(words.find_repeated(), of_nobody if is_missing else of_nobody[:0])
 
-    def _compared(self, repeated: Iterator[Words], first: Words) -> int:
-        """As :meth:`repeated`, by the ids with these hashes: the `first`, of which a row with no id has one, and others
+    def _compare_suspects(self, repeated: Iterator[Words], first: Words) -> int:
+        """As :meth:`find_repeated`, by the ids with these hashes: the `first`, of which a row with no id has one, and others
         until somebody with several rows is found."""
         suspects = first
         for some in repeated:
             suspects = np.concatenate((suspects, some))
             while len(suspects) >= _TOGETHER:
-                if found := self._inspected(suspects[:_TOGETHER]):
+                if found := self._inspect_suspects(suspects[:_TOGETHER]):
                     return found
                 suspects = suspects[_TOGETHER:]
-        return self._inspected(suspects) if len(suspects) else 0
+        return self._inspect_suspects(suspects) if len(suspects) else 0
 
-    def _inspected(self, suspects: Words) -> int:
+    def _inspect_suspects(self, suspects: Words) -> int:
         self.connection.register(_SUSPECTS, pa.table({"word": suspects}))
         try:
             cell = identifier(self.column.name)
-            few = f"SELECT {cell} FROM {self.people} WHERE {hashed(cell)} IN (SELECT word FROM {_SUSPECTS})"
+            few = f"SELECT {cell} FROM {self.people} WHERE {id_hash(cell)} IN (SELECT word FROM {_SUSPECTS})"
             return are_several(self._query, self.column, f"({few})")
         finally:
             with suppress(*TROUBLE):
@@ -174,7 +174,7 @@ class IdReader:
         self._held += len(ids)
         if self._held < _HELD or self.observer is None:
             return
-        with self._beside() as cursor:
+        with self._gathered_table() as cursor:
             ranked = f"SELECT who, {rank('who', self.column)} AS rank FROM {_GATHERED} WHERE who IS NOT NULL"
             sql = f"SELECT who FROM ({ranked}) ORDER BY rank LIMIT {self.observer.most}"
             self._gathered = [
@@ -186,7 +186,7 @@ class IdReader:
         """Where fewer people than wanted were gathered, since the engine overrated the rows, all are read once more."""
         if self._held < observer.most and self._below < EVERYBODY:
             return lowest_below(self._query, self.column, self.people, EVERYBODY, observer)
-        with self._beside() as cursor:
+        with self._gathered_table() as cursor:
             return lowest_of(
                 lambda sql, *values: rows_of(cursor, sql, self.trouble, values),
                 self.column,
@@ -196,7 +196,7 @@ class IdReader:
             )
 
     @contextmanager
-    def _beside(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def _gathered_table(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """The gathered ids as a table, for another query than the one that runs."""
         ids = pa.chunked_array(self._gathered or [pa.array([], pa.int64())])
         with self.connection.cursor() as cursor:

@@ -63,24 +63,24 @@ class RepeatedWords:
             for start in range(0, len(words), BLOCK):
                 self._put_away(words[start : start + BLOCK])
 
-    def repeated(self) -> Iterator[Words]:
+    def find_repeated(self) -> Iterator[Words]:
         """Those that come more than once, each once, some at a time.
 
         Guarantee: exact. Equal words begin alike, so they are sorted together and stand side by side.
         """
         if not self._blocks and self._file is None:
-            yield _repeated(np.concatenate([np.zeros(0, np.uint64), *self._held]))
+            yield _find_repeated(np.concatenate([np.zeros(0, np.uint64), *self._held]))
             return
         if self._held:
             self._put_away(np.concatenate(self._held))
         with ExitStack() as opened:
-            file = opened.enter_context(self._reopened()) if self._file is not None else None
+            file = opened.enter_context(self._reopen()) if self._file is not None else None
             for beginning in range(1 << _BITS):
                 parts = [words[bounds[beginning] : bounds[beginning + 1]] for words, bounds in self._blocks]
                 if file is not None:
                     spans = [(int(block[beginning]), int(block[beginning + 1])) for block in self._bounds]
                     parts.append(_read(file, spans))
-                yield _repeated(np.concatenate(parts))
+                yield _find_repeated(np.concatenate(parts))
 
     def _put_away(self, words: Words) -> None:
         """Order a block of words by how they begin, and keep or write it."""
@@ -93,13 +93,13 @@ class RepeatedWords:
             self._kept += len(words)
             return
         try:
-            self._opened().write(ordered.data)
+            self._spill_file().write(ordered.data)
         except OSError:
             raise WrongUse(NO_ROOM) from None
         self._bounds.append(self._spilled + bounds)
         self._spilled += len(words)
 
-    def _opened(self) -> IO[bytes]:
+    def _spill_file(self) -> IO[bytes]:
         if self._file is None:
             scratch = Scratch()
             self._open.callback(scratch.clear)
@@ -107,7 +107,7 @@ class RepeatedWords:
             self._open.callback(self._file.close)
         return self._file
 
-    def _reopened(self) -> io.FileIO:
+    def _reopen(self) -> io.FileIO:
         """What was written, to be read."""
         assert self._file is not None
         try:
@@ -133,7 +133,7 @@ def _read(file: io.FileIO, spans: Sequence[tuple[int, int]]) -> Words:
     return words
 
 
-def _repeated(words: Words) -> Words:
+def _find_repeated(words: Words) -> Words:
     """Those that come more than once, each once.
 
     Guarantee: exact. Equal words have equal second halves, so one that comes twice is among those whose half does, and
