@@ -20,9 +20,8 @@ from unittest.mock import patch
 import duckdb
 
 from hubbub.engines.files.csv_file import csv_header, csv_relation
-from hubbub.engines.files.csv_lines import is_record_per_line
 from hubbub.engines.files.csv_records import LONGEST, is_regular
-from hubbub.engines.files.files import open_file
+from hubbub.engines.files.files import is_record_per_line, open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import CountQuery, ExactCounts

@@ -51,7 +51,7 @@ def measured(place: Path) -> tuple[float, float, float]:
     from hubbub.noise.source import SystemSource
     from hubbub.tables.bins import parse
     from hubbub.tables.engine import CountQuery
-    from hubbub.tables.sketch import Chosen, IdObserver
+    from hubbub.tables.identity import Chosen, IdObserver
 
     def tell(chosen: Chosen) -> None:
         sketch(chosen, bytes(32))

@@ -28,9 +28,8 @@ from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.records import ABANDONED, RESERVED
-from hubbub.ledger.running import TOTAL, Running
-from hubbub.ledger.running import _seal as sealed
-from hubbub.ledger.running_total import RunningTotal, total_bytes
+from hubbub.ledger.running_total import TOTAL, Running, RunningTotal, total_bytes
+from hubbub.ledger.running_total import _seal as sealed
 from hubbub.opening import open as open_table
 from hubbub.protocol.bound import Bound
 from hubbub.release import save

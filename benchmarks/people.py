@@ -17,7 +17,7 @@ from hubbub.ledger.sketch import MOST, sketch
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
-from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.identity import Chosen, IdObserver
 
 ROWS: Final = 5_000_000
 LINES: Final = 500_000

@@ -1,4 +1,7 @@
-"""Tables, networks and ballots, opened for releases: what Python and the commands begin with."""
+"""Tables, networks and ballots, opened for releases: what Python and the commands begin with.
+
+A graph that was opened: the file of links, or the object, and what it is for the ledger.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hubbub.dictionary.datapackage import find, find_second
+from hubbub.engines.identity import of_files
 from hubbub.errors import WrongUse
+from hubbub.graphs.graph import Graph
+from hubbub.graphs.readers import file_at, load
 from hubbub.kinds.table import Table, possible_person
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
@@ -21,6 +28,7 @@ from hubbub.protocol.release import CLAMPED, JOIN, MISSING, UNLISTED, UNNAMED_PE
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
+from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
 from hubbub.serialization.canonical import Plain
@@ -28,6 +36,48 @@ from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column, unnamed_person
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Opened:
+    """What `hubbub.kinds.network.Links` asks for."""
+
+    given: object
+    two: tuple[str, ...] | None
+    header: bool | None
+    vertex_file: str | os.PathLike[str] | None
+
+    def columns(self) -> dict[str, object]:
+        """A graph has no schema."""
+        return {}
+
+    def identity(self) -> Identity:
+        """The files of links and vertices; an object has no identity but the name that somebody gives it."""
+        if not isinstance(self.given, str | os.PathLike):
+            return Identity()
+        files = (self.given,) if self.vertex_file is None else (self.given, self.vertex_file)
+        found = of_files(os.fspath(name) for name in files)
+        roles = [part.digest for part in found.parts]  # the same two files, the other way round, are another network
+        return replace(found, links=(*roles, f"header {self.header}", *(f"column {each}" for each in self.two or ())))
+
+    def graph(self, vertices: int | None = None) -> Graph:
+        """All of it, read once."""
+        return load(self.given, columns=self.two, header=self.header, vertices=vertices, vertex_file=self.vertex_file)
+
+
+def open_links(
+    given: object,
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    vertex_file: str | os.PathLike[str] | None = None,
+) -> Opened:
+    """The links of a file or an object. Nothing is read yet, but a file has to be there."""
+    for each in (given, vertex_file):
+        if isinstance(each, str | os.PathLike):
+            file_at(each)
+    return Opened(given=given, two=None if columns is None else tuple(columns), header=header, vertex_file=vertex_file)
+
 
 if TYPE_CHECKING:
     from hubbub.kinds.network import Network
@@ -263,7 +313,6 @@ def open_graph(
     `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
     without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
     """
-    from hubbub.engines.graph_opening import open_graph as open_links
     from hubbub.kinds.network import Network
 
     with working("Reading the network"), interruptible():

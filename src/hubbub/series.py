@@ -34,12 +34,12 @@ from hubbub.kinds.series.dates import days
 from hubbub.kinds.series.mechanism import SCHEMA, Increments, count_period, drawn_before, measure, present
 from hubbub.kinds.series.request import series as asked
 from hubbub.kinds.series.spec import Period, Series, read_series
+from hubbub.ledger import series_state as states
 from hubbub.ledger.charge import charge
-from hubbub.ledger.files import series_state as states
-from hubbub.ledger.files.series_state import FrozenPeriod, SeriesState
 from hubbub.ledger.key import is_signature
 from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
 from hubbub.ledger.records import Record
+from hubbub.ledger.series_state import FrozenPeriod, SeriesState
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.measurement import Measurement, loaded
@@ -54,8 +54,8 @@ from hubbub.serialization.arrow import integer_array
 from hubbub.serialization.canonical import Plain, digest, read
 from hubbub.serialization.exact_json import plain
 from hubbub.tables.engine import NO_ID, ONE_ROW_EACH, ONE_ROW_OF_SEVERAL, SEVERAL_ROWS, Engine
+from hubbub.tables.identity import IdObserver
 from hubbub.tables.schema import unnamed_person
-from hubbub.tables.sketch import IdObserver
 from hubbub.verification.series import certificates_in
 
 DECLARED: Final = "declared"

@@ -24,13 +24,12 @@ from scipy import stats
 
 from hubbub.errors import Refused, WrongUse, in_python
 from hubbub.noise.source import ScriptedSource, SystemSource
-from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
+from hubbub.tables.bins import Axis, Discovered, Lattice, all_labels, parse, size
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import NO_ID, SEVERAL_ROWS, CountQuery, Engine, ExactCounts, MultiRowPolicy
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.identity import Chosen, IdObserver
 from hubbub.tables.schema import ColumnType, bind_axes
-from hubbub.tables.sketch import Chosen, IdObserver
 from tests.conformance.openers import Opener, cases_for, every_engine, every_engine_but_connect, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 

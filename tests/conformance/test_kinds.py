@@ -30,7 +30,6 @@ from hubbub.audit import exact, replay
 from hubbub.certificate.certificate import SIGNATURE
 from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
-from hubbub.engines.graph_opening import open_graph as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.people import Whose
@@ -40,6 +39,7 @@ from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource
+from hubbub.opening import open_graph as open_links
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.measurement import Drawn, Measurement, Rehearsal, loaded

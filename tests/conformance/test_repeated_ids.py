@@ -13,12 +13,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb.ids import repeated_ids, repeated_words
+from hubbub.engines.duckdb import repeated_ids
 from hubbub.errors import Refused, in_python
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import NO_ID, SEVERAL_ROWS, CountQuery, Engine
-from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.identity import Chosen, IdObserver
 from tests.conformance.openers import Opener, every_engine, from_arrow, from_csv, from_database, from_parquet
 
 ROWS, BLOCK = 200, 32
@@ -65,8 +65,8 @@ WEAK = {"the engine's": "hash({})", "of two bits": "hash({}) % 4", "of none": "(
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_ids, "MANY", 0)
-    monkeypatch.setattr(repeated_words, "BLOCK", BLOCK)
-    monkeypatch.setattr(repeated_words, "KEPT", 2 * BLOCK)
+    monkeypatch.setattr(repeated_ids, "BLOCK", BLOCK)
+    monkeypatch.setattr(repeated_ids, "KEPT", 2 * BLOCK)
 
 
 def refusal(engine: Engine) -> str | None:
@@ -113,7 +113,7 @@ def test_a_row_of_nobody_is_found_first(opened: Opener, case: Ids, tmp_path: Pat
 def test_ids_with_one_hash_are_told_apart(
     opened: Opener, case: Ids, weak: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeated_ids, "hashed", lambda cell: WEAK[weak].format(cell))
+    monkeypatch.setattr(repeated_ids, "id_hash", lambda cell: WEAK[weak].format(cell))
     monkeypatch.setattr(repeated_ids, "LARGEST", 0)
     monkeypatch.setattr(repeated_ids, "_TOGETHER", 3)
     assert refusal(opened(case.table(), folder(tmp_path, "all"))) is None

@@ -19,8 +19,8 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from hubbub import registry, series
-from hubbub.engines.graph_opening import open_graph as open_links
 from hubbub.ledger.ledger import Ledger
+from hubbub.opening import open_graph as open_links
 from hubbub.protocol.spec import TABLE
 from hubbub.release import execute, save
 from hubbub.tables.identity import Identity

@@ -17,8 +17,8 @@ import pytest
 
 from hubbub import registry
 from hubbub.guarantees.people import DECLARED_UNIQUE
-from hubbub.ledger.files.series_state import load as load_state
 from hubbub.ledger.ledger import Ledger, committed_certificate
+from hubbub.ledger.series_state import load as load_state
 from hubbub.verification import load, verify
 from hubbub.verification.series import verify_series
 from tests.golden.json_schema import faults

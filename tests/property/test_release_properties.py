@@ -29,7 +29,7 @@ from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.numeric.exact import lower, upper
 from hubbub.tables.engine import CountQuery, ExactCounts
-from hubbub.tables.estimation.scaling import population_intervals
+from hubbub.tables.estimation import population_intervals
 from hubbub.tables.schema import Schema
 from tests.fresh import counts, played
 

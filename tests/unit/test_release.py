@@ -23,7 +23,7 @@ from hubbub.kinds.table import Table
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source, SystemSource
 from hubbub.release import run
 from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
-from hubbub.tables.estimation.scaling import largest_population, smallest_population
+from hubbub.tables.estimation import largest_population, smallest_population
 from hubbub.tables.privacy_unit import Unit
 from hubbub.tables.schema import ColumnType, Schema
 from tests.fresh import counts, open, played

@@ -24,9 +24,9 @@ from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kinds.series.mechanism import Increments
 from hubbub.kinds.series.request import from_options
 from hubbub.kinds.series.result import Totals, between
-from hubbub.ledger import anchor, paths
-from hubbub.ledger.files import series_state as states
-from hubbub.ledger.files.backup import backup, restore
+from hubbub.ledger import paths, store
+from hubbub.ledger import series_state as states
+from hubbub.ledger.backup import backup, restore
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
@@ -161,7 +161,7 @@ def test_25_a_machine_that_was_put_back_whole_draws_no_period_again(tmp_path: Pa
     series.start("clinic", **WORDS)
     out = tmp_path / "out"
     series.release(people(range(30)), "clinic", "2026-01").save(out / "2026-01")
-    places = [Ledger().path.parent, anchor.folder()]
+    places = [Ledger().path.parent, store.anchor_folder()]
     for i, place in enumerate(places):
         shutil.copytree(place, tmp_path / f"copy-{i}")
     series.release(people(range(60)), "clinic", "2026-02").save(out / "2026-02")

@@ -195,7 +195,7 @@ def test_a_series_can_be_cancelled_until_something_is_drawn() -> None:
 
 
 def test_a_period_whose_series_was_cancelled_meanwhile_is_not_drawn() -> None:
-    from hubbub.ledger.files import series_state as states
+    from hubbub.ledger import series_state as states
 
     _, reservation = series.start("clinic", **WORDS)
     series.cancel("clinic")

@@ -20,7 +20,7 @@ from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
 from hubbub.numeric.binomial import at_least, mass
 from hubbub.numeric.exact import ball
-from hubbub.tables.estimation.scaling import largest_population, population_intervals
+from hubbub.tables.estimation import largest_population, population_intervals
 from tests.fresh import counts
 from tests.fresh import open as open_table
 

@@ -298,10 +298,8 @@ def _of_crowds(crowds: Crowds) -> Iterator[str]:
 
 def _first_line(file: str, how: dict[str, Any]) -> None:
     """What is known of a CSV that cannot be opened, for whoever has to mend it: its columns, and open marks."""
-    from hubbub.engines.files.csv_file import first_names
-    from hubbub.engines.files.csv_form import form
+    from hubbub.engines.files.csv_file import first_names, form, kind
     from hubbub.engines.files.files import open_marks
-    from hubbub.engines.files.plain_copy import kind
 
     names, marks = [], []
     with suppress(HubbubError):
@@ -321,9 +319,7 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
 
 def _separator(file: str, how: dict[str, Any]) -> str | None:
     """What seems to separate the cells of a CSV whose first line has no comma; a release is told, and never guesses."""
-    from hubbub.engines.files.csv_file import first_names
-    from hubbub.engines.files.csv_form import MARKS, form
-    from hubbub.engines.files.plain_copy import kind
+    from hubbub.engines.files.csv_file import MARKS, first_names, form, kind
 
     with suppress(HubbubError):
         declared = form(**{name: how[name] for name in _CSV})
@@ -336,9 +332,8 @@ def _separator(file: str, how: dict[str, Any]) -> str | None:
 
 def _tall_cells(file: str, how: dict[str, Any]) -> None:
     """Cells of a CSV that run over several lines: two stray quotation marks make one of all the rows between them."""
-    from hubbub.engines.files.csv_form import form
+    from hubbub.engines.files.csv_file import form, kind
     from hubbub.engines.files.files import tall
-    from hubbub.engines.files.plain_copy import kind
 
     with suppress(HubbubError):
         if kind(file) not in (".csv", ".tsv", ".txt"):
@@ -544,7 +539,7 @@ def _command(
         by and not found.fares
     ):  # of bins with nobody in them zeros would be published, and paid for
         return None
-    from hubbub.engines.addresses import is_address, without_secrets
+    from hubbub.engines.opening import is_address, without_secrets
 
     kind = "histogram" if measured is None else "mean"
     parts = ["hubbub", "release", kind, without_secrets(file) if is_address(file) else file]

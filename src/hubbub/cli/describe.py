@@ -41,10 +41,9 @@ def describe(file: str, out: str | None, public: tuple[str, ...], as_json: bool,
     reads it: --by salary then means the declared bins. Take the questions out when they are answered.
     """
     from hubbub.dictionary.datapackage import FILE
-    from hubbub.dictionary.description import describe as described
-    from hubbub.dictionary.description import package_text
-    from hubbub.engines.addresses import is_address
-    from hubbub.engines.opening import found_values, open_source
+    from hubbub.dictionary.dictionary import describe as described
+    from hubbub.dictionary.dictionary import package_text
+    from hubbub.engines.opening import found_values, is_address, open_source
     from hubbub.opening import named_after
 
     path = None if is_address(file) else Path(file)

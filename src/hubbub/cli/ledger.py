@@ -274,7 +274,7 @@ def adopt(ledger: str | None, as_json: bool) -> None:
 @json_option
 def backup(folder: str, ledger: str | None, as_json: bool) -> None:
     """Copy the ledger, its key and what its series keep into a new folder. Keep it as safe as the table itself."""
-    from hubbub.ledger.files.backup import backup as copy
+    from hubbub.ledger.backup import backup as copy
 
     names = copy(_open(ledger), folder)
     where = f"The backup is in {folder}: {', '.join(names)}."
@@ -295,7 +295,7 @@ def backup(folder: str, ledger: str | None, as_json: bool) -> None:
 @json_option
 def restore(folder: str, certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> None:
     """Put a backup where a ledger is gone. Name certificates that are out: a backup that is older than one is refused."""
-    from hubbub.ledger.files.backup import restore as put_back
+    from hubbub.ledger.backup import restore as put_back
 
     book = _open(ledger)
     entries = put_back(book, folder, certificates)
@@ -355,7 +355,7 @@ def _table(account: Account) -> str:
         return "nothing was released"
     if any(not isinstance(each, dict) for each in sources):
         return "unknown"  # a frame has no bytes to know it by
-    from hubbub.ledger.sources import content
+    from hubbub.ledger.overlap import content
 
     return "unchanged" if len({content(each) for each in sources}) == 1 else "changed"
 

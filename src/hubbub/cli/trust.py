@@ -88,7 +88,7 @@ def approve(sheet: str, out: str, ledger: str | None, as_json: bool) -> None:
     """
     from hubbub.errors import WrongUse
     from hubbub.ledger.ledger import Ledger
-    from hubbub.project.approval import approve as sign_sheet
+    from hubbub.project.review import approve as sign_sheet
     from hubbub.runtime.regular_file import open_regular
 
     try:

@@ -3,12 +3,17 @@
 A dictionary changes no meaning: each thing that it declares stands for an option that somebody could have typed, and a
 release that rests on it has the spec of the one that spells everything out. So whatever it declares is public by
 declaration, and stands in the certificate. What is typed goes before it.
+
+A first data dictionary of a table, from the names and the types of its columns; what only data could say is asked.
+
+A table held against its data dictionary, for its steward alone: what is declared and is not so.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,7 +22,8 @@ from hubbub.protocol.option import Option
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, parse, with_reading
 from hubbub.tables.cell_format import Missing
-from hubbub.tables.schema import ColumnType, Schema, check
+from hubbub.tables.inspection import Cells, Persons
+from hubbub.tables.schema import ColumnType, Schema, check, unnamed_person
 
 _BINNED: Final = ("by", "columns")
 """Options that name columns by their bins; a column that is only named has those of the dictionary."""
@@ -199,3 +205,114 @@ def held_as(field: Field, schema: Schema) -> str | None:
 
 NONE: Final = Dictionary()
 """A table about which nothing is declared."""
+
+
+_TYPES: Final = {
+    ColumnType.TEXT: "string",
+    ColumnType.INTEGER: "integer",
+    ColumnType.DECIMAL: "number",
+    ColumnType.FLOAT: "number",
+    ColumnType.DATE: "date",
+    ColumnType.BOOLEAN: "boolean",
+    ColumnType.OTHER: "any",
+}
+
+
+def describe(
+    schema: Schema, *, name: str, path: str | None, public: Mapping[str, Sequence[str]] = {}
+) -> dict[str, Any]:
+    """A Data Package of one table, with questions where a steward has to say something.
+
+    `public` has the values of columns whose values are declared to be public.
+
+    Guarantee: without `public` it is a function of the schema and of the names alone.
+    """
+    questions = [_who(schema)]
+    fields = []
+    for column, column_type in schema.items():
+        field: dict[str, Any] = {"name": column, "type": _TYPES[column_type]}
+        if column in public:
+            field |= {"constraints": {"enum": list(public[column])}, "hubbub": {"public": True}}
+        elif asked := _question(column_type):
+            field["hubbub"] = {"questions": [asked]}
+        fields.append(field)
+    questions.append("Which cells mean that something is missing? List them as missingValues of the schema.")
+    resource: dict[str, Any] = {"name": name}
+    if path is not None:
+        resource["path"] = path
+    resource |= {
+        "schema": {"fields": fields, "missingValues": [""]},
+        "hubbub": {"questions": questions},
+    }
+    return {"name": name, "resources": [resource]}
+
+
+def _who(schema: Schema) -> str:
+    named = unnamed_person(schema)
+    may = f" It may be {named}." if named else ""
+    return f"Who is a person? Say person: the column that says it; or rows_are_people: true.{may}"
+
+
+def _question(column_type: ColumnType) -> str:
+    if column_type is ColumnType.TEXT:
+        return (
+            "Is it a number or a date? Then change its type, and say its format. Which values can it have? List those "
+            "that are public as constraints.enum."
+        )
+    if column_type in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT):
+        return (
+            "Between which numbers can it lie, by what it means? Say constraints.minimum and maximum, the step in which "
+            "it counts, and its bins, like 0..90:10."
+        )
+    return (
+        "Which periods are public? Say its bins, like month:2024-01..2024-12." if column_type is ColumnType.DATE else ""
+    )
+
+
+def package_text(package: Mapping[str, Any]) -> str:
+    """As a file."""
+    return json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+
+
+def held_specs(declared: Dictionary, schema: Schema) -> list[tuple[str, str]]:
+    """The columns whose cells are looked at, each with the bins that every cell must be in."""
+    found = [(each, held_as(each, schema)) for each in declared.fields if each.name in schema]
+    return [(each.name, spec or _name_columns(each.name)) for each, spec in found if spec or each.required]
+
+
+def _name_columns(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def held_keys(declared: Dictionary, schema: Schema) -> list[str]:
+    """The columns in which no two rows have the same."""
+    return [each.name for each in declared.fields if each.unique and each.name in schema]
+
+
+def broken(declared: Dictionary, schema: Schema, cells: Sequence[Cells], keys: Sequence[Persons]) -> Iterator[str]:
+    """One sentence for each thing that is declared and is not so."""
+    names = [each.name for each in declared.fields]
+    if absent := [name for name in names if name not in schema]:
+        yield f"The dictionary lists {', '.join(absent)}, and the table has no such column."
+    if more := [name for name in schema if name not in names]:
+        yield f"The table has {', '.join(more)}, and the dictionary does not list it."
+    for each in cells:
+        field = declared.field(each.column)
+        if field is not None:
+            yield from _broken(field, each)
+    for key in keys:
+        if many := sum(people for rows, people in key.rows if rows > 1):
+            yield f"{key.column}: each row should have its own, and {many:,} are in several rows."
+
+
+def _broken(field: Field, cells: Cells) -> Iterator[str]:
+    if field.required and cells.missing:
+        yield f"{field.name}: {_cells(cells.missing)} missing, and the dictionary says that none is."
+    if cells.unreadable:
+        yield f"{field.name}: {_cells(cells.unreadable)} not written as the dictionary says."
+    if cells.outside:
+        yield f"{field.name}: {_cells(cells.outside)} none of the values that the dictionary allows."
+
+
+def _cells(many: int) -> str:
+    return "1 cell is" if many == 1 else f"{many:,} cells are"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hubbub.engines.column_names import distinct
+from hubbub.engines.arrow_columns import distinct
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType, Schema, column

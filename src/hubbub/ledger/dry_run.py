@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hubbub.errors import Refused
-from hubbub.ledger import sources
+from hubbub.ledger import overlap
 from hubbub.ledger.admission import Totals, admit, enter_charge, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, dataset_name, period_name
@@ -44,7 +44,7 @@ class DryRun:
 
 
 def dry_run(
-    ledger: Ledger, dataset: str, charge: Charge, *, source: Identity = sources.NONE, disjoint: str | None = None
+    ledger: Ledger, dataset: str, charge: Charge, *, source: Identity = overlap.NONE, disjoint: str | None = None
 ) -> DryRun:
     """What would hold for a dataset with this release too, or for a period of it with people of its own.
 
@@ -60,7 +60,7 @@ def dry_runs(
     dataset: str,
     charges: Sequence[Charge],
     *,
-    source: Identity = sources.NONE,
+    source: Identity = overlap.NONE,
     disjoint: str | None = None,
     more: Policy | None = None,
 ) -> tuple[DryRun, ...]:

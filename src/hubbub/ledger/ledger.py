@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
+from hubbub.ledger import key, overlap, paths, sketch, store
 from hubbub.ledger.admission import Entered, Totals, admit, enter_charge, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CLOCK, CREATED, Entry, Page, moment
@@ -45,15 +45,14 @@ from hubbub.ledger.records import (
 )
 from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
-from hubbub.ledger.running import Running, check_totals
+from hubbub.ledger.running_total import Running, check_totals
 from hubbub.ledger.store import Store
 from hubbub.ledger.undrawn import is_abandoned, take
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.release import Reservation
 from hubbub.serialization.canonical import read
 from hubbub.serialization.exact_json import plain, restored
-from hubbub.tables.identity import Identity
-from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.identity import Chosen, Identity, IdObserver
 
 CLOSED: Final = "closed"
 """In the place of a digest: a series that does not go on."""
@@ -82,7 +81,7 @@ class Ledger:
         dataset: str,
         charge: Charge,
         *,
-        source: Identity = sources.NONE,
+        source: Identity = overlap.NONE,
         series: Mapping[str, Any] | None = None,
         disjoint: str | None = None,
         before_entry: Callable[[str], None] = lambda nonce: None,
@@ -112,7 +111,7 @@ class Ledger:
                     f"the ledger has a series {series['name']!r} already, and what was promised for it stays; choose another "
                     "name"
                 )
-            sources.one_name(name, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0)
+            overlap.one_name(name, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0)
             before = Running(page, name)
             new = enter_charge(before.total.stand_ins, before.total.reserved + 1, charge)
             totals_after = admit(before.total.stand_ins, new, name, count=before.total.spent)
@@ -125,7 +124,7 @@ class Ledger:
             body = {
                 "nonce": nonce,
                 "charge": plain(new.charge),
-                "source": sources.source_json(source),
+                "source": overlap.source_json(source),
                 "secret": secret,
             }
             declared: dict[str, Any] = {} if series is None else {"series": dict(series)}
@@ -189,7 +188,7 @@ class Ledger:
     def check_source(self, dataset: str, source: Identity) -> None:
         """Refuse a table that was released under another name; nothing is entered."""
         with self._store.adding(self._founding) as page:
-            sources.one_name(
+            overlap.one_name(
                 dataset, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0
             )
 
@@ -200,7 +199,7 @@ class Ledger:
         *,
         before: str,
         keep: Callable[[], str],
-        source: Identity = sources.NONE,
+        source: Identity = overlap.NONE,
     ) -> None:
         """Enter that a period of a series was drawn, with the digest of what the series then keeps in secret.
 
@@ -221,10 +220,10 @@ class Ledger:
                     "again to get what was drawn"
                 )
             name = reservation.dataset
-            sources.one_name(name, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0)
+            overlap.one_name(name, source, page.datasets_with_mark, lambda other: Running(page, other).total.spent > 0)
             secret = SystemSource().words(2).tobytes().hex()
             body = {"nonce": reservation.nonce, "period": period, "state": keep()}
-            page.add(PERIOD, name, {**body, "source": sources.source_json(source), "secret": secret})
+            page.add(PERIOD, name, {**body, "source": overlap.source_json(source), "secret": secret})
 
     def observer(
         self,
@@ -408,7 +407,7 @@ class Ledger:
         def note(entries: Sequence[Entry]) -> list[int]:
             missing.extend(_missing(entries))
             for way in self._ways:
-                anchor.forget(way)
+                store.forget_anchor(way)
             for nonce in paths.undrawn_nonces(self.path):  # what they say was so elsewhere, or before
                 take(paths.undrawn_file(self.path, nonce))
             return missing
@@ -443,7 +442,7 @@ class Ledger:
         if self.path.exists():
             raise Refused(f"there is a ledger at {str(self.path)!r}; it is not replaced")
         for way in self._ways:
-            anchor.forget(way)
+            store.forget_anchor(way)
         with self._store.adding(self._founding):
             pass
 
@@ -505,7 +504,7 @@ def _identity(page: Page) -> str:
 
 def _missing(entries: Sequence[Entry]) -> list[int]:
     """The first and last entry that some anchor remembers and these are not, if there are any."""
-    known = anchor.furthest(entries[0].body["ledger"])
+    known = store.furthest_anchor(entries[0].body["ledger"])
     if known is None or known.number == 0:
         return []
     if known.number > len(entries):
@@ -591,7 +590,7 @@ def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
     if entry.kind == PEOPLE:
         yield overlap.MARK, ""
     if entry.kind in (RESERVED, PERIOD):
-        yield from sources.marks(entry.body["source"])
+        yield from overlap.marks(entry.body["source"])
     if PART_OF in entry.body:
         yield PART_OF, str(entry.body[PART_OF])
     if "series" in entry.body:

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed
 from hubbub.numeric.exact_sums import distinct
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.sketch import EVERYBODY, Chosen
+from hubbub.tables.identity import EVERYBODY, Chosen
 
 MOST: Final = 4096
 SHARE: Final = Fraction(1, 20)

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.ledger import durable, lock, paths
+from hubbub.ledger import durable, paths
 
 
 class Undrawn:
@@ -38,7 +38,7 @@ class Undrawn:
         self._file = file
         os.write(self._held, _identity(self._held))
         try:
-            lock.hold(self._held)
+            durable.hold(self._held)
         except OSError:  # a drive without locks
             self.end()
 
@@ -78,7 +78,7 @@ def is_abandoned(file: Path) -> bool:
         return False
     try:
         is_own = os.read(handle, 100) == _identity(handle)
-        return is_own and lock.hold(handle, wait=False) and os.fstat(handle).st_nlink > 0  # else it was drawn
+        return is_own and durable.hold(handle, wait=False) and os.fstat(handle).st_nlink > 0  # else it was drawn
     except OSError:
         return False
     finally:

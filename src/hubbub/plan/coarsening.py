@@ -222,7 +222,7 @@ def _coarser(spec: str, given: Axis, column_type: ColumnType, reads: str | None,
 
 
 def _levels(path: str, level: int) -> list[str]:
-    from hubbub.tables.hierarchy import Hierarchy
+    from hubbub.tables.generalization import Hierarchy
 
     column, _, file = path.partition("@")
     return [f"{path}/{higher}" for higher in range(level + 1, Hierarchy.read(file, column).levels + 1)]

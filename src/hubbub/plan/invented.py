@@ -24,12 +24,11 @@ from hubbub.numeric.exact import INFINITY
 from hubbub.protocol.result import Result, Sheet
 from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, all_labels, size
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Lattice, Steps, Values, all_labels, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.condition import Compare, Condition, Missing, OneOf
 from hubbub.tables.engine import Engine
-from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import ColumnType
 
 MOST: Final = 20_000  # people who are invented

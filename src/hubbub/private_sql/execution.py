@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hubbub import registry
 from hubbub.dictionary.datapackage import find
-from hubbub.engines.addresses import is_address
+from hubbub.engines.opening import is_address
 from hubbub.errors import WrongUse
 from hubbub.opening import address, named_after
 from hubbub.opening import open as open_table

@@ -22,7 +22,7 @@
     title = "What they earn"
     importance = 8                           # of its squared error: eight times the weight, and twice the epsilon
 
-A series and a correction have words of their own (:mod:`hubbub.project.series_planning`, ``corrects`` and ``reason``).
+A series and a correction have words of their own (:mod:`hubbub.project.planning`, ``corrects`` and ``reason``).
 Numbers are read as they are written. What has no meaning is refused, and nothing is spent.
 """
 

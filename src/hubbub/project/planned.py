@@ -19,7 +19,7 @@ from hubbub.publication.staging import DRAFT, unfinished
 from hubbub.runtime.frozen import dataclass
 
 if TYPE_CHECKING:
-    from hubbub.project.series_planning import SeriesRun
+    from hubbub.project.planning import SeriesRun
 
 ANOTHER: Final = (
     "{} is published already, and what this file asks for now is another release; give that another name, and it is planned as "

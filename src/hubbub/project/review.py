@@ -2,24 +2,35 @@
 
 It is made of public words alone: what is asked, whom it is about, what is promised, how exact it will be, what is public
 by declaration, and what all of it comes to.
+
+A recorded approval: a signature over a review sheet, by somebody whose key the publisher knows.
+
+Whoever approves needs the sheet alone, and neither the data nor the ledger of the publisher. What is signed is the sheet
+without the lines that say how far a publication is, so that one approval holds for all of its runs.
 """
 
 from __future__ import annotations
 
+import hashlib
 import html
 import math
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from hubbub.certificate.explanation import in_numbers, meaning
+from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees.promise_order import requested_first
+from hubbub.ledger.key import is_signature
+from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import COMPARED
 from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
 from hubbub.plan.invented import UNKNOWN, how_exact
 from hubbub.project.joint import Joint
 from hubbub.project.planned import Planned
-from hubbub.project.planning import Plan, losses
-from hubbub.project.series_planning import SeriesRun
+from hubbub.project.planning import Plan, SeriesRun, losses
+from hubbub.runtime.regular_file import open_regular
+from hubbub.serialization.canonical import LARGEST, canonical, read
 
 STATE: Final = "State"
 """The term of the line that says how far a release is."""
@@ -148,3 +159,41 @@ def page(lines: tuple[Line, ...]) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style}</style>'
         f"</head>\n<body>\n{body}\n</body></html>\n"
     )
+
+
+APPROVAL: Final = "approval.json"
+_FORMAT: Final = "hubbub approval/1"
+
+
+def _signed_bytes(sheet: str) -> bytes:
+    lines = [line for line in sheet.splitlines() if not line.startswith(f"- **{STATE}**:")]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return f"{_FORMAT}\n{digest}\n".encode()
+
+
+def approve(sheet: str, ledger: Ledger) -> bytes:
+    """The approval of a sheet in Markdown, signed with the key of a ledger."""
+    public, signature = ledger.sign(_signed_bytes(sheet))
+    return canonical({"format": _FORMAT, "public_key": public, "signature": signature})
+
+
+def check_approval(sheet: str, file: Path, key: str) -> None:
+    """Refuse a publication that the holder of a key did not approve as its sheet is now.
+
+    Guarantee: returns only if the file holds a signature of this key over this sheet, but for the lines of its state.
+    """
+    try:
+        with open_regular(file) as opened:
+            data = opened.read(LARGEST + 1)
+    except OSError:
+        raise Refused(
+            f"this publication waits for an approval, and there is none in {file}; let the sheet be signed with "
+            "hubbub trust approve, and put it there"
+        ) from None
+    found: Any = read(data, str(file))
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        raise CheckFailed(f"{file} is no approval; ask for the original")
+    if found.get("public_key") != key:
+        raise Refused(f"{file} is signed with another key than the one that has to approve; ask for their signature")
+    if not is_signature(key, str(found.get("signature")), _signed_bytes(sheet)):
+        raise Refused("what was approved is another sheet than that of this plan; let this one be reviewed and signed")

@@ -12,12 +12,10 @@ from hubbub import series
 from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.trust import key_of
-from hubbub.project.approval import APPROVAL, check_approval
 from hubbub.project.plan_file import FILE, Publication, read_plan
 from hubbub.project.planned import Planned, State
-from hubbub.project.planning import Plan, plan
-from hubbub.project.review import markdown, sheet
-from hubbub.project.series_planning import SeriesRun
+from hubbub.project.planning import Plan, SeriesRun, plan
+from hubbub.project.review import APPROVAL, check_approval, markdown, sheet
 from hubbub.protocol.release import Release
 from hubbub.protocol.weakness import check_confirmed
 from hubbub.publication.files import check_format
@@ -66,7 +64,7 @@ def run(
     for each in planned.releases:
         report(", ".join(each.names))
         files = _one(publication, each)
-        _write_notice(publication, each)
+        _write_correction(publication, each)
         written |= {name: files if each.joint is None else _of_table(files, name) for name in each.names}
     return written
 
@@ -147,7 +145,7 @@ def _period(publication: Publication, planned: Planned, run: SeriesRun) -> Relea
     )
 
 
-def _write_notice(publication: Publication, planned: Planned) -> None:
+def _write_correction(publication: Publication, planned: Planned) -> None:
     """Write the notice that a release stands in the place of another, if it is not written yet."""
     entry, ledger = planned.entry, Ledger(publication.ledger)
     if entry.corrects is not None:

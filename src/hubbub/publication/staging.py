@@ -30,7 +30,7 @@ from typing import IO, Any, Final
 
 from hubbub.certificate.certificate import sign
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.ledger import durable, lock
+from hubbub.ledger import durable
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger, release_digests
 from hubbub.protocol.release import Reservation
@@ -276,12 +276,12 @@ def _hold(folder: Path, on_wait: Callable[[], None]) -> int:
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
         known = os.fstat(handle)
-        if (known.st_dev, known.st_ino) not in _HELD.get() and not lock.hold(handle, wait=False):
+        if (known.st_dev, known.st_ino) not in _HELD.get() and not durable.hold(handle, wait=False):
             on_wait()
-            lock.hold(handle)
+            durable.hold(handle)
         if not os.path.samestat(known, os.stat(folder)):
             raise FileNotFoundError
-    except lock.NoLocks:
+    except durable.NoLocks:
         os.close(handle)
         raise WrongUse(
             f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
@@ -340,13 +340,13 @@ def held(hidden: Path, *, wait: bool = False) -> int | None:
     """Hold a hidden folder of our own; None if somebody else holds it, if it is not ours, or if there are no locks."""
     if sys.platform == "win32":
         return None
-    handle = lock.open_folder(hidden)
+    handle = durable.open_folder(hidden)
     if handle is None:
         return None
     try:
-        if lock.hold(handle, wait=wait):
+        if durable.hold(handle, wait=wait):
             return handle
-    except lock.NoLocks:
+    except durable.NoLocks:
         pass
     os.close(handle)
     return None
@@ -461,7 +461,7 @@ def _role(name: str) -> str:
 def _hidden(folder: Path) -> Iterator[Path]:
     """The hidden folders of our own. What else has such a name (a pipe, another user's) is none of our business."""
     for hidden in sorted(folder.glob(f"{PREFIX}*")) if folder.is_dir() else []:
-        handle = lock.open_folder(hidden)
+        handle = durable.open_folder(hidden)
         if handle is not None:
             os.close(handle)
             yield hidden

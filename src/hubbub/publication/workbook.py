@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
 
-from hubbub.engines.column_names import column_letters
+from hubbub.engines.arrow_columns import column_letters
 from hubbub.protocol.result import Sheet
 from hubbub.serialization.csv_safety import safe
 

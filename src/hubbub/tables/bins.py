@@ -17,6 +17,8 @@ written in double quotes: ``city="Washington, DC","null"``.
 Whoever fits none of the declared bins is left out, by a rule that does not look at anybody else. Not-a-number is a
 missing value; an infinite number is in no interval, and an infinite date in no period. Text is compared sign by sign,
 so that an accented letter written as one sign and the same letter written as two are two values.
+
+Positions along a column of numbers, which points are put on before they move.
 """
 
 from __future__ import annotations
@@ -40,7 +42,33 @@ from hubbub.runtime.regular_file import open_regular
 from hubbub.tables import cell_format
 from hubbub.tables.cell_format import BOOLEAN, DATE
 from hubbub.tables.generalization import Coarser, parse_generalization
-from hubbub.tables.lattice import Lattice
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Positions 0..steps-1 along a column of numbers, which points are put on: the i-th is from low + i * step up to,
+    not including, the next.
+
+    Which one a value is on is worked out in floating point, so that one on a line may go to either side; that depends
+    on nothing but the value. Whoever is beyond the ends, or has no number, is left out.
+    """
+
+    kind: ClassVar[str] = "lattice"
+    null: ClassVar[bool] = False
+    other: ClassVar[bool] = False
+    column: str
+    low: Fraction
+    step: Fraction
+    steps: int
+    reads: str = ""
+
+    @property
+    def high(self) -> Fraction:
+        return self.low + self.steps * self.step
+
+    def __len__(self) -> int:
+        return self.steps
+
 
 NULL, OTHER = "null", "other"
 MOST_BINS = 10**8

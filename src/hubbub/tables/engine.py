@@ -19,10 +19,9 @@ from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.contribution import MultiRowPolicy as MultiRowPolicy
-from hubbub.tables.identity import Identity
+from hubbub.tables.identity import Identity, IdObserver
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import Schema
-from hubbub.tables.sketch import IdObserver
 from hubbub.tables.unlisted import AllowedOutside, Outside
 
 

@@ -11,10 +11,9 @@ from typing import Final, TypeVar
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.bins import Axis, Countable, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.bins import Axis, Countable, Dates, Discovered, Edges, Lattice, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.generalization import Prefix, Ranges
-from hubbub.tables.lattice import Lattice
 
 _MOST_COMPARISONS = 4096
 _NEAR: Final = 0.75  # so alike are a name and the one that was meant

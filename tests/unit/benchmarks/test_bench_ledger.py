@@ -14,7 +14,7 @@ from hubbub.ledger.admission import Entered, admit
 from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.records import RESERVED
-from hubbub.ledger.running import Running
+from hubbub.ledger.running_total import Running
 from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import plain
 

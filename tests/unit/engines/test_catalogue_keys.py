@@ -23,7 +23,7 @@ from hubbub.errors import Refused, in_python
 from hubbub.noise.source import SystemSource
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import NO_ID, SEVERAL_ROWS, CountQuery, Engine
-from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.identity import Chosen, IdObserver
 from tests import servers
 
 on_postgresql = pytest.mark.xdist_group("postgresql")

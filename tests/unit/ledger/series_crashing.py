@@ -29,8 +29,8 @@ import pyarrow.csv
 import hubbub.release
 from hubbub import series
 from hubbub.errors import HubbubError, Refused
+from hubbub.ledger import series_state as states
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.files import series_state as states
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
 from hubbub.publication.recovery import finish

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from hubbub import series
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.ledger import anchor
-from hubbub.ledger.files.backup import backup, restore
+from hubbub.ledger import store
+from hubbub.ledger.backup import backup, restore
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
 from hubbub.protocol.release import Release
@@ -64,7 +64,7 @@ def test_25_an_older_backup_is_noticed_by_this_machine_and_elsewhere_by_certific
     with pytest.raises(CheckFailed, match="restore the latest one"):
         restore(Ledger(), begun / "backup")
     monkeypatch.setenv("XDG_STATE_HOME", str(begun / "another machine"))
-    assert anchor.folder().is_relative_to(begun)
+    assert store.anchor_folder().is_relative_to(begun)
     with pytest.raises(CheckFailed, match="does not know the certificate"):
         restore(Ledger(), begun / "backup", [begun / "3" / "certificate.json"])
     assert not Ledger().path.exists()

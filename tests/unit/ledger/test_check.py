@@ -13,12 +13,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed
-from hubbub.ledger import records, running
+from hubbub.ledger import records, running_total
 from hubbub.ledger.admission import Entered
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import Entry, seal
-from hubbub.ledger.running import check_totals
-from hubbub.ledger.running_total import running_total_of, total_bytes
+from hubbub.ledger.running_total import check_totals, running_total_of, total_bytes
 from hubbub.serialization.canonical import canonical
 from hubbub.serialization.exact_json import plain
 from tests.unit.ledger.charges import charge
@@ -143,7 +142,7 @@ def entries_of(steps: list[tuple[str, int]]) -> list[Entry]:
             body = {"nonce": nonce, "drawn": False}
         else:
             continue
-        total = running._seal(total_bytes(running_total_of(spent.values(), reserved)))
+        total = running_total._seal(total_bytes(running_total_of(spent.values(), reserved)))
         kind = records.RESERVED if name else records.ABANDONED
         found.append(Entry(number, kind, "town", "", canonical({**body, "total": total}), "", ""))
     return found
@@ -163,7 +162,7 @@ STEPS = st.lists(
 @example([("plain", -1)] * 12 + [("", 1), ("plain", -1), ("", 0)], 3, None)
 def test_every_total_is_worked_out_again(steps: list[tuple[str, int]], recent: int, data: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "_RECENT", recent)
+        patch.setattr(running_total, "_RECENT", recent)
         entries = entries_of(steps)
         check_totals(entries)
         at = len(entries) - 1 if data is None or not entries else data.draw(st.integers(0, len(entries) - 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hubbub.ledger.files.series_state import SeriesState
+from hubbub.ledger.series_state import SeriesState
 from tests.unit.ledger.charges import charge
 
 STATE = SeriesState(nonce="n", secret="00" * 16, dated=frozenset({"counted"}))

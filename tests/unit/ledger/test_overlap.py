@@ -23,7 +23,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import check_overlap
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_compare, overlap, read, sketch
-from hubbub.tables.sketch import EVERYBODY, Chosen
+from hubbub.tables.identity import EVERYBODY, Chosen
 from tests.fresh import opened as open_table
 
 KEY = bytes(range(32))

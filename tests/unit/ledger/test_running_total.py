@@ -19,15 +19,14 @@ from hubbub.guarantees.accountant.odometer import EXPONENTS
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
 from hubbub.guarantees.implications import is_weaker
 from hubbub.kinds.histogram.request import histogram
-from hubbub.ledger import anchor, running
+from hubbub.ledger import running_total, store
 from hubbub.ledger.admission import Entered, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.log import START, Page, seal
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.running import Running
-from hubbub.ledger.running_total import RunningTotal, read_total, running_total_of, total_bytes
+from hubbub.ledger.running_total import Running, RunningTotal, read_total, running_total_of, total_bytes
 from hubbub.numeric.exact import INFINITY
 from hubbub.protocol.bound import Bound
 from hubbub.serialization.exact_json import line
@@ -217,13 +216,13 @@ def test_what_is_given_up_undrawn_is_not_in_the_total(book: Ledger) -> None:
 
 
 def test_what_was_reserved_long_ago_can_be_given_up(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_RECENT", 3)  # totals that the check remembers
+    monkeypatch.setattr(running_total, "_RECENT", 3)  # totals that the check remembers
     places = [book.reserve("town", charge(name)) for name in ("plain by b", "plain", "crowd", "plain", "plain by b")]
     for place in (places[0], places[3], places[1]):
         book.abandon(place, drawn=False)
         book.check()
     changed = running_total_of((), reserved=8)
-    monkeypatch.setattr(running, "running_total_of", lambda releases, reserved: changed)
+    monkeypatch.setattr(running_total, "running_total_of", lambda releases, reserved: changed)
     with pytest.raises(CheckFailed, match="running total"):
         book.check()
 
@@ -246,9 +245,9 @@ def edit(book: Ledger, *statements: str) -> None:
 
 def as_left(book: Ledger) -> None:
     """Let the anchor believe that nobody wrote to the file, as if the clock had been turned back."""
-    known = anchor.find(book.path)
+    known = store.find_anchor(book.path)
     assert known is not None
-    anchor.keep(anchor.Anchor(known.path, known.ledger, known.number, known.hash, anchor.check_anchor(book.path)))
+    store.keep_anchor(store.Anchor(known.path, known.ledger, known.number, known.hash, store.check_anchor(book.path)))
 
 
 def test_a_changed_total_is_noticed(book: Ledger) -> None:
@@ -295,8 +294,8 @@ def test_a_ledger_without_totals_is_carried_on(tmp_path: Path) -> None:
 
 def test_totals_that_another_version_wrote_are_worked_out_again(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(running, "FORM", "0.other")
-        patch.setattr(running, "total_bytes", lambda total: total_bytes(replace(total, spent=7)))
+        patch.setattr(running_total, "FORM", "0.other")
+        patch.setattr(running_total, "total_bytes", lambda total: total_bytes(replace(total, spent=7)))
         book.reserve("town", charge("plain"))
     book.check()
     book.set_policy("town", Policy(differential_epsilon=Fraction(4)))
@@ -322,10 +321,10 @@ def older(book: Ledger) -> Ledger:
         last = own
     base.commit()
     base.close()
-    known = anchor.find(book.path)
+    known = store.find_anchor(book.path)
     assert known is not None
-    anchor.forget(book.path)
-    anchor.keep(anchor.Anchor(known.path, known.ledger, known.number, last))
+    store.forget_anchor(book.path)
+    store.keep_anchor(store.Anchor(known.path, known.ledger, known.number, last))
     return book
 
 
@@ -335,7 +334,7 @@ def test_the_last_entry_has_the_digest_of_the_total(book: Ledger) -> None:
     assert page.last is not None
     data = page.total("town", page.last.number)
     assert data is not None
-    assert page.last.body["total"] == f"{running.FORM}:{hashlib.sha256(data).hexdigest()}"
+    assert page.last.body["total"] == f"{running_total.FORM}:{hashlib.sha256(data).hexdigest()}"
     assert Running(page, "town").total.spent == 3
     assert isinstance(charge("plain"), Charge)
     base.close()

@@ -14,14 +14,13 @@ from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees.definitions import BernoulliSample, ConcentratedPrivacy, OutlierPrivacy, ZeroKnowledge
 from hubbub.ledger import durable
 from hubbub.ledger.admission import Entered, admit, totals
-from hubbub.ledger.files.series_state import SeriesState
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import check_overlap
 from hubbub.ledger.policy import Policy, _short, remaining_budget
 from hubbub.ledger.running_total import running_total_of
+from hubbub.ledger.series_state import SeriesState
 from hubbub.ledger.sketch import Sketch, sketch
-from hubbub.tables.identity import Identity, Part
-from hubbub.tables.sketch import Chosen
+from hubbub.tables.identity import Chosen, Identity, Part
 from tests.unit.ledger.charges import charge, releases, together
 
 DAYS = [f"2030-{month:02}-15" for month in range(1, 13)]

@@ -23,7 +23,7 @@ import pytest
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.table import Table
-from hubbub.ledger import anchor, key
+from hubbub.ledger import key, store
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
@@ -469,11 +469,11 @@ def test_25_a_certificate_that_is_out_tells_of_both_folders_put_back(tmp_path: P
     book = Ledger(tmp_path / "books" / "ledger.db")
     book.set_policy("town", Policy())
     shutil.copytree(book.path.parent, tmp_path / "backup")
-    shutil.copytree(anchor.folder(), tmp_path / "memory")
+    shutil.copytree(store.anchor_folder(), tmp_path / "memory")
     written = save(town(book.path).histogram(["dept=a,b,c"], epsilon=1), tmp_path / "out")
     data = Path(written["certificate"]).read_bytes()
     assert committed_certificate(book, data, "it")["files"]["release.csv"] == sha256(written["release"])
-    for folder, back in ((book.path.parent, "backup"), (anchor.folder(), "memory")):
+    for folder, back in ((book.path.parent, "backup"), (store.anchor_folder(), "memory")):
         shutil.rmtree(folder)
         shutil.copytree(tmp_path / back, folder)
     book.accounts()  # nothing to see

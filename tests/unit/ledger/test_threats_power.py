@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.errors import Refused
 from hubbub.kinds.histogram.request import histogram
-from hubbub.ledger import anchor, durable, key
+from hubbub.ledger import durable, key, store
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
@@ -67,7 +67,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def opens(home: Path, reserved: bool) -> None:
     """Whatever is left, it can be used, and nothing that was spent is forgotten."""
     book = Ledger()
-    for file in anchor.folder().glob(f"*{anchor.ENDING}"):
+    for file in store.anchor_folder().glob(f"*{store.ENDING}"):
         assert file.read_bytes().startswith(b"{")
     if key.key_path(book.path).exists():
         assert len(key.public(book.path)) == 64

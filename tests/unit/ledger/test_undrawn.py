@@ -147,7 +147,7 @@ def test_84_who_adopts_a_ledger_gets_nothing_back_by_marks(books: Ledger) -> Non
 def test_84_where_locks_do_not_reach_one_takes_the_mark_and_the_other_does_not_draw(
     books: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hubbub.ledger.lock.hold", lambda handle, **how: True)
+    monkeypatch.setattr("hubbub.ledger.durable.hold", lambda handle, **how: True)
     mark = reserved(books)
     books.refund_undrawn()
     assert states(books) == [("abandoned", False)]

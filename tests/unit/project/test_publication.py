@@ -16,11 +16,10 @@ from hubbub.cli.main import commands
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import trust
 from hubbub.ledger.ledger import Ledger
-from hubbub.project.approval import approve, check_approval
 from hubbub.project.plan_file import cube_root, read_plan
 from hubbub.project.planned import State
 from hubbub.project.planning import plan
-from hubbub.project.review import markdown, page, sheet
+from hubbub.project.review import approve, check_approval, markdown, page, sheet
 
 FIELDS = [
     {"name": "worker", "type": "integer"},

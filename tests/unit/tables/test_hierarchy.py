@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
-from hubbub.tables.hierarchy import Hierarchy
+from hubbub.tables.generalization import Hierarchy
 
 ILLNESSES = "C50;breast;cancer\nC61;prostate;cancer\nJ45;asthma;lung\n"
 CELLS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=6)

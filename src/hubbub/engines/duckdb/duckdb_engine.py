@@ -18,17 +18,32 @@ from numpy.typing import NDArray
 
 from hubbub.engines.arrow_columns import read_groups, stream
 from hubbub.engines.column import Column
-from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.array_sql import cell_columns, near_sql
-from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, how_many_rows, per_person
-from hubbub.engines.duckdb.cell_sql import identifier
-from hubbub.engines.duckdb.condition_sql import holds, is_spelled_sql
+from hubbub.engines.duckdb import count_sql
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
-from hubbub.engines.duckdb.ids.repeated_ids import IdReader, are_many
-from hubbub.engines.duckdb.joint_sql import each_row_query, joint_answer, joint_query, rows_answer, unreadable
-from hubbub.engines.duckdb.measured_sql import answer, are_very_many, bad_cells, measured_query, outside_query
+from hubbub.engines.duckdb.expressions import holds, identifier, is_spelled_sql
+from hubbub.engines.duckdb.joint_sql import (
+    bounded_rows,
+    counts_rows_only,
+    each_row_query,
+    how_many_rows,
+    joint_answer,
+    joint_query,
+    per_person,
+    rows_answer,
+    unreadable,
+)
+from hubbub.engines.duckdb.measured_sql import (
+    answer,
+    are_very_many,
+    bad_cells,
+    cell_columns,
+    measured_query,
+    near_sql,
+    outside_query,
+)
 from hubbub.engines.duckdb.people_sql import are_several, check_one_row_each, distinct_people, lowest_rows
+from hubbub.engines.duckdb.repeated_ids import IdReader, are_many
 from hubbub.engines.duckdb.unreadable import UnreadableRows
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.join import KEYS
@@ -53,11 +68,10 @@ from hubbub.tables.engine import (
     of_any_row,
     rows_of_one,
 )
-from hubbub.tables.identity import Identity
+from hubbub.tables.identity import Chosen, Identity, IdObserver
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema, bind_axes
 from hubbub.tables.schema import column as known
-from hubbub.tables.sketch import Chosen, IdObserver
 from hubbub.tables.unlisted import EVERYBODY_MAY_BE, AllowedOutside, Outside
 
 _WORDS = "hubbub_words"
@@ -268,18 +282,18 @@ class DuckDB:
         if person is not None:
             self._one_row_each(people.columns[person], people)
         count, numbered = (
-            rows_sql.count_rows_sql(columns, person, people.sql),
-            rows_sql.chosen_rows_sql(columns, person, people.sql),
+            count_sql.count_rows_sql(columns, person, people.sql),
+            count_sql.chosen_rows_sql(columns, person, people.sql),
         )
         positions = chosen(int(self._query(count)[0][0]))
-        self._connection.register(rows_sql.POSITIONS, rows_sql.positions_table(positions))
+        self._connection.register(count_sql.POSITIONS, count_sql.positions_table(positions))
         try:
             found = self.arrow((numbered, []))
         finally:
             with suppress(*TROUBLE):
-                self._connection.unregister(rows_sql.POSITIONS)
+                self._connection.unregister(count_sql.POSITIONS)
         if found.num_rows != positions.size:
-            raise Refused(rows_sql.MOVED)
+            raise Refused(count_sql.MOVED)
         return found.rename_columns(list(columns))
 
     def _columns_read(self, *questions: CountQuery) -> list[str]:

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.connection import TROUBLE, Relation, relation_of
 from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB
+from hubbub.engines.duckdb.expressions import identifier
 from hubbub.engines.join import both, joined_columns, partners_query
 from hubbub.tables.identity import Identity
 from hubbub.tables.inspection import Partners

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from hubbub.engines.column import Column
-from hubbub.engines.duckdb.cell_sql import identifier
+from hubbub.engines.duckdb.expressions import identifier
+from hubbub.tables.identity import EVERYBODY, Chosen, IdObserver
 from hubbub.tables.schema import ColumnType
-from hubbub.tables.sketch import EVERYBODY, Chosen, IdObserver
 
 Ask: TypeAlias = Callable[..., list[tuple[Any, ...]]]
 """A query and its parameters in, rows out."""

@@ -24,7 +24,7 @@ from math import lcm
 from typing import Final
 
 from hubbub.engines.column import Column, Number
-from hubbub.engines.duckdb.cell_sql import has_digits, identifier, number, sound, unknown
+from hubbub.engines.duckdb.expressions import has_digits, identifier, number_of, sound, unknown
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.schema import ColumnType
@@ -50,7 +50,7 @@ def with_steps(
     more = []
     for measure, x in zip(measures, names, strict=True):
         column = columns[measure.column]
-        cell = sound(column) if kept and column.kind is ColumnType.DECIMAL else number(column, measure.reads)
+        cell = sound(column) if kept and column.kind is ColumnType.DECIMAL else number_of(column, measure.reads)
         cell = cell if doubted else unknown(cell)
         more.append(f"{nearest(measure, column, cell)} AS {x}")
     return f"(SELECT *, {', '.join(more)} FROM {people})" if measures else people, names

@@ -9,25 +9,179 @@ is refused (:mod:`hubbub.engines.files.csv_records`).
 
 One thread reads a file from its beginning. DuckDB's parallel reader begins in the middle and guesses whether it is
 inside of quotation marks; where it guesses wrong, one person more moves the counts of others. It reads only what it
-cannot err in: files of which each line is proved to be a record (:mod:`hubbub.engines.files.csv_lines`).
+cannot err in: files of which each line is proved to be a record (:mod:`hubbub.engines.files.files`).
+
+The form of a CSV file, as declared: what separates its cells, how it is encoded, whether it names its columns.
+
+Nothing of it is found out from the rows. By default the ending of the file's name says it all.
+
+A plain copy of a file: unpacked, and in UTF-8. It is private, and goes with the connection that reads it.
+
+What cannot be decoded stays bytes that are no UTF-8, so that the rule about such cells decides, record by record.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
 import io
 import re
+import shutil
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import IO, Final, cast
 
-from hubbub.engines.column_names import distinct
-from hubbub.engines.duckdb.cell_sql import identifier, literal
+from hubbub.engines.arrow_columns import distinct
+from hubbub.engines.duckdb.connection import Scratch
+from hubbub.engines.duckdb.expressions import identifier, literal
 from hubbub.engines.duckdb.unreadable import MOST_REJECTS
-from hubbub.engines.files.csv_form import MARKS, Form
 from hubbub.engines.files.csv_records import BUFFERED, LONGEST
-from hubbub.engines.files.plain_copy import first_text
 from hubbub.errors import WrongUse
+from hubbub.runtime.frozen import dataclass
+
+MARKS: Final = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+_TAB: Final = ("\\t", "\t")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """As told; None is what is usual for such a file. `names` are the columns of a file whose first line is data."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    names: tuple[str, ...] | None = None
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether anything was told."""
+        return self != Form()
+
+
+def form(*, delimiter: str | None = None, encoding: str | None = None, no_header: str | None = None) -> Form:
+    """The form that words say, checked."""
+    return Form(
+        delimiter=None if delimiter is None else _mark(delimiter),
+        encoding=None if encoding is None else _codec(encoding),
+        names=None if no_header is None else _names(no_header),
+    )
+
+
+def _mark(text: str) -> str:
+    known = MARKS.get(text.lower(), "\t" if text in _TAB else text)
+    if known not in MARKS.values():
+        raise WrongUse(f"cells are separated by one of , ; | or tab and not by {text[:10]!r}; write `delimiter=';'`")
+    return known
+
+
+def _codec(text: str) -> str:
+    """The encoding's usual name. Only such as cannot lose their place: a record has to be decoded by itself."""
+    try:
+        name = codecs.lookup(text).name
+        if name in ("utf-8", "utf-8-sig"):
+            return "utf-8"
+        if name in ("utf-16", "utf-16-le", "utf-16-be") or _is_one_byte(name):
+            return name
+    except (LookupError, ValueError, TypeError):
+        pass
+    raise WrongUse(f"encoding must be utf-8, utf-16 or one of single bytes, like latin-1 or cp1252, not {text[:20]!r}")
+
+
+def _is_one_byte(name: str) -> bool:
+    """Whether each byte is a sign by itself, and the first half is ASCII."""
+    pairs = (bytes(each for j in range(256) for each in (i, j)) for i in range(256))
+    usual = bytes(range(128))
+    same = usual.decode(name, "replace") == usual.decode()
+    return same and all(len(pair.decode(name, "replace")) == 512 for pair in pairs)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names) or not "".join(names).isprintable() or len({name.lower() for name in names}) < len(names):
+        raise WrongUse(
+            "a file whose first line is data needs a name for every column, each another; write `no_header=id,town,age`"
+        )
+    return names
+
+
+PACKED: Final = (".gz", ".zst")
+_BLOCK: Final = 1 << 20
+_ROOM_LEFT: Final = 1 << 28  # bytes of the disk that unpacking leaves to others
+
+
+def kind(path: str) -> str:
+    """The ending that says what is in a file: that before .gz or .zst."""
+    file = Path(path)
+    return (Path(file.stem) if file.suffix.lower() in PACKED else file).suffix.lower()
+
+
+def plain(path: str, form: Form, scratch: Scratch, name: str) -> str:
+    """The file itself if it is plain already, else the path of a plain copy of it, which is of that name."""
+    packed = Path(path).suffix.lower() in PACKED
+    try:
+        encoding = form.encoding or _encoding_of(path)
+        if not packed and encoding == "utf-8":
+            return path
+        target, copy = scratch.new_file(name)
+        with _open_unpacked(path) as source, target:
+            _copy_decoded(source, target, encoding, scratch.copies)
+        return copy
+    except WrongUse:
+        raise
+    except (OSError, EOFError, zlib.error, ValueError):
+        pass
+    raise WrongUse(
+        f"the file {path!r} could not be unpacked or decoded; check that it is whole, and the room for temporary files"
+    )
+
+
+def first_text(path: str, form: Form, length: int) -> str:
+    """The beginning of a file, unpacked and decoded; what cannot be is kept so that it can be told."""
+    with _open_unpacked(path) as source:
+        raw = source.read(length)
+    encoding = form.encoding or _marked_by(raw)
+    if encoding == "utf-8":
+        return raw.decode("utf-8-sig", "surrogateescape")
+    return _decoder(encoding).decode(raw).removeprefix("\ufeff")
+
+
+def _encoding_of(path: str) -> str:
+    with _open_unpacked(path) as source:
+        return _marked_by(source.read(4))
+
+
+def _marked_by(raw: bytes) -> str:
+    """The encoding that the mark before the first line says, where nothing is declared: UTF-16, or UTF-8."""
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not raw.startswith(codecs.BOM_UTF32_LE)
+    return "utf-16" if wide else "utf-8"
+
+
+def _open_unpacked(path: str) -> IO[bytes]:
+    suffix = Path(path).suffix.lower()
+    if suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    if suffix == ".zst":
+        import pyarrow as pa
+
+        return io.BufferedReader(pa.input_stream(path, compression="zstd"), _BLOCK)
+    return open(path, "rb")
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    wide = encoding.startswith("utf-16")
+    return codecs.getincrementaldecoder(encoding)("surrogatepass" if wide else "surrogateescape")
+
+
+def _copy_decoded(source: IO[bytes], target: IO[bytes], encoding: str, folder: Path) -> None:
+    same = encoding == "utf-8"
+    decoder = None if same else _decoder(encoding)
+    errors = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"
+    while block := source.read(_BLOCK):
+        target.write(block if decoder is None else decoder.decode(block).encode("utf-8", errors))
+        if shutil.disk_usage(folder).free < _ROOM_LEFT:
+            raise WrongUse("unpacking the file would fill the disk; make room in the folder that TMPDIR names")
+
 
 _LONGEST_HEADER: Final = 1 << 20  # characters
 _PLAIN_LINE: Final = re.compile(r'[^"\r\n]*+[\r\n]')

@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import python_calamine as calamine
 
-from hubbub.engines.column_names import column_letters, distinct
+from hubbub.engines.arrow_columns import column_letters, distinct
 from hubbub.engines.files.excel_file import REPORTED, TOO_MUCH, WRONG
 from hubbub.errors import WrongUse
 

@@ -10,9 +10,9 @@ from typing import TypeGuard
 import duckdb
 import pyarrow as pa
 
+from hubbub.engines.arrow_columns import has_unreadable_text, mend_frame, named_apart
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, private_connection, rows_of, table_name
 from hubbub.engines.duckdb.duckdb_engine import DuckDB, open_locked
-from hubbub.engines.repaired_copy import has_unreadable_text, mend_frame, named_apart
 from hubbub.errors import WrongUse
 
 

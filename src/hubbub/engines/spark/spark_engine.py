@@ -28,8 +28,7 @@ from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
 from hubbub.engines.join import ELSEWHERE, partners_query
 from hubbub.engines.query import ONE_SELECT, bare, function_names, is_query
-from hubbub.engines.spark.spark_arrow import as_arrow, convert_answer
-from hubbub.engines.spark.spark_publish import SparkCounts
+from hubbub.engines.spark.spark_publish import SparkCounts, as_arrow, convert_answer
 from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in

@@ -7,6 +7,8 @@
 
 A row without a bin goes to every part, so that a part with nobody in it is worked on too. Of the attempts of a task
 Spark hands the rows of one to the driver: that is the commit. Nothing is set in the session.
+
+What Spark answers, as Arrow: every version hands it over in a way of its own.
 """
 
 from __future__ import annotations
@@ -21,10 +23,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.spark.spark_arrow import convert_answer
+from hubbub.engines.arrow_columns import numbers, readable
 from hubbub.engines.sql.database import CountRequest, SqlQuery
-from hubbub.engines.sql.dialect import Form, Part
+from hubbub.engines.sql.dialect import ARROW, Form, Part
 from hubbub.errors import WrongUse, install
 from hubbub.kinds.histogram.distributed import Report, Task
 from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
@@ -32,6 +33,32 @@ from hubbub.noise.source import SystemSource
 from hubbub.serialization.arrow import integer_array, texts
 from hubbub.tables.bins import Countable, Discovered
 from hubbub.tables.engine import CountQuery, ExactCounts
+
+
+def as_arrow(answer: Any, schema: pa.Schema) -> pa.Table:
+    """All rows of a frame, classic or Connect; `schema` is for a frame without any."""
+    if hasattr(answer, "toArrow"):
+        return answer.toArrow()
+    if hasattr(answer, "_collect_as_arrow"):  # Spark 3.5 has it under this name; without rows, it has no columns
+        batches = answer._collect_as_arrow()
+        return pa.Table.from_batches(batches, None if batches else schema)
+    client = answer.sparkSession.client  # Connect, 3.5
+    return client.to_table(answer._plan.to_proto(client))[0]
+
+
+def convert_answer(table: pa.Table, forms: Mapping[str, Form]) -> pa.Table:
+    """Cells as they came from Spark, each column in its form; text that is no UTF-8 is missing."""
+    types = {name: ARROW[form] for name, form in forms.items()}
+    columns = [
+        pa.chunked_array([_convert_cells(chunk, kind) for chunk in column.chunks], kind)
+        for column, kind in zip(table.columns, types.values(), strict=True)
+    ]
+    return pa.table(columns, names=list(types))
+
+
+def _convert_cells(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    return readable(cells.cast(kind)) if kind == pa.string() else cells.cast(kind)
+
 
 _AT_ONCE: Final = 1 << 20  # groups that become bins together
 _REPORTS: Final = "part int, name string, sha256 string, rows bigint, visible bigint, size bigint, state string"

@@ -180,7 +180,7 @@ class Dialect:
         return None
 
     def bucket(self, names: Sequence[str]) -> str:
-        """The number of a row's bucket (:mod:`hubbub.engines.sql.ranks`)."""
+        """The number of a row's bucket (:mod:`hubbub.engines.sql.database`)."""
         return "0"
 
     def ranked_rows_sql(self, rows: str, names: Sequence[str], positions: str) -> str | None:

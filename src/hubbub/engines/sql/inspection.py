@@ -14,8 +14,7 @@ from typing import Final, Protocol
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.duckdb.inspection import Relation
-from hubbub.engines.duckdb.inspection_sql import GROUPS
+from hubbub.engines.duckdb.inspection import GROUPS, Relation
 from hubbub.engines.sql import groups
 from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
 from hubbub.engines.sql.queries import groups as grouped

@@ -17,15 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.duckdb.bounded_sql import counts_rows_only
+from hubbub.engines.duckdb.joint_sql import counts_rows_only
 from hubbub.engines.duckdb.people_sql import lowest_rows
-from hubbub.engines.sql import groups, leaves, queries, ranks
-from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
+from hubbub.engines.sql import groups, leaves, queries
+from hubbub.engines.sql.database import CountRequest, Database, SqlQuery, chosen_rows
 from hubbub.engines.sql.dialect import ARROW, Dialect, Field, Form, Part
-from hubbub.engines.sql.groups import register_groups
+from hubbub.engines.sql.groups import SingleUseStream, register_groups
 from hubbub.engines.sql.inspection import InDatabase
-from hubbub.engines.sql.single_use_stream import SingleUseStream
-from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
+from hubbub.engines.sql.leaves import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source, SystemSource, choosing
 from hubbub.tables import condition
@@ -47,11 +46,10 @@ from hubbub.tables.engine import (
     of_any_row,
     rows_of_one,
 )
-from hubbub.tables.identity import Identity
+from hubbub.tables.identity import Identity, IdObserver
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema, bind_axes
 from hubbub.tables.schema import column as known
-from hubbub.tables.sketch import IdObserver
 from hubbub.tables.unlisted import EVERYBODY_MAY_BE, AllowedOutside, Outside
 
 UNCOUNTABLE = (
@@ -269,7 +267,7 @@ class SqlEngine:
         with self._database.snapshot():
             if person is not None:
                 self._one_row_each(person)
-            found = ranks.chosen_rows(self._database, parts, chosen)
+            found = chosen_rows(self._database, parts, chosen)
         return groups.convert_cells(found, parts).rename_columns(list(columns))
 
     def _hand_over(

@@ -2,7 +2,7 @@
 
 Several rows of one person make three things of a count: the rows that were kept in this release; the rows kept on
 average over the secret choice; and the people with at least one row in the bin, which such a release does not tell
-(:mod:`hubbub.tables.estimation.expected_rows`). A secret sample makes two: those in the sample, and everybody. Each
+(:mod:`hubbub.tables.estimation`). A secret sample makes two: those in the sample, and everybody. Each
 number says which of them it is, by an identifier in JSON and in words everywhere else.
 """
 
@@ -18,7 +18,7 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
 from hubbub.numeric.exact_sums import distinct_and_inverse
 from hubbub.tables.bins import declared_size
-from hubbub.tables.estimation.scaling import population_estimate
+from hubbub.tables.estimation import population_estimate
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram

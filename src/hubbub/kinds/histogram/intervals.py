@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.estimate import intervals
 from hubbub.channels.published import Published
-from hubbub.tables.estimation.expected_rows import expected_intervals
-from hubbub.tables.estimation.scaling import population_intervals
+from hubbub.tables.estimation import expected_intervals, population_intervals
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -21,8 +20,8 @@ def of_published(spec: Histogram, published: Published) -> tuple[NDArray[np.int6
     """For the counts that the channel saw, or for everybody if the release is scaled up from its sample.
 
     Guarantee: that of :func:`hubbub.channels.estimate.interval`, of
-    :func:`hubbub.tables.estimation.scaling.population_intervals` or of
-    :func:`hubbub.tables.estimation.expected_rows.expected_intervals`. A bin that was found has somebody in it.
+    :func:`hubbub.tables.estimation.population_intervals` or of
+    :func:`hubbub.tables.estimation.expected_intervals`. A bin that was found has somebody in it.
     """
     if spec.unit.expected_rows:
         low, high = expected_intervals(spec.channel, published, spec.sample or Fraction(1), spec.coverage)

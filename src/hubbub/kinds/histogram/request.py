@@ -23,7 +23,7 @@ from hubbub.protocol.option import HOW, WHERE, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
-from hubbub.tables.estimation import expected_rows
+from hubbub.tables.estimation import check_expected_rows
 from hubbub.tables.privacy_unit import Collected, Unit, on_average, within_bins
 
 
@@ -101,7 +101,7 @@ def histogram(
     if who.counts_rows and given is not None:
         raise WrongUse("what a sample drawn by somebody else buys is known for people with one row; drop `collected`")
     if who.expected_rows:
-        expected_rows.check(made.channel)
+        check_expected_rows(made.channel)
         if rate is not None and not scale_up:
             raise WrongUse("expected rows are those of everybody in the table; add `scale_up=True`, or drop `sample`")
     if who.distinct is not None and rate is not None:

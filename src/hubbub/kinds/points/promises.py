@@ -9,7 +9,7 @@ from hubbub.guarantees.derivation import GHLP, HERE, Assumption, Derivation, The
 from hubbub.kinds.histogram.promises import KEPT_ROWS
 from hubbub.kinds.points.regions import Regions
 from hubbub.numeric.exact import to_text
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import Lattice
 
 if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints

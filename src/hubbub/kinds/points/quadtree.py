@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import Lattice
 
 DEEPEST: Final = 20
 MOST: Final = 10_000

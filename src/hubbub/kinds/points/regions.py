@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import Lattice
 
 MOST_CORNERS: Final = 20_000
 _FARTHEST: Final = 10**15  # in the units of a column: floating point has it in steps of any lattice

@@ -21,8 +21,7 @@ from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.regions import Regions
 from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.bins import MOST_CODES
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import MOST_CODES, Lattice
 
 MOST_COLUMNS: Final = 10
 _HALF: Final = 32

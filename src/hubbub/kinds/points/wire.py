@@ -12,7 +12,7 @@ from hubbub.kinds.points.space import Areas, Space
 from hubbub.numeric.exact import to_text
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import Lattice
 from hubbub.tables.privacy_unit import Unit
 
 if TYPE_CHECKING:

@@ -37,8 +37,13 @@ from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
 from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.estimation.expected_rows import expected_intervals, expected_mean, expected_of_known
-from hubbub.tables.estimation.scaling import population_estimate, population_intervals
+from hubbub.tables.estimation import (
+    expected_intervals,
+    expected_mean,
+    expected_of_known,
+    population_estimate,
+    population_intervals,
+)
 from hubbub.tables.protection import Crowd, Knowledge, Route
 
 if TYPE_CHECKING:

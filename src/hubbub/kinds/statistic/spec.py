@@ -39,7 +39,7 @@ from hubbub.tables import condition
 from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
-from hubbub.tables.estimation import expected_rows
+from hubbub.tables.estimation import check_expected_rows
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection, Route
 from hubbub.tables.schema import Schema, bind_axes, column
@@ -619,7 +619,7 @@ def _check_expected(spec: Statistic) -> None:
     if spec.ranked is not None:
         raise WrongUse("for a quantile no interval is known for what is kept on average; leave out `expected_rows`")
     if spec.channel is not None:
-        expected_rows.check(spec.channel)
+        check_expected_rows(spec.channel)
     elif isinstance(spec.protection, Crowd):
         raise WrongUse(
             "of a crowd that is shown nothing is known about what is kept on average, since it may be shown only "

@@ -14,15 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hubbub.engines.duckdb import people_sql
-from hubbub.engines.duckdb.ids import repeated_ids, repeated_words
-from hubbub.engines.duckdb.ids.repeated_words import NO_ROOM, RepeatedWords
+from hubbub.engines.duckdb import people_sql, repeated_ids
+from hubbub.engines.duckdb.repeated_ids import NO_ROOM, RepeatedWords
 from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_frame
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.engine import SEVERAL_ROWS, CountQuery, MultiRowPolicy
-from hubbub.tables.sketch import Chosen, IdObserver
+from hubbub.tables.identity import Chosen, IdObserver
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
@@ -31,8 +30,8 @@ from hubbub.tables.sketch import Chosen, IdObserver
 def test_repeated_words_are_those_that_come_twice(
     block: int, kept: int, different: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeated_words, "BLOCK", block)
-    monkeypatch.setattr(repeated_words, "KEPT", kept)
+    monkeypatch.setattr(repeated_ids, "BLOCK", block)
+    monkeypatch.setattr(repeated_ids, "KEPT", kept)
     words = SystemSource().words(400) % np.uint64(different) * np.uint64(2**64 // max(different, 2))
     with RepeatedWords() as taken:
         for start in range(0, 400, 11):
@@ -47,8 +46,8 @@ def test_no_words_are_never_repeated() -> None:
 
 
 def test_spilled_words_are_private_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated_words, "BLOCK", 1)
-    monkeypatch.setattr(repeated_words, "KEPT", 0)
+    monkeypatch.setattr(repeated_ids, "BLOCK", 1)
+    monkeypatch.setattr(repeated_ids, "KEPT", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with RepeatedWords() as taken:
         taken.add(np.arange(5, dtype=np.uint64))
@@ -62,8 +61,8 @@ def test_spilled_words_are_private_and_go(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated_words, "BLOCK", 1)
-    monkeypatch.setattr(repeated_words, "KEPT", 0)
+    monkeypatch.setattr(repeated_ids, "BLOCK", 1)
+    monkeypatch.setattr(repeated_ids, "KEPT", 0)
     with RepeatedWords() as taken:
         taken.add(np.arange(5, dtype=np.uint64))
         assert taken._file is not None

@@ -13,14 +13,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb.scratch import Scratch
+from hubbub.engines.duckdb.connection import Scratch
 from hubbub.engines.files.frames import open_frame
 from hubbub.errors import WrongUse
 from tests.fresh import counts, open
 
 KILLED = """
 import os, signal
-from hubbub.engines.duckdb.scratch import Scratch
+from hubbub.engines.duckdb.connection import Scratch
 folder = Scratch().folder
 (folder / "spill").mkdir()
 (folder / "spill" / "rows").write_text("secret")
@@ -45,14 +45,14 @@ def test_what_a_killed_process_spilled_is_removed_by_the_next_one(temporary: Pat
 COPIED = """
 import os, signal, sys
 from hubbub.engines.files.files import open_file
-from hubbub.engines.files import plain_copy
+from hubbub.engines.files import csv_file
 if sys.argv[2] == "while it is written":
-    write = plain_copy._copied
+    write = csv_file._copy_decoded
     def killed(*given):
         write(*given)
         given[1].flush()
         os.kill(os.getpid(), signal.SIGKILL)
-    plain_copy._copied = killed
+    csv_file._copy_decoded = killed
 opened = open_file(sys.argv[1])
 assert opened.columns()
 os.kill(os.getpid(), signal.SIGKILL)

@@ -143,7 +143,7 @@ def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path, monkeypat
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     path = written(tmp_path, PLAIN)
-    monkeypatch.setattr("hubbub.engines.files.plain_copy.open", closed, raising=False)
+    monkeypatch.setattr("hubbub.engines.files.csv_file.open", closed, raising=False)
     with pytest.raises(WrongUse, match=r"^the file .* cannot be read \(Permission denied\); check who may read it$"):
         open_file(path)
 

@@ -16,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.engines.duckdb.connection import private_connection
-from hubbub.engines.files import csv_lines
+from hubbub.engines.files import files
 from hubbub.engines.files.csv_file import csv_relation
-from hubbub.engines.files.csv_lines import is_record_per_line
-from hubbub.engines.files.files import open_file
+from hubbub.engines.files.files import is_record_per_line, open_file
 from tests.fuzz.csv_reader import LEFT_OUT, LINE, by_engine, by_python, lines_of
 
 LONGEST = 16  # bytes of a record here; a piece is then of 64
@@ -146,10 +145,10 @@ def test_several_threads_read_what_is_proved_and_nothing_else(tmp_path: Path, te
 
 @pytest.mark.parametrize("wrong", ["buffer_size=257", "max_line_size=8", "max_line_size=257", "header=true"])
 def test_a_reader_that_cuts_wrongly_fails_the_exam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
-    monkeypatch.setattr(csv_lines, "_found", [])
+    monkeypatch.setattr(files, "_found", [])
     option = re.compile(wrong.split("=")[0] + r"=\w+")
-    monkeypatch.setattr(csv_lines, "csv_relation", lambda *args, **how: option.sub(wrong, csv_relation(*args, **how)))
-    assert not csv_lines.cuts_right(*private_connection())
+    monkeypatch.setattr(files, "csv_relation", lambda *args, **how: option.sub(wrong, csv_relation(*args, **how)))
+    assert not files.cuts_right(*private_connection())
     path = tmp_path / "people.csv"
     path.write_bytes(PLAIN)
     with lines_of(LINE):
@@ -157,9 +156,9 @@ def test_a_reader_that_cuts_wrongly_fails_the_exam(tmp_path: Path, monkeypatch: 
 
 
 def test_the_exam_is_passed_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_lines, "_found", [])
+    monkeypatch.setattr(files, "_found", [])
     private, scratch = private_connection()
-    assert csv_lines.cuts_right(private, scratch)
+    assert files.cuts_right(private, scratch)
     assert private.execute("SELECT count(*) FROM reject_errors").fetchall() == [(0,)]
 
 
@@ -167,7 +166,7 @@ def test_without_room_for_the_exam_one_thread_reads(monkeypatch: pytest.MonkeyPa
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(csv_lines, "_found", [])
+    monkeypatch.setattr(files, "_found", [])
     private, scratch = private_connection()
     monkeypatch.setattr(scratch, "new_file", full)
-    assert not csv_lines.cuts_right(private, scratch)
+    assert not files.cuts_right(private, scratch)

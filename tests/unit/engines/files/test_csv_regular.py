@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.engines.files.csv_records import BOTH, FEEDS, Survey, is_regular, survey
-from hubbub.engines.files.csv_regular import regular_end
+from hubbub.engines.files.csv_records import BOTH, FEEDS, Survey, is_regular, regular_end, survey
 from tests.unit.engines.files.records import machine
 
 FAR = 1 << 40

@@ -23,8 +23,8 @@ from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
+from hubbub.tables.identity import Chosen, IdObserver
 from hubbub.tables.schema import bind_axes
-from hubbub.tables.sketch import Chosen, IdObserver
 from hubbub.tables.unlisted import TooManyUnreadable
 from tests.unit.shared.workbooks import workbook
 

@@ -16,18 +16,16 @@ from click.testing import CliRunner
 
 from hubbub.cli.check import PRIVATE
 from hubbub.cli.main import commands
-from hubbub.engines.addresses import open_address
-from hubbub.engines.opening import open_source
+from hubbub.engines.opening import open_address, open_source
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
 from hubbub.release import save
-from hubbub.tables.bins import Countable
+from hubbub.tables.bins import Countable, Lattice
 from hubbub.tables.bins import axis as parse
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
-from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import ColumnType
 from tests import servers
 

@@ -13,8 +13,7 @@ import pytest
 
 from hubbub.engines.spark.spark_engine import Spark
 from hubbub.engines.sql.dialect import KEY, Form, Part
-from hubbub.engines.sql.packed import LINE, pack_parts
-from hubbub.engines.sql.queries import one_row_each
+from hubbub.engines.sql.queries import LINE, one_row_each, pack_parts
 from tests import servers
 from tests.kept_row import kept_place, mixed, unmixed
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from hubbub.engines.addresses import open_address
+from hubbub.engines.opening import open_address
 from hubbub.engines.spark.spark_engine import SILENT, WAIT, session_at
 from hubbub.errors import WrongUse
 from tests.servers import ABSENT, free_port

@@ -12,7 +12,7 @@ import pytest
 from hubbub.engines.sql import groups
 from hubbub.engines.sql.database import SqlQuery
 from hubbub.engines.sql.dialect import Form, Part
-from hubbub.engines.sql.single_use_stream import SingleUseStream
+from hubbub.engines.sql.groups import SingleUseStream
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource

@@ -17,7 +17,7 @@ from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.request import points
 from hubbub.protocol.drawing import Map
 from hubbub.release import save
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import Lattice
 from hubbub.verification import verify
 from tests.fresh import opened
 

@@ -18,7 +18,7 @@ from hubbub.kinds.points.request import points, regions_in
 from hubbub.kinds.points.result import PublishedPoints
 from hubbub.protocol.drawing import Map
 from hubbub.release import save
-from hubbub.tables.lattice import Lattice
+from hubbub.tables.bins import Lattice
 from hubbub.verification import verify
 from tests.fresh import opened
 

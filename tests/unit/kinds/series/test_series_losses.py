@@ -18,7 +18,7 @@ import pytest
 
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.request import series as asked
-from hubbub.ledger.files.series_state import SeriesState
+from hubbub.ledger.series_state import SeriesState
 from hubbub.query_classes.series import Blocks, Factor, best_factor, least_factor
 from hubbub.series import _choose_rows
 

@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.engines.column import NUMBERS, Column, column
-from hubbub.engines.duckdb.bin_sql import code, code_where, key, text
-from hubbub.engines.duckdb.cell_sql import identifier, literal
+from hubbub.engines.duckdb.expressions import code, code_where, identifier, key, literal, text
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Infinite, to_text
 from hubbub.tables.bins import Discovered, Edges, Steps, Values, parse

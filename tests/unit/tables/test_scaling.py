@@ -15,7 +15,7 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel, Published
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball, lower, upper
-from hubbub.tables.estimation.scaling import (
+from hubbub.tables.estimation import (
     largest_population,
     population_estimate,
     population_intervals,

@@ -15,9 +15,9 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
+from hubbub.engines.arrow_columns import has_unreadable_text, repair_table
 from hubbub.engines.files.files import open_file
 from hubbub.engines.files.frames import open_frame, open_table
-from hubbub.engines.repaired_copy import has_unreadable_text, repair_table
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hubbub.engines.duckdb import array_sql, duckdb_engine
-from hubbub.engines.duckdb.array_sql import (
+from hubbub.engines.duckdb import duckdb_engine, measured_sql
+from hubbub.engines.duckdb.connection import private_connection
+from hubbub.engines.duckdb.count_sql import Query
+from hubbub.engines.duckdb.measured_sql import (
     MOST_CELLS,
     MOST_NUMBERS,
     NEAR,
     cell_columns,
     small_parts,
 )
-from hubbub.engines.duckdb.connection import private_connection
-from hubbub.engines.duckdb.count_sql import Query
 from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
@@ -54,7 +54,7 @@ def way(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
     """Both queries, of one of which a large file makes a choice by what it says of itself."""
     if request.param == "by cells":
         monkeypatch.setattr(duckdb_engine, "_LARGE", 0)
-        monkeypatch.setattr(array_sql, "NEAR", 1 << 70)
+        monkeypatch.setattr(measured_sql, "NEAR", 1 << 70)
     return str(request.param)
 
 

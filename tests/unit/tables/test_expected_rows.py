@@ -18,7 +18,7 @@ from hubbub.channels.protocol import Channel, Published
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.estimands import Estimand, of_interval, of_number
 from hubbub.kinds.histogram.request import histogram
-from hubbub.tables.estimation.expected_rows import (
+from hubbub.tables.estimation import (
     expected_intervals,
     expected_mean,
     expected_of_known,

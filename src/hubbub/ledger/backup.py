@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.ledger import anchor, durable, key, paths
-from hubbub.ledger.files import series_state as states
+from hubbub.ledger import durable, key, paths, store
+from hubbub.ledger import series_state as states
 from hubbub.ledger.ledger import CLOSED, Ledger
 from hubbub.ledger.log import Entry
 from hubbub.ledger.records import fold
@@ -59,7 +59,7 @@ def restore(ledger: Ledger, folder: str | os.PathLike[str], certificates: Sequen
     if present is not None:
         raise Refused(f"nothing is replaced, and {str(present)!r} is there; move it away, or name another `ledger`")
     entries = Ledger.entries_of(target / LEDGER)
-    remembered = anchor.furthest(entries[0].body["ledger"])
+    remembered = store.furthest_anchor(entries[0].body["ledger"])
     if (
         remembered is not None
         and remembered.number

@@ -1,1 +1,0 @@
-"""From kept or sampled rows back to people: estimates, and intervals that count every doubt."""
