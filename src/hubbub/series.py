@@ -31,7 +31,7 @@ from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.dates import days
-from hubbub.kinds.series.mechanism import SCHEMA, Increments, count_period, drawn_before, measure, present
+from hubbub.kinds.series.mechanism import Increments, count_period, drawn_before, load_periods, measure, present
 from hubbub.kinds.series.request import series as asked
 from hubbub.kinds.series.spec import Period, Series, read_series
 from hubbub.ledger import series_state as states
@@ -42,7 +42,7 @@ from hubbub.ledger.records import Record
 from hubbub.ledger.series_state import FrozenPeriod, SeriesState
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.bound import Bound
-from hubbub.protocol.measurement import Measurement, loaded
+from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
 from hubbub.publication.staging import PREFIX
@@ -50,7 +50,6 @@ from hubbub.query_classes.series import Factor
 from hubbub.release import of_result
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
-from hubbub.serialization.arrow import integer_array
 from hubbub.serialization.canonical import Plain, digest, read
 from hubbub.serialization.exact_json import plain
 from hubbub.tables.engine import NO_ID, ONE_ROW_EACH, ONE_ROW_OF_SEVERAL, SEVERAL_ROWS, Engine
@@ -442,14 +441,10 @@ def _present_period(state: SeriesState, reservation: Reservation, index: int) ->
     kept = tuple(labels[each.period] for each in state.periods[: index + 1] if each.one_row_kept)
     spec = Period(series=series, period=labels[index], missed=missed, one_row_kept=kept)
     with working("Working out the numbers"):
-        result = present(spec, _measurement([each.drawn for each in state.periods[: index + 1]]))
+        result = present(spec, _measurement(spec, [each.drawn for each in state.periods[: index + 1]]))
     return of_result(spec, result, reservation, frozen.reading)
 
 
-def _measurement(drawn: list[tuple[tuple[int, ...], ...]]) -> Measurement:
-    parts = [
-        np.array([n for each in periods for line in each for n in line], dtype=np.int64)
-        for periods in (drawn[:-1], drawn[-1:])
-    ]
-    past, now = (loaded(SCHEMA, pa.record_batch([integer_array(part)], schema=SCHEMA)) for part in parts)
+def _measurement(spec: Period, drawn: list[tuple[tuple[int, ...], ...]]) -> Measurement:
+    past, now = load_periods(spec, drawn[:-1], drawn[-1:])
     return Measurement(past=past, now=now)

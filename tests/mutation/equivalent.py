@@ -412,8 +412,8 @@ EQUIVALENT: Final[dict[tuple[str, str, str, int], str]] = {
         0,
     ): "which numbers of rounds are compared; what is proved of each is worked out for it",
     (
-        "kinds/cube/least_squares.py",
-        "return rounded((1 - q) ** 2 / (2 * q), up=True, digits=_DIGITS)",
+        "kinds/cube/noise.py",
+        "return rounded((1 - q) ** 2 / (2 * q), up=True, digits=_WEIGHT_DIGITS)",
         "up=True becomes False",
         0,
     ): "any weight is fair, and the ends are worked out from the weights that were taken",

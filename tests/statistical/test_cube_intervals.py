@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from scipy import stats
 
-from hubbub.kinds.cube.margins import summed
+from hubbub.kinds.cube.margins import sum_cells
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.result import Tables
 from hubbub.kinds.cube.spec import Cube
@@ -34,7 +34,7 @@ class Town:
 
 def misses(spec: Cube, shorter: int) -> int:
     """In how many runs some interval of some table, shorter by so many on either side, leaves out the truth."""
-    truth = [TRUTH, summed(TRUTH, spec.axes, ("a",)), summed(TRUTH, spec.axes, ("b",))]
+    truth = [TRUTH, sum_cells(TRUTH, spec.axes, ("a",)), sum_cells(TRUTH, spec.axes, ("b",))]
     found = 0
     for i in range(RUNS):
         done = spec.present(spec.measure(Town(), ScriptedSource.from_label(f"interval {i}")))  # type: ignore[arg-type]

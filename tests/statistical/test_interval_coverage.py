@@ -82,14 +82,14 @@ def drawn(
     if not unit:
         who = np.arange(len(bins))
     seen: dict[Estimand, Any] = {}
-    whole: Callable[..., Ints] = histogram_mechanism.sampled
+    whole: Callable[..., Ints] = histogram_mechanism.sample_people
 
     def sampled(spec: Any, found: Ints, source: Any) -> Ints:
         seen[Estimand.KEPT_ROWS], seen[Estimand.SAMPLE] = found, whole(spec, found, source)
         kept: Ints = seen[Estimand.SAMPLE]
         return kept
 
-    patch.setattr(histogram_mechanism, "sampled", sampled)
+    patch.setattr(histogram_mechanism, "sample_people", sampled)
     values = ",".join('"' + label.replace('"', '""') + '"' for label in labels)
     by = [f"copy:0..{RELEASES}:1", f"bin={values}"]
     spec = histogram(by, coverage=LEVEL, unit=Unit(person="id", **unit), **words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Box, Boxes, Class, ColumnCells, Halfspaces, NamedTables, Query, Shape, cells_of
+from hubbub.query_classes.classes import Boxes, Class, ColumnCells, Halfspaces, NamedTables, Query, Shape, cells_of
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
@@ -80,6 +81,19 @@ class Cells:
         found = np.zeros(cells_of(self.shape), dtype=np.int64)
         found[self.codes] = self.counts
         return found.reshape(self.shape)
+
+    @cached_property
+    def _bins(self) -> tuple[NDArray[np.intp], ...]:
+        """The bin of each cell by each column."""
+        return np.unravel_index(self.codes, self.shape)
+
+    def by(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
+        """The table by some columns."""
+        sizes = [self.shape[i] for i in columns]
+        found = np.zeros(prod(sizes), dtype=np.int64)
+        where = np.ravel_multi_index([self._bins[i] for i in columns], sizes) if columns else np.zeros_like(self.codes)
+        np.add.at(found, where, self.counts)
+        return found
 
     def answers(self, queries: Class) -> NDArray[np.int64]:
         """The exact answers to all queries of a listed class."""
@@ -189,23 +203,6 @@ def mean_square(method: object, setting: Setting) -> float | None:
         return sum(cubes[each] * variance for each, variance in found.items()) / sum(cubes.values())
     cells = {each: prod(setting.shape[i] for i in each) for each in found}
     return sum(cells[each] * variance for each, variance in found.items()) / sum(cells.values())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TableAnswers:
-    """The answers to all cells of one table: whole numbers over `scale`, and how far each is off at most: with all of
-    the class at once, and by itself."""
-
-    columns: tuple[int, ...]
-    scaled: NDArray[Any]
-    scale: int
-    bound: Fraction
-    own_bound: Fraction
-
-
-def table_of(queries: ColumnCells, query: Box) -> tuple[int, ...]:
-    """The columns of the table that a query is a cell of."""
-    return queries.sets[int(np.searchsorted(queries.starts, queries.index_of(query), side="right")) - 1]
 
 
 def too_many_cells(setting: Setting) -> str:

@@ -19,7 +19,7 @@ from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, planned
 from hubbub.query_classes.marginals.residual import Reconstruction, Residuals, differences, residual_of
 from hubbub.query_classes.marginals.tables import Tables, subsets
-from hubbub.query_classes.residual import Residual, best, of_setting, reconstruction, tables_of
+from hubbub.query_classes.residual import Residual, best, of_setting, tables_of
 from hubbub.query_classes.setting import Cells, Drawn, Setting
 from hubbub.tables.contribution import ContributionBounds
 
@@ -110,7 +110,9 @@ def test_without_noise_the_reconstruction_is_the_table(ways: int, at_most: bool)
     drawn = exactly(tables, counts)
     for columns in tables.closure:
         truth = counts.sum(axis=tuple(i for i in range(3) if i not in columns))
-        assert np.array_equal(Reconstruction(tables, drawn.numbers).scaled(columns), truth * tables.cells(columns) ** 2)
+        assert np.array_equal(
+            Reconstruction(tables, drawn.numbers).scaled(columns)[0], truth * tables.cells(columns) ** 2
+        )
 
 
 def test_all_tables_agree_in_all_sums_exactly() -> None:
@@ -123,9 +125,9 @@ def test_all_tables_agree_in_all_sums_exactly() -> None:
     for columns in tables.closure:
         for below in subsets(columns):
             gone = tuple(columns.index(i) for i in columns if i not in below)
-            wide = Reconstruction(tables, drawn.numbers).scaled(columns).sum(axis=gone)
+            wide = Reconstruction(tables, drawn.numbers).scaled(columns)[0].sum(axis=gone)
             ratio = tables.cells(columns) ** 2 // tables.cells(below) ** 2
-            assert np.array_equal(wide, Reconstruction(tables, drawn.numbers).scaled(below) * ratio)
+            assert np.array_equal(wide, Reconstruction(tables, drawn.numbers).scaled(below)[0] * ratio)
 
 
 @pytest.mark.slow
@@ -138,10 +140,10 @@ def test_the_variance_of_every_cell_is_the_formula_and_the_interval_covers() -> 
     source = ScriptedSource.from_label("variance")
     drawn = [said(method, asked, method.draw(asked, cells, source)) for _ in range(2000)]
     off = np.array([[float(x) for x in one] for one in drawn]) - cells.counts
-    expected = float(method.plan(asked).variance((0, 1)))
+    expected = float(method.noise(asked).variance((0, 1)))
     assert np.allclose((off**2).mean(axis=0), expected, rtol=0.16)
     assert abs((off**2).mean() / expected - 1) < 0.1
-    half = float(method.plan(asked).reach((0, 1), Fraction(1, 20)))
+    half = float(method.noise(asked).reach((0, 1), Fraction(1, 20)))
     assert 1.96 < half / math.sqrt(expected) < 2.3  # narrow noise: more than the 1.96 of a normal law
     assert (np.abs(off) > half).mean() < 0.065
 
@@ -238,8 +240,8 @@ def test_with_a_public_number_of_people_all_tables_add_up_to_it() -> None:
     assert () not in tables.measured
     drawn = method.draw(asked, Cells((3, 4, 2), np.arange(24), np.full(24, 3)), ScriptedSource.from_label("public"))
     for columns in tables.closure:
-        assert reconstruction(asked, drawn).scaled(columns).sum() == 72 * tables.cells(columns) ** 2
-    assert method.plan(asked).reach((), Fraction(1, 20)) == 0
+        assert best(asked).fit(asked, drawn).scaled(columns)[0].sum() == 72 * tables.cells(columns) ** 2
+    assert method.noise(asked).reach((), Fraction(1, 20)) == 0
     free = setting((3, 4, 2), 2, at_most=True, rows=72, outside=True)
     assert of_setting(free).measured[0] == ()
     assert best(free).spends(free) == ONE
@@ -249,7 +251,7 @@ def test_a_box_has_the_variance_of_the_coefficients_of_its_noises() -> None:
     """Every published number is a sum of noises with coefficients; their squares, from unit vectors."""
     shape = (3, 4)
     asked = setting(shape, 2)
-    plan = best(asked).plan(asked)
+    plan = best(asked).noise(asked)
     tables, box = plan.tables, (slice(0, 2), slice(1, 4))
     total = Fraction(0)
     for columns, s2 in plan.of_table.items():
@@ -257,7 +259,7 @@ def test_a_box_has_the_variance_of_the_coefficients_of_its_noises() -> None:
             noise = {each: np.zeros(tables.sizes(each), dtype=np.int64) for each in tables.measured}
             noise[columns][cell] = 1
             drawn = np.concatenate([differences(noise[each]).ravel() for each in tables.measured])
-            found = int(Reconstruction(tables, drawn).scaled((0, 1))[box].sum())
+            found = int(Reconstruction(tables, drawn).scaled((0, 1))[0][box].sum())
             total += s2 * Fraction(found, tables.cells((0, 1)) ** 2) ** 2
     assert total == plan.variance_of({0: 2, 1: 3})
 

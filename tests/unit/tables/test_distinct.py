@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.kinds.count_tables import ask_counts
 from hubbub.kinds.histogram.estimands import Estimand, of_interval, of_number
-from hubbub.kinds.histogram.mechanism import question
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.text import bin_rate, notes
 from hubbub.tables.privacy_unit import Unit
@@ -40,7 +40,7 @@ def test_more_bins_than_there_are_is_cut_and_the_noise_follows(asked: int) -> No
     (promise,) = spec.promises()
     assert promise.conclusion == DifferentialPrivacy(epsilon=Fraction(1))
     assert dict(promise.numbers)["bins"] == "3"
-    assert question(spec.axes, spec.unit).most_bins == 3
+    assert ask_counts(spec.axes, spec.unit).most_bins == 3
 
 
 def test_500_people_in_three_bins_are_told_within_some_dozens_whatever_the_bound() -> None:

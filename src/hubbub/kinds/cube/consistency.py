@@ -1,19 +1,25 @@
-"""Whole cells of at least 0 whose sums are near every table, for use as counts, in a file of their own.
+"""Cells that add up: fitted to all tables of a cube; and whole ones of at least 0, for use as counts, in a file of their own.
 
-The numbers of record are unbiased and have intervals; these are their projection onto tables that some people could have
+Fitted cells have as many digits as it takes for every margin to be their sum, exactly.
+
+The numbers of record are unbiased and have intervals; whole cells of at least 0 are their projection onto tables that some people could have
 (:mod:`hubbub.query_classes.marginals.projection`), rounded. Nobody is told more by it. Before rounding it is never further from
 the truth than the numbers that it is made from, in Euclidean distance over all tables. Margins are sums of its cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.kinds.cube.margins import Margin, sum_cells
 from hubbub.kinds.histogram.result import Counts
 from hubbub.protocol.result import Read, Sheet
 from hubbub.query_classes.marginals.projection import FinestTable, largest_remainders
@@ -24,6 +30,52 @@ if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
 
 CONSISTENT, PROJECTED = "consistent", "projected"
+Ends: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+_SMALL_SUM: Final = 3  # digits of a sum of cells that are as they are written
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """Cells in units of 1/scale, a power of ten: their sums are the margins, exactly."""
+
+    cells: list[int]
+    scale: int
+
+    @property
+    def degrees(self) -> int:
+        """Digits after the point."""
+        return len(str(self.scale)) - 1
+
+    def sums(self, spec: Cube, margin: Margin) -> NDArray[Any]:
+        """The fitted numbers of a margin, in units of 1/scale, exactly."""
+        return sum_cells(np.array(self.cells, dtype=object), spec.axes, margin)
+
+    def nearest_integers(self, sums: NDArray[Any]) -> NDArray[np.int64]:
+        """The nearest whole numbers."""
+        return np.array((2 * sums + self.scale) // (2 * self.scale), dtype=np.int64)
+
+    def ends(self, sums: NDArray[Any], reach: Fraction, most: int | None = None) -> Ends:
+        """Whole numbers of at least 0 that are no further away than this, and what rounding of the sums may hide.
+
+        Guarantee: if the exact sum is within `reach` of a whole number, this lies between them.
+        """
+        far = (reach + Fraction(1, 1000)) * self.scale
+        near = np.clip(sums, 0, None if most is None else most * self.scale)
+        low, high = -((-near + math.floor(far)) // self.scale), (near + math.floor(far)) // self.scale
+        return np.array(np.clip(low, 0, most), dtype=np.int64), np.array(np.clip(high, 0, most), dtype=np.int64)
+
+
+def round_fit(exact: Sequence[int], unit: int, sizes: Sequence[int], total: int | None = None) -> Fit:
+    """Cells that are numerators of one denominator, rounded so that no sum of them is off by more than half of 1/1000; of
+    1/1000 where they are to add up to a total, and the first ones make up for what rounding took."""
+    scale = 10 ** (_SMALL_SUM + len(str(prod(sizes))))
+    cells = [(2 * cell * scale + unit) // (2 * unit) for cell in exact]
+    if total is not None:
+        missing = total * scale - sum(cells)
+        step = 1 if missing > 0 else -1
+        for i in range(abs(missing)):
+            cells[i] += step
+    return Fit(cells, scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

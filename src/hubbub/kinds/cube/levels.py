@@ -60,12 +60,12 @@ def best_split(epsilon: Fraction, sizes: tuple[int, ...], coverage: Fraction) ->
     for parts in _PARTS:
         needed = [math.ceil(_least(miss, reach) * parts / epsilon) for miss in allowed]
         if sum(needed) <= parts:
-            return _filled(epsilon, needed, parts, sizes, coverage)
+            return _fill_up(epsilon, needed, parts, sizes, coverage)
     needed = [math.ceil(_least(miss, reach + 1) * _PARTS[-1] / epsilon) for miss in allowed]
-    return _filled(epsilon, needed, _PARTS[-1], sizes, coverage)
+    return _fill_up(epsilon, needed, _PARTS[-1], sizes, coverage)
 
 
-def _filled(epsilon: Fraction, needed: Sequence[int], parts: int, sizes: Sequence[int], coverage: Fraction) -> Split:
+def _fill_up(epsilon: Fraction, needed: Sequence[int], parts: int, sizes: Sequence[int], coverage: Fraction) -> Split:
     """What is left of epsilon goes to all in proportion, rounded down, and the rest of that to the first."""
     given = [many * parts // sum(needed) for many in needed]
     given[0] += parts - sum(given)

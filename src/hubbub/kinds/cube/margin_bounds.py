@@ -31,7 +31,7 @@ class Sums:
     high: Numbers  # -1 where there is no upper end
 
 
-def of_crowds(k: int, values: Numbers, visible: Numbers, inside: int | None) -> Sums:
+def sum_crowds(k: int, values: Numbers, visible: Numbers, inside: int | None) -> Sums:
     """Sums of exact counts, where `inside` cells make up a bin (None: nobody knows how many).
 
     Guarantee: the true sum lies in low..high with certainty: each of the inside - shown cells that are hidden holds
@@ -42,7 +42,7 @@ def of_crowds(k: int, values: Numbers, visible: Numbers, inside: int | None) -> 
     return Sums(values, visible, values, values + (inside - visible) * (k - 1))
 
 
-def of_noise(
+def sum_noisy_cells(
     k: int, rate: Fraction, cells: Numbers, which: Numbers, size: int, inside: int, coverage: Fraction
 ) -> Sums:
     """Sums of cells of which those below k have noise of that rate; `which` says to which of `size` bins a cell belongs.

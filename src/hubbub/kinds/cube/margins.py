@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import combinations
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.tables.bins import Axis, Discovered, size
+from hubbub.tables.bins import Axis, Discovered, declared_size, size
 from hubbub.tables.generalization import split_list
 
 Margin = tuple[str, ...]
@@ -46,12 +45,12 @@ def parse_margins(margins: str | Sequence[str | Sequence[str]] | None, columns: 
             found += _all_of(int(names[0]), columns)
         else:
             found.append(names)
-    checked(tuple(found), columns, WrongUse)
+    check_margins(tuple(found), columns, WrongUse)
     ordered = (tuple(column for column in columns if column in names) for names in found)
     return tuple(dict.fromkeys(ordered))
 
 
-def checked(margins: tuple[Margin, ...], columns: Sequence[str], wrong: type[HubbubError]) -> None:
+def check_margins(margins: tuple[Margin, ...], columns: Sequence[str], wrong: type[HubbubError]) -> None:
     """Refuse what is no sum of the cells, or the cells themselves."""
     if not margins:
         raise wrong("a cube has margins, like `margins=A,B; B,C; A`; name some, or leave it out for each column's")
@@ -94,17 +93,13 @@ def file_names(margins: Sequence[Margin]) -> list[str]:
     ]
 
 
-def inside(axes: Sequence[Axis], margin: Margin) -> int | None:
+def cells_inside(axes: Sequence[Axis], margin: Margin) -> int | None:
     """How many cells add up to one of the margin; None if nobody knows, since they are found in the data."""
     others = [axis for axis in axes if axis.column not in margin]
-    return None if any(isinstance(axis, Discovered) for axis in others) else _product(others)
+    return declared_size(others)
 
 
-def _product(axes: Sequence[Axis]) -> int:
-    return prod(size(axis) for axis in axes if not isinstance(axis, Discovered))
-
-
-def summed(table: NDArray[np.int64], axes: Sequence[Axis], margin: Margin) -> NDArray[np.int64]:
+def sum_cells(table: NDArray[np.int64], axes: Sequence[Axis], margin: Margin) -> NDArray[np.int64]:
     """The sums of a table with a number for every declared cell, last axis fastest."""
     cube = table.reshape([size(axis) for axis in axes if not isinstance(axis, Discovered)])
     away = tuple(i for i, axis in enumerate(axes) if axis.column not in margin)

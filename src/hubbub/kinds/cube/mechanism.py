@@ -1,29 +1,30 @@
-"""A cube measured and presented: the cells once through the channel and summed, or every table with its own noise."""
+"""A cube measured, read back and presented: the cells once through the channel and summed, or all tables with noise."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Published
-from hubbub.kinds.cube import gaussian
-from hubbub.kinds.cube.consistency import Consistent
-from hubbub.kinds.cube.least_squares import Fit, fitted, rounded_fit
-from hubbub.kinds.cube.margin_bounds import Sums, of_crowds, of_noise
-from hubbub.kinds.cube.margins import Margin, inside, summed
-from hubbub.kinds.cube.result import Tables
+from hubbub.kinds.count_tables import CountTables, count_cells, every_bin, read_numbers
+from hubbub.kinds.cube import noise as table_noise
+from hubbub.kinds.cube.consistency import Consistent, round_fit
+from hubbub.kinds.cube.margin_bounds import Sums, sum_crowds, sum_noisy_cells
+from hubbub.kinds.cube.margins import Margin, cells_inside, file_names
+from hubbub.kinds.cube.result import DIFFERENCE, RESIDUALS, Tables, residuals_schema, with_fits
+from hubbub.kinds.histogram import load as histogram_load
 from hubbub.kinds.histogram import mechanism as histogram_mechanism
-from hubbub.kinds.histogram.result import Counts
+from hubbub.kinds.histogram.result import Counts, counted_column, schema
 from hubbub.noise.source import Source
 from hubbub.numeric.clamped_interval import clamped_intervals
 from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.query_classes.setting import Cells
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import integer_array
+from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Discovered, declared_size, size
 from hubbub.tables.engine import ExactCounts
 
@@ -37,75 +38,115 @@ PART, MAYBE = "some cells hidden", "cells may be hidden"
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
-    """The mechanism of a cube with noise at every level: geometric noise of its share of epsilon on every table, after
-    the secret sample, which all tables share.
+class NoisyTables:
+    """The strategy of a cube with noise at every level: geometric noise on every table for its share of epsilon, or Gaussian
+    noise on the residual of every table of the closure; after the secret sample, which all tables share.
 
-    Guarantee: one person more or less moves one bin of every table by one, so each table loses at most its share, and
-    all of them together epsilon. Where several rows of a person count, that is so of one row.
+    Guarantee: one person more or less moves one bin of every table by one, so that each table with geometric noise loses at
+    most its share, and all of them together epsilon; where several rows of a person count, that is so of one row. Of
+    Gaussian noise that of :meth:`hubbub.query_classes.marginals.residual.Residuals.draw`.
     """
 
     spec: Cube
 
     @property
-    def schema(self) -> pa.Schema:
-        """The tables one after the other, the cells first, each with all of its bins in order."""
-        return pa.schema([(TABLE, pa.int64()), (histogram_mechanism.VALUE, pa.int64())])
+    def columns(self) -> tuple[str, ...]:
+        """The tables one after the other, the cells first, each with all of its bins in order; or differences."""
+        return (DIFFERENCE,) if self.spec.gaussian else (TABLE, histogram_mechanism.VALUE)
 
-    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
-        total = declared_size(self.spec.axes)
-        assert total is not None
-        counts = histogram_mechanism.sampled(self.spec.cells, histogram_mechanism.every_bin(exact, total), source)
-        every = (tuple(axis.column for axis in self.spec.axes), *self.spec.margins)
-        return in_columns(
-            self,
-            [
-                table.channel.release(summed(counts, self.spec.axes, names), source).values
-                for names, table in zip(every, self.spec.tables, strict=True)
-            ],
-        )
+    def draw(self, exact: ExactCounts, source: Source) -> tuple[Numbers, ...]:
+        spec, inside = self.spec, exact.codes >= 0
+        listed = replace(exact, codes=exact.codes[inside], counts=exact.counts[inside])
+        counts = histogram_mechanism.sample_people(spec.cells, every_bin(listed, spec.sizes[0]), source)
+        cells = Cells(spec.shape, np.arange(counts.size), counts)
+        return self.number_tables(table_noise.noise_of(spec).draw(cells.by, source))
 
-
-def in_columns(mechanism: Levels, tables: Sequence[Numbers]) -> pa.RecordBatch:
-    """The numbers of all tables, under the schema of the mechanism."""
-    which = np.repeat(np.arange(len(tables), dtype=np.int64), [table.size for table in tables])
-    return pa.record_batch([integer_array(which), integer_array(np.concatenate(tables))], schema=mechanism.schema)
+    def number_tables(self, numbers: Numbers) -> tuple[Numbers, ...]:
+        """What was drawn, with the number of its table where it is of one alone."""
+        if self.spec.gaussian:
+            return (numbers,)
+        return np.repeat(np.arange(len(self.spec.sizes), dtype=np.int64), self.spec.sizes), numbers
 
 
-def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
-    """Draw the cells once; or draw every table."""
-    if spec.gaussian:
-        return gaussian.measure(spec, engine, source)
+def measure(spec: Cube, data: Engine, source: Source) -> Measurement:
+    """Draw the cells once; or all tables."""
     if not spec.levelled:
-        return histogram_mechanism.measure(spec.cells, engine, source)
-    exact = histogram_mechanism.count_cells(spec.axes, spec.cells.unit, engine, source)
-    return Measurement(levels=release(Levels(spec), exact, source))
+        return histogram_mechanism.measure(spec.cells, data, source)
+    exact = count_cells(spec.axes, spec.cells.unit, data, source, spec.public_number)
+    return Measurement(**{_drawn_name(spec): release(CountTables(NoisyTables(spec)), exact, source)})
+
+
+def _drawn_name(spec: Cube) -> str:
+    return RESIDUALS if spec.gaussian else "levels"
+
+
+def load(spec: Cube, files: Files) -> Measurement:
+    """What was drawn: for the cells alone, whose sums the margins are, or for every table.
+
+    Guarantee: that of :func:`hubbub.kinds.histogram.load.load` for cells that are published once. With noise at every
+    level there are as many numbers as bins, or differences; every whole number can be drawn.
+    """
+    if not spec.levelled:
+        return histogram_load.load(spec.cells, files)
+    strategy = NoisyTables(spec)
+    if spec.gaussian:
+        rows = table_noise.residuals_of(spec).tables.starts[-1]
+        numbers = read_numbers(files, RESIDUALS, residuals_schema(spec), DIFFERENCE, rows)
+    else:
+        named = zip(("release", *file_names(spec.margins)), spec.tables, spec.sizes, strict=True)
+        numbers = np.concatenate(
+            [
+                read_numbers(files, name, with_fits(schema(table)), counted_column(table), size)
+                for name, table, size in named
+            ]
+        )
+    return Measurement(**{_drawn_name(spec): CountTables(strategy).load(*strategy.number_tables(numbers))})
 
 
 def present(spec: Cube, measurement: Measurement) -> Tables:
     """Add the published cells up; or make what was drawn at every level consistent."""
-    if spec.gaussian:
-        return _gaussian(spec, measurement["residuals"])
     if spec.levelled:
-        return _levels(spec, measurement["levels"])
-    cells = histogram_mechanism.present(spec.cells, measurement["cells"])
+        return _fitted_tables(spec, measurement[_drawn_name(spec)])
+    cells = histogram_mechanism.present(spec.cells, measurement)
     margins = tuple(_margin(spec, cells, margin) for margin in spec.margins)
-    return Tables(spec, cells, margins, consistent=_below(spec, cells))
+    return Tables(spec, cells, margins, consistent=_cells_of_crowds(spec, cells))
+
+
+def _fitted_tables(spec: Cube, drawn: Drawn) -> Tables:
+    """Every table with estimates that add up, and the intervals of its own noise, or of the estimates."""
+    noise, public = table_noise.noise_of(spec), spec.public_number
+    numbers = drawn.integers(DIFFERENCE if spec.gaussian else histogram_mechanism.VALUE)
+    exact, unit = noise.fit(numbers, public).scaled(noise.tables.workload[0])
+    total = public if noise.tables.total_is_public else None
+    fit = round_fit(exact.astype(object).ravel().tolist(), unit, spec.shape, total)
+    tables = []
+    for i, (margin, table, reach) in enumerate(zip(spec.every_margin, spec.tables, spec.reaches, strict=True)):
+        if spec.gaussian:
+            sums = fit.sums(spec, margin)
+            values, ends = fit.nearest_integers(sums), fit.ends(sums, table_noise.joint_reaches(spec)[i], public)
+        else:
+            values = np.split(numbers, np.cumsum(spec.sizes)[:-1])[i]
+            ends = clamped_intervals(values, reach)
+        tables.append(Counts(table, Published(values, np.zeros(values.size, dtype=np.intp), ("",)), *ends))
+    projected = (
+        Consistent(spec, tables[0], np.array([cell / fit.scale for cell in fit.cells])) if spec.consistent else None
+    )
+    return Tables(spec, tables[0], tuple(tables[1:]), fit, projected, numbers if spec.gaussian else None)
 
 
 def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
     """A sum of published cells, as the histogram that it looks like."""
-    channel, many, found = spec.cells.channel, inside(spec.axes, margin), spec.within(margin)
+    channel, many, found = spec.cells.channel, cells_inside(spec.axes, margin), spec.within(margin)
     which, bins, codes, labels = _cells_of_margins(spec, cells, margin)
     if channel.noisy_below is not None:
         assert many is not None  # its bins are declared
-        sums = of_noise(*channel.noisy_below, cells.published.values, which, bins, many, spec.cells.coverage)
+        sums = sum_noisy_cells(*channel.noisy_below, cells.published.values, which, bins, many, spec.cells.coverage)
         return Counts(found, Published(sums.values, np.zeros(bins, dtype=np.intp), ("",)), sums.low, sums.high)
     assert channel.exact_from is not None
     visible = cells.visible
     values = np.zeros(bins, dtype=np.int64)
     np.add.at(values, which[visible], cells.published.values[visible])
-    sums = of_crowds(channel.exact_from, values, np.bincount(which[visible], minlength=bins), many)
+    sums = sum_crowds(channel.exact_from, values, np.bincount(which[visible], minlength=bins), many)
     published = Published(sums.values, _tags(sums, many), ("", PART if many is not None else MAYBE, SUPPRESSED))
     return Counts(found, published, sums.low, sums.high, labels, codes)
 
@@ -144,7 +185,7 @@ def _cells_of_margins(
     return which, len(order), codes, tuple([key[i + 1] for key in order] for i in range(len(texts)))
 
 
-def _below(spec: Cube, cells: Counts) -> Consistent | None:
+def _cells_of_crowds(spec: Cube, cells: Counts) -> Consistent | None:
     """Cells of at least 0, if they are wanted; what is exact stays, and what is hidden is 0."""
     if not spec.consistent:
         return None
@@ -153,37 +194,3 @@ def _below(spec: Cube, cells: Counts) -> Consistent | None:
         return Consistent(spec, cells, None)
     values = cells.published.values
     return Consistent(spec, cells, values.astype(np.float64), values >= noisy[0])
-
-
-def _levels(spec: Cube, drawn: Drawn) -> Tables:
-    """Every table with the intervals of its own noise, and estimates that add up."""
-    values, ends = drawn.integers(histogram_mechanism.VALUE), np.cumsum(spec.sizes)
-    tables = []
-    for numbers, table, reach in zip(np.split(values, ends[:-1]), spec.tables, spec.reaches, strict=True):
-        published = Published(numbers, np.zeros(numbers.size, dtype=np.intp), ("",))
-        tables.append(Counts(table, published, *clamped_intervals(numbers, reach)))
-    fit = fitted(spec, [table.published.values for table in tables])
-    return Tables(spec, tables[0], tuple(tables[1:]), fit, consistent=_projected(spec, tables[0], fit))
-
-
-def _gaussian(spec: Cube, drawn: Drawn) -> Tables:
-    """Every table from the residuals: numbers are estimates, rounded, and all of them add up."""
-    numbers = drawn.integers(gaussian.DIFFERENCE)
-    exact, unit = gaussian.cells_of(spec, numbers)
-    total = spec.public_number if gaussian.tables_of(spec).total_is_public else None
-    fit = rounded_fit(exact.tolist(), unit, spec.shape, total)
-    every = (tuple(axis.column for axis in spec.axes), *spec.margins)
-    tables = []
-    for margin, reach in zip(every, gaussian.reaches(spec), strict=True):
-        low, high = fit.ends(fit.sums(spec, margin), reach, spec.public_number)
-        values = fit.nearest_integers(fit.sums(spec, margin))
-        published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
-        tables.append(Counts(spec.within(margin), published, low, high))
-    consistent = _projected(spec, tables[0], fit)
-    return Tables(spec, tables[0], tuple(tables[1:]), fit, consistent, numbers)
-
-
-def _projected(spec: Cube, cells: Counts, fit: Fit) -> Consistent | None:
-    if not spec.consistent:
-        return None
-    return Consistent(spec, cells, np.array([cell / fit.scale for cell in fit.cells]))

@@ -9,8 +9,8 @@ from typing import Any, Final
 from hubbub.channels.noise_choice import NOISES
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.consistency import CONSISTENT, PROJECTED
-from hubbub.kinds.cube.gaussian import AUTO
 from hubbub.kinds.cube.margins import parse_margins
+from hubbub.kinds.cube.noise import AUTO
 from hubbub.kinds.cube.result import FITTED, OWN
 from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import DISTINCT, ROWS, SAMPLING, histogram

@@ -12,18 +12,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.kinds.cube import gaussian, text
-from hubbub.kinds.cube.consistency import Consistent
-from hubbub.kinds.cube.least_squares import Fit
+from hubbub.kinds.cube import noise, text
+from hubbub.kinds.cube.consistency import Consistent, Fit
 from hubbub.kinds.cube.margins import Margin, file_names
 from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts, counted_column
 from hubbub.numeric.clamped_interval import clamped_intervals
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Drawing, Heat, Mark
+from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.query_classes.marginals.residual import positions
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import integer_array
+from hubbub.serialization.arrow import integer_array, labelled
+from hubbub.tables.bins import all_labels
+from hubbub.tables.key_columns import key_columns
 
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 _ESTIMATE: Final = "estimate"
 FITTED: Final = "fitted"
 OWN: Final = ("own_low", "own_high")
+DIFFERENCE: Final = "difference"
+RESIDUALS: Final = "residuals"
+ANY: Final = "(any)"
 _DIGITS: Final = 38
 
 
@@ -47,22 +53,19 @@ class Tables(Result):
 
     @property
     def _all(self) -> list[tuple[str, Counts, Margin]]:
-        every = tuple(axis.column for axis in self.spec.axes)
-        named = zip(file_names(self.spec.margins), self.margins, self.spec.margins, strict=True)
-        return [("release", self.cells, every), *named]
+        names = ("release", *file_names(self.spec.margins))
+        return list(zip(names, (self.cells, *self.margins), self.spec.every_margin, strict=True))
 
     def sheets(self) -> tuple[Sheet, ...]:
         tables = [self._sheet(i, *each) for i, each in enumerate(self._all)]
-        more = [] if self.residuals is None else [gaussian.sheet(self.spec, self.residuals)]
+        more = [] if self.residuals is None else [self._residual_sheet(self.residuals)]
         return (*tables, *more, *(() if self.consistent is None else (self.consistent.sheet(),)))
 
     def _sheet(self, number: int, name: str, counts: Counts, margin: Margin) -> Sheet:
         (base,) = counts.sheets()
         schema = base.schema
         if self.fit is not None:
-            for own in OWN:
-                schema = schema.append(pa.field(own, pa.int64()))
-            schema = schema.append(pa.field(FITTED, pa.decimal128(_DIGITS, self.fit.degrees)))
+            schema = with_fits(schema, pa.decimal128(_DIGITS, self.fit.degrees))
         return Sheet(name, schema, partial(self._batches, base, schema, number, margin), base.rows)
 
     def _batches(self, base: Sheet, schema: pa.Schema, number: int, margin: Margin) -> Iterator[pa.RecordBatch]:
@@ -94,16 +97,27 @@ class Tables(Result):
     def _own(self, number: int, margin: Margin) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The interval of each number by itself."""
         assert self.fit is not None
-        estimated, reach = self.spec.own_reaches[number]
+        estimated, reach = noise.own_reaches(self.spec)[number]
         if estimated:
             return self.fit.ends(self.fit.sums(self.spec, margin), reach, self.spec.public_number)
         values = self._all[number][1].published.values
         return clamped_intervals(values, int(reach))
 
+    def _residual_sheet(self, drawn: NDArray[np.int64]) -> Sheet:
+        """What was drawn: for each table of the closure, differences to the first bin of every column."""
+        schema = residuals_schema(self.spec)
+
+        def batch() -> pa.RecordBatch:
+            bins = zip(self.spec.declared, positions(noise.noise_of(self.spec).tables), strict=True)
+            keys = [labelled(each, (*all_labels(axis), ANY)) for axis, each in bins]
+            return pa.record_batch([*keys, integer_array(drawn)], schema=schema)
+
+        return Sheet(RESIDUALS, schema, lambda: iter((batch(),)), int(drawn.size))
+
     def facts(self) -> Mapping[str, Any]:
         more: dict[str, Any] = {}
         if self.fit is not None:
-            own = [to_float(reach, round_up=True) for _, reach in self.spec.own_reaches]
+            own = [to_float(reach, round_up=True) for _, reach in noise.own_reaches(self.spec)]
             more["noise"] = self.spec.noise
             if self.residuals is None:
                 tables = zip(self.spec.shares, self.spec.reaches, own, strict=True)
@@ -111,7 +125,7 @@ class Tables(Result):
             else:
                 pairs = zip(self.spec.reaches, own, strict=True)
                 more["tables"] = [{"reach": reach, "own_reach": r} for reach, r in pairs]
-                more["rho"] = to_float(gaussian.plan_of(self.spec).rho, round_up=True)
+                more["rho"] = to_float(noise.residuals_of(self.spec).rho, round_up=True)
         return {
             **self.cells.facts(),
             "intervals": "simultaneous" if self.spec.levelled else "each",
@@ -124,7 +138,7 @@ class Tables(Result):
 
     def sentences(self) -> tuple[str, ...]:
         margins = [f"{name} ({counts.bins:,} rows, by {text.by(margin)})" for name, counts, margin in self._all[1:]]
-        whom = text.whom(self.spec)
+        whom = text.left_out_sentence(self.spec)
         return (
             *self.cells.sentences(),
             f"The totals are in files of their own: {', '.join(margins)}.",
@@ -152,9 +166,9 @@ class Tables(Result):
             f"was drawn ({counted_column(self.spec.cells)}), and {FITTED}, which adds up from table to table.",
         )
         if self.spec.cells.unit.counts_rows:  # what was said there is of the share of one table
-            notes = tuple(text.split(self.spec) if note.startswith("Epsilon ") else note for note in notes)
+            notes = tuple(text.epsilon_sentence(self.spec) if note.startswith("Epsilon ") else note for note in notes)
         kept = [i for i, title in enumerate(grid.numbers) if title != _ESTIMATE]  # which is there if noise needs it
-        estimates = self._estimates(0, tuple(axis.column for axis in self.spec.axes))
+        estimates = self._estimates(0, self.spec.every_margin[0])
         rows = tuple(
             (keys, (f"{estimates[i]:,}", *(numbers[j] for j in kept[1:])), pale)
             for i, (keys, numbers, pale) in enumerate(grid.rows)
@@ -168,8 +182,8 @@ class Tables(Result):
 
     def drawing(self) -> Drawing | None:
         """Of two columns the table itself; else the margins with few bins, a panel for each, as long as they fit."""
-        every = tuple(axis.column for axis in self.spec.axes)
-        heat = histogram_chart.drawing(self._fitted(self.cells, every)) if len(every) == 2 else None
+        every = self.spec.every_margin[0]
+        heat = histogram_chart.drawing(self._with_estimates(self.cells, every)) if len(every) == 2 else None
         if isinstance(heat, Heat):
             return replace(
                 heat, line=text.interval_headline(self.spec), note=" ".join(filter(None, (heat.note, self._more(0))))
@@ -187,17 +201,17 @@ class Tables(Result):
         for _, counts, margin in self._all[1:]:
             if margin in few:  # in the order in which they were asked for
                 drawn += histogram_chart.labelled_bars(
-                    self._fitted(counts, margin), f"by {text.by(margin)}" if margin else "in all"
+                    self._with_estimates(counts, margin), f"by {text.by(margin)}" if margin else "in all"
                 )
         panels = len({bar.panel for bar in drawn})
-        bars = histogram_chart.bars(self._fitted(*visible[0]))
+        bars = histogram_chart.bars(self._with_estimates(*visible[0]))
         assert bars is not None
         if panels > 1:
             bars = replace(bars, bars=tuple(drawn), by="", upright=False, mark=Mark.BAR)
         note = " ".join(filter(None, (bars.note if panels < 2 else "", self._more(max(panels, 1)))))
         return replace(bars, line=text.interval_headline(self.spec), note=note)
 
-    def _fitted(self, counts: Counts, margin: Margin) -> Counts:
+    def _with_estimates(self, counts: Counts, margin: Margin) -> Counts:
         """With the estimates that the table of numbers has, in place of what was drawn."""
         if self.fit is None or self.spec.cells.sample is not None:
             return counts
@@ -212,3 +226,14 @@ class Tables(Result):
         return (
             f"{left:,} more {'table of totals is in its file' if left == 1 else 'tables of totals are in their files'}."
         )
+
+
+def with_fits(schema: pa.Schema, fitted: pa.DataType | None = None) -> pa.Schema:
+    """The columns of a table that was fitted with others: each number has an interval of its own, and what adds up."""
+    numbers = [pa.field(name, pa.int64()) for name in OWN]
+    return pa.schema([*schema, *numbers, pa.field(FITTED, fitted or pa.int64())])
+
+
+def residuals_schema(spec: Cube) -> pa.Schema:
+    """The columns of what was drawn, where the noise is Gaussian."""
+    return pa.schema([*((name, LABELS) for name in key_columns(spec.axes, (DIFFERENCE,))), (DIFFERENCE, pa.int64())])

@@ -22,17 +22,14 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.cube import gaussian, margins
-from hubbub.kinds.cube.levels import best_split, reaches
-from hubbub.kinds.cube.margins import Margin
-from hubbub.kinds.cube.own_intervals import own_reaches
+from hubbub.kinds.cube import mechanism, noise, text
+from hubbub.kinds.cube.margins import Margin, check_margins
 from hubbub.kinds.histogram import promises
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram, columns
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
@@ -73,7 +70,7 @@ class Cube(Spec):
     @property
     def gaussian(self) -> bool:
         """Whether the noise at every level is Gaussian."""
-        return self.noise == gaussian.GAUSSIAN
+        return self.noise == noise.GAUSSIAN
 
     @property
     def epsilon(self) -> Fraction:
@@ -106,36 +103,33 @@ class Cube(Spec):
         return replace(self.cells, axes=axes, channel=channel or self.cells.channel)
 
     @property
+    def every_margin(self) -> tuple[Margin, ...]:
+        """The cells by all columns, and the margins."""
+        return (tuple(columns(self.cells)), *self.margins)
+
+    @property
     def tables(self) -> tuple[Histogram, ...]:
-        """With noise at every level: the cells and the margins, each with its share."""
-        names = (tuple(columns(self.cells)), *self.margins)
-        return tuple(self.within(each, Geometric(share)) for each, share in zip(names, self.shares, strict=True))
+        """With noise at every level: the cells and the margins, each with its share where it has one of its own."""
+        if self.gaussian:
+            return tuple(map(self.within, self.every_margin))
+        shares = map(Geometric, self.shares)
+        return tuple(self.within(names, share) for names, share in zip(self.every_margin, shares, strict=True))
 
     @property
     def levels(self) -> tuple[frozenset[int], ...]:
         """The cells and the margins by the places of their columns."""
         order = columns(self.cells)
-        return (frozenset(range(len(order))), *(frozenset(map(order.index, margin)) for margin in self.margins))
+        return tuple(frozenset(map(order.index, margin)) for margin in self.every_margin)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The numbers in each table, where all bins are declared."""
-        return tuple(map(_size, (self.axes, *(self.within(margin).axes for margin in self.margins))))
+        return tuple(_size(self.within(margin).axes) for margin in self.every_margin)
 
     @property
     def reaches(self) -> tuple[int, ...]:
         """With noise at every level: how far every number of each table is from the truth at most."""
-        if self.gaussian:
-            return tuple(map(ceil, gaussian.reaches(self)))
-        return reaches(self.shares, self.sizes, self.cells.coverage)
-
-    @property
-    def own_reaches(self) -> tuple[tuple[bool, Fraction], ...]:
-        """With noise at every level, for each table: how far a number by itself is from the truth at most; and whether
-        that is of the estimate, or of the number with its own noise. The shorter one, from public numbers alone."""
-        if self.gaussian:
-            return tuple((True, reach) for reach in gaussian.own_reaches(self))
-        return own_reaches(self)
+        return tuple(map(ceil, noise.joint_reaches(self)))
 
     @property
     def people(self) -> People:
@@ -153,7 +147,7 @@ class Cube(Spec):
         check_levels(known.cells)
         if known.cells.unit != within_bins(known.cells.unit, known.axes):
             raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
-        found = gaussian.with_noise(known)
+        found = noise.choose_noise(known)
         return replace(
             known,
             noise=found.noise,
@@ -166,8 +160,8 @@ class Cube(Spec):
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         if self.gaussian:
-            return (gaussian.promise(self),)
-        return _levelled(self) if self.levelled else self.cells.promises()
+            return (noise.gaussian_promise(self),)
+        return _promises_of_shares(self) if self.levelled else self.cells.promises()
 
     def table_promises(self) -> tuple[Derivation, ...]:
         """Guarantee: that of the cells, or of all tables with their noise, whatever was declared about collecting."""
@@ -178,29 +172,7 @@ class Cube(Spec):
         return replace(found, partition=None, exact_crowds=False, noises=()) if self.levelled else found
 
     def checks(self) -> Iterator[Check]:
-        total = self.cells.channel.plain_noise
-        if total is None:
-            yield from self.cells.checks()
-            return
-        if self.gaussian:
-            plan = gaussian.plan_of(self)
-            delta = plan.delta(self.person_epsilon)
-            yield Check(
-                "the delta of all tables together", delta <= self.delta, f"{to_text(delta)} of {to_text(self.delta)}"
-            )
-            yield Check("the plan of the noise", *gaussian.plan_is_near_the_best(self))
-            return
-        for share in dict.fromkeys(self.shares):
-            yield from laws(Geometric(share))
-        if self.cells.unit.counts_rows:
-            every = sum(self.shares, Fraction(0))
-            yield promises.person_holds(self.cells.unit, self.sizes[0], every, self.person_epsilon)
-        worst = max(self.reaches)
-        sum_text = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
-        yield Check("the shares of epsilon", sum(self.shares) == total, sum_text)
-        least = best_split(total, self.sizes, self.cells.coverage).worst
-        found = f"{worst:,}; the best split of epsilon has {least:,}"
-        yield Check("the worst error of all numbers", worst >= least, found)
+        return noise.checks(self) if self.levelled else self.cells.checks()
 
     def unverified_fields(self) -> tuple[str, ...]:
         return self.cells.unverified_fields()
@@ -221,29 +193,14 @@ class Cube(Spec):
     def size_hint(self) -> int:
         return self.cells.size_hint() + _BYTES_PER_BIN * sum(self.sizes[1:])
 
-    def describe(self) -> Description:
-        from hubbub.kinds.cube import text
-
-        return text.describe(self)
-
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.cube import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.cube import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.cube.load import load
-
-        return load(self, files)
+    describe = text.describe
+    measure = mechanism.measure
+    present = mechanism.present
+    load = mechanism.load
 
 
 @lru_cache(maxsize=64)
-def _levelled(spec: Cube) -> tuple[Derivation, ...]:
+def _promises_of_shares(spec: Cube) -> tuple[Derivation, ...]:
     """Differential privacy of all tables together, then what a sample buys.
 
     Guarantee: a person is in one bin of each table, so each loses at most its share; losses add (basic composition).
@@ -288,28 +245,13 @@ def read(given: Mapping[str, Any]) -> Cube:
         public_number=restored(int | None, given["people"]),
     )
     known = columns(cells)
-    margins.checked(found_margins, known, CheckFailed)
+    check_margins(found_margins, known, CheckFailed)
     ordered = all(margin == tuple(name for name in known if name in margin) for margin in found_margins)
     if not ordered or len(set(found_margins)) != len(found_margins) or not is_possible(cells):
         raise CheckFailed("the description is not one of a cube; get the original certificate")
-    total = cells.channel.plain_noise
-    if spec.noise not in ((gaussian.GAUSSIAN, gaussian.GEOMETRIC) if total is not None else ("",)):
-        raise CheckFailed("the description does not say which noise its tables have; get the original certificate")
-    if not spec.gaussian and (spec.delta or spec.variances or spec.weights or spec.public_number is not None):
-        raise CheckFailed("the description has a delta and variances that no noise of it has; get the original")
-    if spec.gaussian:
+    if cells.channel.plain_noise is not None:
         check_levels(cells)
-        if not gaussian.is_plain(cells) or (cells.unit.counts_rows and spec.public_number is not None):
-            raise CheckFailed("Gaussian noise on a cube is for everybody in the table; get the original certificate")
-        if spec.public_number is not None and spec.public_number < 1:
-            raise CheckFailed("the description has a number of people that is none; get the original certificate")
-        gaussian.check(spec)
-    elif total is not None:
-        check_levels(cells)
-        if len(spec.shares) != len(found_margins) + 1 or sum(spec.shares) != total or min(spec.shares) <= 0:
-            raise CheckFailed("the shares of the tables do not add up to epsilon; get the original certificate")
-    elif spec.shares:
-        raise CheckFailed("sums of published cells have no shares of epsilon; get the original certificate")
+    noise.check_noise(spec)
     return spec
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.cube import gaussian
-from hubbub.kinds.cube.margins import Margin, inside
+from hubbub.kinds.cube.margins import Margin, cells_inside
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.text import ONE_ROW_TITLE
 from hubbub.numeric.exact import to_text
@@ -29,7 +28,7 @@ def describe(spec: Cube) -> Description:
     whose = "people in a secret sample of the table" if spec.cells.sample is not None else cells.counts
     return replace(
         cells,
-        title=f"{_counted(spec)} by {columns}, with totals",
+        title=f"{_title_noun(spec)} by {columns}, with totals",
         published=f"Counts of {whose}, by {columns}, and {sums}: {how}",
         entry=cells.entry.replace("histogram by", "cube by", 1),
         intervals=intervals(spec),
@@ -39,7 +38,7 @@ def describe(spec: Cube) -> Description:
     )
 
 
-def _counted(spec: Cube) -> str:
+def _title_noun(spec: Cube) -> str:
     if spec.cells.unit.one_row_per_person:
         return ONE_ROW_TITLE
     rows = spec.cells.unit.rows
@@ -100,7 +99,7 @@ def intervals(spec: Cube) -> str:
     first = spec.cells.channel.exact_from
     if first is not None:
         more = f"{first - 1:,}"
-        found = any(inside(spec.axes, margin) is None for margin in spec.margins)
+        found = any(cells_inside(spec.axes, margin) is None for margin in spec.margins)
         unknown = "; where cells are found in the data nobody is told how many are hidden" if found else ""
         return (
             "The interval of a margin is certain: it begins with the number that is shown, and each hidden cell has at "
@@ -117,7 +116,7 @@ def interval_headline(spec: Cube) -> str:
     return intervals(spec).partition("; in the files,")[0].replace("interval of a margin", "interval of a total")
 
 
-def split(spec: Cube) -> str:
+def epsilon_sentence(spec: Cube) -> str:
     """Where epsilon goes, where several rows of a person count."""
     unit, rate = spec.cells.unit, spec.cells.channel.plain_noise
     assert rate is not None
@@ -133,7 +132,7 @@ def split(spec: Cube) -> str:
     )
 
 
-def whom(spec: Cube) -> str:
+def left_out_sentence(spec: Cube) -> str:
     """Whom margins leave out; empty if everybody is in a cell."""
     left = [axis.column for axis in spec.axes if not isinstance(axis, Discovered) and not axis.other]
     if not left:
@@ -143,11 +142,11 @@ def whom(spec: Cube) -> str:
 
 
 def _remarks(spec: Cube) -> tuple[str, ...]:
-    found = [people] if (people := whom(spec)) else []
+    found = [people] if (people := left_out_sentence(spec)) else []
     if spec.gaussian:
         found.append(
             f"the noise is Gaussian: planned so that the largest variance of all numbers is least; no number is off by more "
-            f"than {max(spec.reaches):,}, all at once. The file {gaussian.RESIDUALS} has what was drawn; every table "
+            f"than {max(spec.reaches):,}, all at once. The file residuals has what was drawn; every table "
             "follows from it, and all of them add up"
         )
     elif spec.levelled:

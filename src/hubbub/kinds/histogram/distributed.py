@@ -31,9 +31,9 @@ import pyarrow as pa
 
 import hubbub
 from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.count_tables import ask_counts
 from hubbub.kinds.histogram import wire
 from hubbub.kinds.histogram.estimands import has_estimates
-from hubbub.kinds.histogram.mechanism import question
 from hubbub.kinds.histogram.parts import Cut, cut, published_part
 from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, first_sentences, is_exact, lined, schema
 from hubbub.noise.source import BlockKeys, Source, SystemSource
@@ -83,7 +83,7 @@ def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
     remote_count: Callable[[CountQuery, Source], RemoteCounts] | None = getattr(engine, "remote_count", None)
     if remote_count is None:
         raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
-    counts = remote_count(question(spec.axes, spec.unit), source)
+    counts = remote_count(ask_counts(spec.axes, spec.unit), source)
     return Spread(spec, cut(spec), counts, BlockKeys(source))
 
 

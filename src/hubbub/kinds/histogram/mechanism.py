@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
-from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.count_tables import count_cells, every_bin
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.protocol.measurement import LABELS, Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
-from hubbub.tables.bins import Axis, Discovered, declared_size
-from hubbub.tables.engine import OTHER_NUMBER, CountQuery, Engine, ExactCounts, MultiRowPolicy
-from hubbub.tables.privacy_unit import Unit
+from hubbub.tables.bins import Discovered, declared_size
+from hubbub.tables.engine import Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
 _BATCH = 1 << 20  # bins at a time
 CODE, VALUE, TAG = "code", "value", "tag"  # columns of what is drawn
-
-BEYOND: Final = (
-    "a row lies beyond the declared bins, because the file says other things of itself than it holds; write it anew"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +62,13 @@ class Bins:
             return self._found(exact, source)
         if is_sparse(self.spec):
             return self._sparse(exact, total, source)
-        return in_columns(self.schema, through(self.spec, sampled(self.spec, every_bin(exact, total), source), source))
+        return in_columns(
+            self.schema, through(self.spec, sample_people(self.spec, every_bin(exact, total), source), source)
+        )
 
     def _found(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         """Of bins that were found in the data, those that show a number."""
-        counts = sampled(self.spec, exact.counts, source)
+        counts = sample_people(self.spec, exact.counts, source)
         # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
         some = np.flatnonzero(counts)
         published = through(self.spec, counts[some], source)
@@ -94,7 +90,7 @@ class Bins:
         empty = self.spec.channel.empty_bins()
         assert empty is not None, "refused before anything was read"
         order = np.argsort(exact.codes)  # noise does not follow the order in which an engine found the bins
-        counts = sampled(self.spec, exact.counts[order], source)
+        counts = sample_people(self.spec, exact.counts[order], source)
         codes, published = visible_bins(exact.codes[order], through(self.spec, counts, source), empty, total, source)
         return in_columns(self.schema, published, codes)
 
@@ -130,27 +126,14 @@ def found_name(i: int) -> str:
     return f"found {i}"
 
 
-def measure(spec: Histogram, engine: Engine, source: Source) -> Measurement:
+def measure(spec: Histogram, data: Engine, source: Source) -> Measurement:
     """Count exactly in the engine, then add noise."""
-    return Measurement(cells=release(Bins(spec), count_cells(spec.axes, spec.unit, engine, source), source))
+    return Measurement(cells=release(Bins(spec), count_cells(spec.axes, spec.unit, data, source), source))
 
 
-def count_cells(
-    axes: tuple[Axis, ...], unit: Unit, engine: Engine, source: Source, people: int | None = None
-) -> ExactCounts:
-    """The exact counts of a table of counts, whatever is then drawn from them. Where the number of `people` is public, a
-    table of another number is refused before a word is drawn."""
-    asked = question(axes, unit)
-    if people is None:
-        return engine.count(asked, source)
-    exact = engine.count(replace(asked, everybody=True), source)
-    if int(exact.counts.sum()) != people:
-        raise Refused(OTHER_NUMBER)
-    return exact
-
-
-def present(spec: Histogram, drawn: Drawn) -> Counts:
+def present(spec: Histogram, measurement: Measurement) -> Counts:
     """The published counts with their intervals."""
+    drawn = measurement["cells"]
     which, names = drawn.labels(TAG)
     published = Published(drawn.integers(VALUE), which.astype(np.intp), names)
     columns = drawn.batch.schema.names
@@ -159,28 +142,7 @@ def present(spec: Histogram, drawn: Drawn) -> Counts:
     return Counts(spec, published, *of_published(spec, published), found, codes)
 
 
-def question(axes: tuple[Axis, ...], unit: Unit) -> CountQuery:
-    """What an engine is asked, so that a person counts as the unit says."""
-    if unit.one_row_per_person:
-        return CountQuery(axes=axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
-    if unit.bounds is not None:
-        repeats = MultiRowPolicy.BOUNDED
-        return CountQuery(axes=axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
-    if unit.distinct is not None:
-        return CountQuery(axes=axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
-    return CountQuery(axes=axes, person=unit.person, repeats=unit.one_row)
-
-
-def every_bin(counted: ExactCounts, total: int) -> NDArray[np.int64]:
-    """Empty bins are bins: a count for every declared one."""
-    if counted.codes.size and not 0 <= counted.codes.min() <= counted.codes.max() < total:
-        raise WrongUse(BEYOND)
-    counts = np.zeros(total, dtype=np.int64)
-    counts[counted.codes] = counted.counts
-    return counts
-
-
-def sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+def sample_people(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
     """The counts of a fresh secret sample, if there is to be one."""
     if spec.sample is None:
         return counts

@@ -14,22 +14,24 @@ and its counts: not of the machine, the attempt, the order in which counts arriv
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, in_order, present, sampled, through
+from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, in_order, present, sample_people, through
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
-from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, Source
-from hubbub.protocol.measurement import release
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import declared_size
 from hubbub.tables.engine import ExactCounts
+
+if TYPE_CHECKING:
+    from hubbub.kinds.histogram.spec import Histogram
 
 BLOCK: Final = 1 << 20  # bins
 
@@ -93,7 +95,7 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
             source, order = keys.stream(part), in_order(counted.codes, counted.found)
             found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
             exact = ExactCounts(counted.codes[order], counted.counts[order], found)
-            yield present(spec, release(Bins(spec), exact, source))
+            yield present(spec, Measurement(cells=release(Bins(spec), exact, source)))
 
 
 def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
@@ -105,14 +107,14 @@ def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: E
         exact = ExactCounts(
             np.arange(start + first, min(start + first + BLOCK, start + counts.size)), counts[first : first + BLOCK]
         )
-        yield present(spec, release(Block(spec), exact, keys.stream(part, block)))
+        yield present(spec, Measurement(cells=release(Block(spec), exact, keys.stream(part, block))))
 
 
 def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: ExactCounts) -> Counts:
     order = np.argsort(counted.codes)
     exact = ExactCounts(counted.codes[order], counted.counts[order])
     _once(bool((np.diff(exact.codes // cut.parts) > 0).all()))
-    return present(spec, release(SparseBlock(spec, cut, part), exact, keys.stream(part)))
+    return present(spec, Measurement(cells=release(SparseBlock(spec, cut, part), exact, keys.stream(part))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Block:
         return pa.schema([(CODE, pa.int64()), *Bins(self.spec).outcome])
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
-        published = through(self.spec, sampled(self.spec, exact.counts, source), source)
+        published = through(self.spec, sample_people(self.spec, exact.counts, source), source)
         return in_columns(self.schema, published, exact.codes)
 
 
@@ -154,7 +156,7 @@ class SparseBlock:
         empty = self.spec.channel.empty_bins()
         assert empty is not None
         positions: NDArray[np.int64] = exact.codes // self.cut.parts
-        published = through(self.spec, sampled(self.spec, exact.counts, source), source)
+        published = through(self.spec, sample_people(self.spec, exact.counts, source), source)
         bins = -(-(self.cut.total - self.part) // self.cut.parts)
         positions, published = visible_bins(positions, published, empty, bins, source)
         return in_columns(self.schema, published, positions * self.cut.parts + self.part)

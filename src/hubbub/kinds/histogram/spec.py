@@ -6,11 +6,10 @@ stands in a file of its own, named for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.protocol import Channel
@@ -20,12 +19,13 @@ from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.histogram import promises, sparse, wire
+from hubbub.kinds.histogram import load as histogram_load
+from hubbub.kinds.histogram import mechanism, promises, sparse, text, wire
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.capabilities import Deferred
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind, Source, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
@@ -148,11 +148,6 @@ class Histogram(Spec):
             return (1 << 20) + _BYTES_IN_PARQUET * bins
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.histogram import mechanism
-
-        return mechanism.present(self, measurement["cells"])
-
     # --- where the machines of a cluster write it -----------------------------------------------------------------
 
     @property
@@ -164,32 +159,12 @@ class Histogram(Spec):
 
         return spread.prepared(self, data, source)
 
-    def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:
-        from hubbub.kinds.histogram import load as histogram_load
-
-        return histogram_load.load_parts(self, files, rows)
-
-    def present_part(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.histogram import mechanism
-
-        return mechanism.present(self, measurement["cells"])
-
     promises = promises.promises
-
-    def describe(self) -> Description:
-        from hubbub.kinds.histogram import text
-
-        return text.describe(self)
-
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.histogram import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.histogram.load import load
-
-        return load(self, files)
+    describe = text.describe
+    measure = mechanism.measure
+    present = present_part = mechanism.present
+    load = histogram_load.load
+    load_parts = histogram_load.load_parts
 
 
 def columns(spec: Histogram) -> list[str]:

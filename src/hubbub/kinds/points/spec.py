@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
+from hubbub.kinds.points import mechanism, text, wire
 from hubbub.kinds.points import promises as points_promises
-from hubbub.kinds.points import wire
 from hubbub.kinds.points.regions import Regions
 from hubbub.kinds.points.space import Areas, Space
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, integer, to_text
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import Kind, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
@@ -141,22 +141,7 @@ class NoisyPoints(Spec):
     def size_hint(self) -> int:
         return _ROOM
 
-    def describe(self) -> Description:
-        from hubbub.kinds.points import text
-
-        return text.describe(self)
-
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.points import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.points import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.points.load import load
-
-        return load(self, files)
+    describe = text.describe
+    measure = mechanism.measure
+    present = mechanism.present
+    load = mechanism.load

@@ -22,8 +22,7 @@ from hubbub.protocol.result import Read, Sheet
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.projection import Agreeing, projected, tolerance
 from hubbub.query_classes.marginals.tables import Tables
-from hubbub.query_classes.residual import Residual
-from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.table_method import TableMethod
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.result import Synopsis
@@ -81,6 +80,6 @@ def _workload(queries: ColumnCells) -> Tables:
 
 def _answers(found: Synopsis) -> list[NDArray[np.float64]]:
     method = found.spec.method
-    assert isinstance(method, Residual | SplitTables)
+    assert isinstance(method, TableMethod)
     tables = method.every_answer(found.spec.setting, found.drawn)
     return [np.asarray(table.scaled.astype(object) / table.scale, dtype=np.float64) for table in tables]

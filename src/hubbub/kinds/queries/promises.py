@@ -100,7 +100,7 @@ def gaussian_noises(spec: Queries) -> tuple[GaussianNoise, ...]:
     """The Gaussian noise that all answers are computed from, for one person more or less; nothing where it is of another
     kind, or where a number of people is enforced."""
     if isinstance(spec.method, Residual) and spec.enforced_number is None:
-        return spec.method.plan(spec.setting).noises
+        return spec.method.noise(spec.setting).noises
     if isinstance(spec.method, SquareRoot):
         return (spec.method.noise(spec.setting),)
     return ()
@@ -164,7 +164,7 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
         if name not in ("name", "delta", "variances", "weights", "shares", "measured", "parts")
     }
     if isinstance(spec.method, Residual):
-        plan = spec.method.plan(spec.setting)
+        plan = spec.method.noise(spec.setting)
         rho = rounded(plan.rho, up=True, digits=9)
         given |= {"tables": len(plan.s2), "rho": rho, "delta_out": claim.delta}
         if spec.unit.counts_rows:

@@ -24,7 +24,7 @@ from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.residual import OBJECTIVES, Residual
-from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.table_method import TableMethod
 from hubbub.sampling.sanitize import Blank
 from hubbub.tables.bins import Axis, Declared, Discovered, Values, parse
 from hubbub.tables.privacy_unit import Unit, of_options, within_bins
@@ -70,7 +70,7 @@ def queries(
             f"`least` is for a plan of Gaussian noise, and the method is {found.name}; leave it out, or add `delta=1e-9` "
             "and `method=residual`"
         )
-    if consistent and not isinstance(found, Residual | SplitTables):
+    if consistent and not isinstance(found, TableMethod):
         raise WrongUse(
             f"`consistent` is for tables that agree, and the method {found.name} publishes none; add `method=split-tables`, or "
             "`delta=1e-9` and `method=residual`"

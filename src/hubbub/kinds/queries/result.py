@@ -42,6 +42,7 @@ from hubbub.query_classes.setting import Drawn
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.query_classes.square_root import SquareRoot
+from hubbub.query_classes.table_method import TableMethod
 from hubbub.query_classes.tree import Tree, levels
 from hubbub.query_classes.weights import Weights
 from hubbub.runtime.frozen import dataclass
@@ -180,7 +181,7 @@ class Synopsis(Result):
         the method published noisy counts, since counts below 0 become 0.
         """
         spec = self.spec
-        if isinstance(spec.method, PerQuery | Residual | SplitTables | SquareRoot):
+        if isinstance(spec.method, PerQuery | TableMethod | SquareRoot):
             raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
         times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
@@ -219,12 +220,10 @@ class Synopsis(Result):
         found = [main]
         if isinstance(queries, Halfspaces):
             return (main,)
-        if isinstance(method, Residual | SplitTables) or (
-            not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS
-        ):
+        if isinstance(method, TableMethod) or (not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
-        if isinstance(queries, NamedTables) and isinstance(method, Residual | SplitTables):
+        if isinstance(queries, NamedTables) and isinstance(method, TableMethod):
             found += [self._table_sheet(queries, i) for i in range(len(queries.tables))]
         if self.spec.consistent:
             found.append(consistency.sheet(self))
@@ -352,7 +351,7 @@ class Synopsis(Result):
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
         setting, schema = spec.setting, pa.schema([*self._keys(), *self._ends()])
-        if isinstance(spec.method, Residual | SplitTables):
+        if isinstance(spec.method, TableMethod):
             start = 0
             for table in spec.method.every_answer(setting, self.drawn):
                 stop = start + table.scaled.size

@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_RATE
 from hubbub.errors import WrongUse
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.promises import person_holds
+from hubbub.kinds.queries import mechanism, replaced, text, wire
 from hubbub.kinds.queries import promises as queries_promises
-from hubbub.kinds.queries import replaced, text, wire
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse, sampling_error
@@ -290,22 +290,7 @@ class Queries(Spec):
 
     promises = queries_promises.promises
 
-    def describe(self) -> Description:
-        from hubbub.kinds.queries import text
-
-        return text.describe(self)
-
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.queries import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.queries import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.queries.load import load
-
-        return load(self, files)
+    describe = text.describe
+    measure = mechanism.measure
+    present = mechanism.present
+    load = mechanism.load

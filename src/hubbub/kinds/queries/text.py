@@ -222,7 +222,7 @@ def sentences(spec: Queries) -> tuple[str, ...]:
     if spec.unit.counts_rows:
         sentences.append(f"The numbers are about {whom(spec)}, and no others.")
     if isinstance(spec.method, Residual) and _of_one_width(queries):
-        total = spec.method.plan(spec.setting).reach((), spec.setting.doubt)
+        total = spec.method.noise(spec.setting).reach((), spec.setting.doubt)
         columns = "one column" if queries.ways == 1 else f"{queries.ways} columns"
         sentences.append(
             f"The noise is planned for tables by exactly {columns}: the grand total that follows from them is off by up "

@@ -11,7 +11,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.choice import restored as method_of
 from hubbub.query_classes.residual import OBJECTIVES, Residual
-from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.table_method import TableMethod
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
 from hubbub.tables.bins import Declared
@@ -64,7 +64,7 @@ def read(given: Any) -> Queries:
             bound=restored(Fraction, given["bound"]),
             consistent=restored(bool, given["consistent"]),
         )
-        if spec.consistent and not isinstance(method, Residual | SplitTables):
+        if spec.consistent and not isinstance(method, TableMethod):
             raise CheckFailed("a method without tables has none that agree; get the original certificate")
         fits = spec.request.queries.name == spec.request.of and spec.unit == within_bins(spec.unit, spec.request.axes)
     except CheckFailed:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.kinds.histogram.mechanism import count_cells
+from hubbub.kinds.count_tables import count_cells
 from hubbub.noise.source import Source
 from hubbub.runtime.frozen import dataclass
 

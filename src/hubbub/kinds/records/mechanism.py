@@ -1,4 +1,4 @@
-"""Records measured and presented: the mechanism is that of the histogram of which the rows are a function."""
+"""Records measured, read back and presented: the mechanism is that of the histogram of which the rows are a function."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.channels.published import Published
+from hubbub.errors import CheckFailed
+from hubbub.kinds.count_tables import count_cells
 from hubbub.kinds.histogram import mechanism as of_cells
 from hubbub.kinds.histogram.result import Counts
-from hubbub.kinds.records.result import Rows
+from hubbub.kinds.records.result import Rows, schema
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Measurement, release
+from hubbub.protocol.measurement import Measurement, loaded, release
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.published_files import Files
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.spec import Records
@@ -37,7 +40,7 @@ class RowsOfCrowds:
         return of_cells.Bins(self.spec.joint).schema
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
-        counts = of_cells.sampled(self.spec.cells, exact.counts, source)
+        counts = of_cells.sample_people(self.spec.cells, exact.counts, source)
         keys = list(zip(*exact.found[: len(self.spec.cells.axes)], strict=True))
         crowds: Counter[tuple[str | None, ...]] = Counter()
         for key, count in zip(keys, counts.tolist(), strict=True):
@@ -53,12 +56,12 @@ class RowsOfCrowds:
         return of_cells.in_columns(self.schema, rows, np.zeros(len(kept), dtype=np.int64), labels)
 
 
-def measure(spec: Records, engine: Engine, source: Source) -> Measurement:
+def measure(spec: Records, data: Engine, source: Source) -> Measurement:
     """How often each record is published."""
     if spec.keep:
-        exact = of_cells.count_cells(spec.joint.axes, spec.joint.unit, engine, source)
+        exact = count_cells(spec.joint.axes, spec.joint.unit, data, source)
         return Measurement(cells=release(RowsOfCrowds(spec), exact, source))
-    return of_cells.measure(spec.cells, engine, source)
+    return of_cells.measure(spec.cells, data, source)
 
 
 def present(spec: Records, measurement: Measurement) -> Rows:
@@ -69,4 +72,36 @@ def present(spec: Records, measurement: Measurement) -> Rows:
         found = tuple(drawn.texts(of_cells.found_name(i)) for i in range(len(spec.joint.axes)))
         published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
         return Rows(spec, Counts(spec.joint, published, values, values, found, drawn.integers(of_cells.CODE)))
-    return Rows(spec, of_cells.present(spec.cells, measurement["cells"]))
+    return Rows(spec, of_cells.present(spec.cells, measurement))
+
+
+# --- what was published, read back --------------------------------------------------------------------------------------
+
+
+def load(spec: Records, files: Files) -> Measurement:
+    """The distinct records with how often each is there.
+
+    Guarantee: every record that is in the file is there at least k times (where columns are untouched, without them),
+    or the file is refused.
+    """
+    often: Counter[tuple[str | None, ...]] = Counter()
+    described = schema(spec)
+    for batch in files.batches("release", described):
+        often.update(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    crowds: Counter[tuple[str | None, ...]] = Counter()
+    for record, rows in often.items():
+        crowds[record[: len(spec.cells.axes)]] += rows
+    if min(crowds.values(), default=spec.k) < spec.k:
+        raise CheckFailed(f"a record is there fewer than {spec.k} times")
+    values = np.array(list(often.values()), dtype=np.int64)
+    published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
+    found = tuple([record[i] for record in often] for i in range(len(described.names)))
+    if spec.keep:
+        order = of_cells.in_order(np.zeros(values.size, dtype=np.int64), found).tolist()
+        published, found = (
+            published.at(np.array(order, dtype=np.intp)),
+            tuple([each[i] for i in order] for each in found),
+        )
+    mechanism = of_cells.Bins(spec.joint)
+    batch = of_cells.in_columns(mechanism.schema, published, np.zeros(values.size, dtype=np.int64), found)
+    return Measurement(cells=loaded(mechanism.schema, batch))

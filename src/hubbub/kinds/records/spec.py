@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.guarantees.definitions import CrowdBlending
@@ -19,19 +19,16 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram
+from hubbub.kinds.records import mechanism
 from hubbub.numeric.format import listed
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.tables.bins import Axis, Discovered, rule
 from hubbub.tables.generalization import Unchanged
 from hubbub.tables.schema import ColumnType, Schema, check, column
-
-if TYPE_CHECKING:
-    pass
-
 
 KEY_COLUMNS: Final = Theorem(
     "records.keys", "the file without its untouched columns is a function of the records of key columns", HERE
@@ -151,20 +148,9 @@ class Records(Spec):
         fields = histogram_wire.to_json(self.cells)
         return {**fields, "keep": [*self.keep]} if self.keep else fields
 
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.records import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.records import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.records.load import load
-
-        return load(self, files)
+    measure = mechanism.measure
+    present = mechanism.present
+    load = mechanism.load
 
 
 def _found(axis: Axis, column_type: ColumnType) -> Axis:

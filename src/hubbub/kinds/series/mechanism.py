@@ -1,35 +1,29 @@
-"""A period of a series measured and presented: what was counted is frozen, noise is drawn; then totals and intervals."""
+"""A period of a series measured, read back and presented: what was counted is frozen, noise is drawn; then totals and intervals."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from hubbub.channels.mechanisms.noise_reach import reach_of_mixed_sum
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.kinds.histogram.mechanism import BEYOND
+from hubbub.kinds.count_tables import BEYOND, CountTables, ask_counts, read_numbers
 from hubbub.kinds.series.crowds import HIDDEN, Crowds
+from hubbub.kinds.series.result import DRAWN, SHEET, Numbers, Totals, drawn_rows, drawn_schema, rows_of
 from hubbub.noise.source import Source
-from hubbub.protocol.measurement import Drawn, Measurement, loaded, release
-from hubbub.query_classes.series import Blocks, Factor
+from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.query_classes.series import Blocks
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import integer_array
-from hubbub.tables.contribution import MultiRowPolicy
-from hubbub.tables.engine import CountQuery, Engine, ExactCounts
+from hubbub.serialization.canonical import digest
+from hubbub.serialization.published_files import Files
+from hubbub.tables.engine import Engine, ExactCounts
 
 if TYPE_CHECKING:
-    from hubbub.kinds.series.result import Totals
     from hubbub.kinds.series.spec import Period, Series
 
-Numbers = NDArray[Any]
-DRAWN: Final = "drawn"
-SCHEMA: Final = pa.schema([(DRAWN, pa.int64())])
 MOST: Final = 1 << 44
 """Beyond it an increment is put back to it, by a rule that moves no two numbers further apart."""
 
@@ -49,32 +43,14 @@ def count_period(series: Series, engine: Engine, source: Source, *, keep_one_row
     that, which moves no two further apart. With `keep_one_row` of several rows of a person one counts, chosen secretly,
     where the series expects one: that moves one number, too.
     """
-    exact = engine.count(_question(series, keep_one_row=keep_one_row), source)
+    unit = replace(series.unit, one_row_per_person=True) if keep_one_row else series.unit
+    exact = engine.count(ask_counts(series.axes, unit, where=series.where, measure=series.of), source)
     found = np.zeros(series.cells, dtype=object)
     if exact.codes.size and not 0 <= exact.codes.min() <= exact.codes.max() < series.cells:
         raise WrongUse(BEYOND)
     for code, number in zip(exact.codes.tolist(), _numbers(series, exact), strict=True):
         found[code] = min(max(number, -MOST), MOST)
     return found.astype(np.int64)
-
-
-def _question(series: Series, *, keep_one_row: bool) -> CountQuery:
-    unit, repeats = series.unit, MultiRowPolicy.REFUSE
-    if unit.bounds is not None:
-        repeats = MultiRowPolicy.BOUNDED
-    elif unit.distinct is not None:
-        repeats = MultiRowPolicy.DISTINCT
-    elif unit.one_row_per_person or keep_one_row:
-        repeats = MultiRowPolicy.ONE_ROW
-    return CountQuery(
-        axes=series.axes,
-        person=unit.person,
-        repeats=repeats,
-        most_bins=1 if unit.distinct is None or unit.counts_rows else unit.distinct,
-        where=series.where,
-        measure=series.of,
-        bounds=unit.bounds,
-    )
 
 
 def _numbers(series: Series, exact: ExactCounts) -> list[int]:
@@ -87,7 +63,7 @@ def _numbers(series: Series, exact: ExactCounts) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class NextPeriods:
-    """The mechanism: periods `start` to `stop` of a series, drawn from the increments of all periods up to `stop`.
+    """The strategy: periods `start` to `stop` of a series, drawn from the increments of all periods up to `stop`.
 
     One person moves the increments of at most `recur` periods, in each of them the numbers by at most `Series.moved`.
     Noise is fresh for every number of every period; none is kept.
@@ -100,15 +76,13 @@ class NextPeriods:
     start: int
     stop: int
 
-    @property
-    def schema(self) -> pa.Schema:
-        return SCHEMA
+    columns: tuple[str, ...] = (DRAWN,)
 
-    def draw(self, exact: NDArray[np.int64], source: Source) -> pa.RecordBatch:
-        found = [self._drawn(t, exact, source).ravel() for t in range(self.start, self.stop + 1)]
-        return pa.record_batch([integer_array(np.concatenate(found))], schema=SCHEMA)
+    def draw(self, exact: NDArray[np.int64], source: Source) -> tuple[Numbers]:
+        found = [self._draw_period(t, exact, source).ravel() for t in range(self.start, self.stop + 1)]
+        return (np.concatenate(found),)
 
-    def _drawn(self, t: int, exact: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def _draw_period(self, t: int, exact: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         way = self.series.way
         if isinstance(way, Crowds):
             return way.publish(exact[t])[None, :].astype(np.int64)
@@ -118,21 +92,11 @@ class NextPeriods:
         return np.asarray(weights @ exact[: t + 1] + way.noise(t, exact.shape[1], source), dtype=np.int64)
 
 
-def rows_of(series: Series, t: int) -> int:
-    """How many numbers of every bin period t draws."""
-    return 1 if isinstance(series.way, Crowds) else len(series.way.rows(t))
-
-
 def measure(spec: Period, data: Increments, source: Source) -> Measurement:
     """Draw the period, and those that were missed since the last one, in which nobody was counted."""
     start = len(data.drawn)
-    now = release(NextPeriods(spec.series, start, spec.index), data.increments, source)
-    return Measurement(past=_past(data.drawn), now=now)
-
-
-def _past(drawn: Sequence[NDArray[np.int64]]) -> Drawn:
-    every = np.concatenate([np.empty(0, dtype=np.int64), *(numbers.ravel() for numbers in drawn)])
-    return loaded(SCHEMA, pa.record_batch([integer_array(every)], schema=SCHEMA))
+    now = release(CountTables(NextPeriods(spec.series, start, spec.index)), data.increments, source)
+    return Measurement(past=load_periods(spec, data.drawn)[0], now=now)
 
 
 def drawn_before(series: Series, numbers: NDArray[np.int64], many: int) -> tuple[NDArray[np.int64], ...]:
@@ -146,28 +110,42 @@ def drawn_before(series: Series, numbers: NDArray[np.int64], many: int) -> tuple
 
 def present(spec: Period, measurement: Measurement) -> Totals:
     """Increments, running totals and their intervals."""
-    from hubbub.kinds.series.result import Totals
-
-    every = np.concatenate([measurement[name].integers(DRAWN) for name in ("past", "now")])
-    drawn = drawn_before(spec.series, every, spec.index + 1)
+    drawn = _by_period(spec, measurement)
     way = spec.series.way
     if isinstance(way, Crowds) and not all(((one == HIDDEN) | (one >= way.k)).all() for one in drawn):
         raise CheckFailed("it has a number below the crowd")
     return Totals(spec, drawn)
 
 
-def reach(series: Series, t: int, since: int, cells: int = 1) -> Fraction:
-    """How far the total of so many cells after period t, or its difference to that after period `since`, is from the
-    truth but for the chance that an interval may be wrong; in steps.
+# --- what was published, read back --------------------------------------------------------------------------------------
 
-    Guarantee: for geometric noise the law of the sum, or Chernoff's bound; for Gaussian noise Lemma I.
+
+def load(spec: Period, files: Files) -> Measurement:
+    """What was drawn in all periods up to this one.
+
+    Guarantee: as many numbers as periods, rows and bins; every whole number can be drawn, but none below a crowd.
     """
-    way, miss = series.way, 1 - series.coverage
-    if isinstance(way, Blocks):
-        return Fraction(_geometric_reach(way.total_noise(t, since), cells, miss))
-    assert isinstance(way, Factor)
-    return way.reach(t, since, miss, cells)
+    series, rows = spec.series, drawn_rows(spec.series, spec.index + 1)
+    hidden = HIDDEN if isinstance(series.way, Crowds) else None
+    numbers = read_numbers(files, SHEET, drawn_schema(series), DRAWN, rows, hidden)
+    past, now = np.split(numbers, [drawn_rows(series, spec.index)])
+    before, after = load_periods(spec, [past], [now])
+    return Measurement(past=before, now=after)
 
 
-def _geometric_reach(noises: Counter[Fraction], cells: int, miss: Fraction) -> int:
-    return reach_of_mixed_sum(tuple(sorted((rate, many * cells) for rate, many in noises.items())), miss)
+def load_periods(spec: Period, *periods: Sequence[ArrayLike]) -> tuple[Drawn, ...]:
+    """What some periods drew, one after the other, as numbers that were published."""
+    tables = CountTables(NextPeriods(spec.series, 0, spec.index))
+    empty = np.empty(0, dtype=np.int64)
+    return tuple(tables.load(np.concatenate([empty, *(np.ravel(each) for each in some)])) for some in periods)
+
+
+def drawn_digests(spec: Period, files: Files) -> tuple[str, ...]:
+    """A digest of what each period so far drew."""
+    measured = load(spec, files)
+    return tuple(digest(each.tolist()) for each in _by_period(spec, measured))
+
+
+def _by_period(spec: Period, measurement: Measurement) -> tuple[Numbers, ...]:
+    every = np.concatenate([measurement[name].integers(DRAWN) for name in ("past", "now")])
+    return drawn_before(spec.series, every, spec.index + 1)

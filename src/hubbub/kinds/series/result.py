@@ -14,16 +14,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.channels.mechanisms.noise_reach import reach_of_mixed_sum, reach_of_sum
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import file_names
 from hubbub.kinds.series.crowds import HIDDEN, Crowds
-from hubbub.kinds.series.mechanism import DRAWN, Numbers, reach, rows_of
 from hubbub.kinds.series.text import counted_noun, rows_rule
 from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.query_classes.series import Blocks, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Axis, Discovered, Values, all_labels, size
@@ -33,7 +34,8 @@ from hubbub.tables.labels import is_ranges, label_in_words
 if TYPE_CHECKING:
     from hubbub.kinds.series.spec import Period, Series
 
-PERIOD, ROW, SHEET = "period", "drawn_of", "drawn"
+PERIOD, ROW, SHEET, DRAWN = "period", "drawn_of", "drawn", "drawn"
+Numbers = NDArray[Any]
 NUMBERS: Final = ("increment", "increment_low", "increment_high", "total", "total_low", "total_high")
 _PLACES: Final = 3
 _PANELS: Final = 12  # bins that are drawn
@@ -281,13 +283,28 @@ class Totals(Result):
         )
 
 
+def rows_of(series: Series, t: int) -> int:
+    """How many numbers of every bin period t draws."""
+    return 1 if isinstance(series.way, Crowds) else len(series.way.rows(t))
+
+
+def reach(series: Series, t: int, since: int, cells: int = 1) -> Fraction:
+    """How far the total of so many cells after period t, or its difference to that after period `since`, is from the
+    truth but for the chance that an interval may be wrong; in steps.
+
+    Guarantee: for geometric noise the law of the sum, or Chernoff's bound; for Gaussian noise Lemma I.
+    """
+    way, miss = series.way, 1 - series.coverage
+    if isinstance(way, Blocks):
+        noises = way.total_noise(t, since)
+        return Fraction(reach_of_mixed_sum(tuple(sorted((rate, many * cells) for rate, many in noises.items())), miss))
+    assert isinstance(way, Factor)
+    return way.reach(t, since, miss, cells)
+
+
 def reach_of_increment(series: Series, t: int, cells: int) -> Fraction:
     """How far the number of a period is from the truth: as it was drawn, or the difference of two totals."""
-    from hubbub.query_classes.series import Blocks
-
     if isinstance(series.way, Blocks):
-        from hubbub.channels.mechanisms.noise_reach import reach_of_sum
-
         return Fraction(reach_of_sum(series.way.single_rate, cells, 1 - series.coverage))
     return reach(series, t, t - 1, cells)
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Final, Self
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.cube.margins import checked as check_margins
+from hubbub.kinds.cube.margins import check_margins
 from hubbub.kinds.histogram.wire import is_partition
-from hubbub.kinds.series import promises
+from hubbub.kinds.series import mechanism, promises, text
 from hubbub.kinds.series.crowds import Crowds
 from hubbub.protocol.capabilities import SeriesPart
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.query_classes.series import MOST_PERIODS, Blocks, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
@@ -346,30 +346,11 @@ class Period(Spec):
             missed=self.missed,
         )
 
-    def drawn_digests(self, files: Files) -> tuple[str, ...]:
-        from hubbub.kinds.series import load as series_load
-
-        return series_load.drawn_digests(self, files)
-
-    def describe(self) -> Description:
-        from hubbub.kinds.series import text
-
-        return text.describe(self)
-
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.series import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.series import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.series.load import load
-
-        return load(self, files)
+    drawn_digests = mechanism.drawn_digests
+    describe = text.describe
+    measure = mechanism.measure
+    present = mechanism.present
+    load = mechanism.load
 
 
 def read(given: Any) -> Period:

@@ -30,8 +30,6 @@ from hubbub.query_classes.marginals.junction_tree import (
 )
 from hubbub.query_classes.marginals.projection import Agreeing, projected, tolerance
 from hubbub.query_classes.marginals.tables import Columns, subsets
-from hubbub.query_classes.residual import Residual, reconstruction
-from hubbub.query_classes.split_tables import SplitTables, fitted_tables
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels
@@ -41,7 +39,7 @@ from hubbub.tables.labels import is_ranges
 if TYPE_CHECKING:
     from hubbub.kinds.synthetic.spec import Synthetic
 
-TABLES, MODEL, FIT, SEED = "tables", "model", "fit", "seed"
+TABLES, MODEL, FIT, SEED, WORD = "tables", "model", "fit", "seed", "word"
 CLIQUE, PROJECTED, TABLE, NOISE = "clique", "projected", "table", "noise_alone"
 _LISTED: Final = 40  # tables in the JSON
 
@@ -69,20 +67,11 @@ class InventedRows(Result):
 
     def estimate(self, columns: Columns) -> tuple[NDArray[Any], int]:
         """A measured table: unbiased whole numbers over one scale."""
-        base = self.spec.tables
-        if isinstance(base.method, Residual):
-            cells = math.prod(base.queries.shape[i] for i in columns)
-            return reconstruction(base.setting, self.tables.drawn).scaled(columns), cells**2
-        assert isinstance(base.method, SplitTables)
-        return fitted_tables(base.method, base.setting, self.tables.drawn).scaled(columns)
+        return self.spec.method.fit(self.spec.tables.setting, self.tables.drawn).scaled(columns)
 
     def deviation(self, columns: Columns) -> float:
         """The standard deviation of a number of a measured table."""
-        base = self.spec.tables
-        if isinstance(base.method, Residual):
-            return math.sqrt(base.method.plan(base.setting).variance(columns))
-        assert isinstance(base.method, SplitTables)
-        return math.sqrt(base.method.noise(base.setting).variance(columns))
+        return math.sqrt(self.spec.method.noise(self.spec.tables.setting).variance(columns))
 
     def _floats(self, columns: Columns) -> NDArray[np.float64]:
         scaled, scale = self.estimate(columns)
@@ -130,7 +119,7 @@ class InventedRows(Result):
     def sheets(self) -> tuple[Sheet, ...]:
         """The rows first. What was drawn is in `tables` and `seed`."""
         synopsis = {sheet.name: sheet for sheet in self.tables.sheets()}
-        words = pa.record_batch([integer_array(self.words)], names=["word"])
+        words = pa.record_batch([integer_array(self.words)], names=[WORD])
         return (
             Sheet("release", self._row_schema(), self._row_batches, self.size, judge=self._wrong_rows),
             Sheet(

@@ -15,12 +15,12 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.queries import wire as queries_wire
 from hubbub.kinds.queries.spec import Queries
+from hubbub.kinds.synthetic import mechanism, text
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.junction_tree import MOST_ROWS
-from hubbub.query_classes.residual import Residual
-from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.table_method import TableMethod
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
@@ -45,6 +45,12 @@ class Synthetic(Spec):
         """The class of all tables."""
         assert isinstance(self.tables.queries, ColumnCells)
         return self.tables.queries
+
+    @property
+    def method(self) -> TableMethod:
+        """How the tables are drawn."""
+        assert isinstance(self.tables.method, TableMethod)
+        return self.tables.method
 
     @property
     def people(self) -> People:
@@ -76,32 +82,17 @@ class Synthetic(Spec):
     def size_hint(self) -> int:
         return 2 * self.tables.size_hint() + _BYTES_PER_ROW * (self.size or 100_000)
 
-    def describe(self) -> Description:
-        from hubbub.kinds.synthetic import text
-
-        return text.describe(self)
-
-    def measure(self, data: Any, source: Source) -> Measurement:
-        from hubbub.kinds.synthetic import mechanism
-
-        return mechanism.measure(self, data, source)
-
-    def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.synthetic import mechanism
-
-        return mechanism.present(self, measurement)
-
-    def load(self, files: Files) -> Measurement:
-        from hubbub.kinds.synthetic.load import load
-
-        return load(self, files)
+    describe = text.describe
+    measure = mechanism.measure
+    present = mechanism.present
+    load = mechanism.load
 
 
 def read(given: Mapping[str, Any]) -> Synthetic:
     """The release that a description says, checked as if somebody had asked for it."""
     spec = Synthetic(tables=queries_wire.read(given["tables"]), size=restored(int | None, given["size"]))
     queries, method = spec.tables.queries, spec.tables.method
-    fits = isinstance(queries, ColumnCells) and queries.at_most and isinstance(method, Residual | SplitTables)
+    fits = isinstance(queries, ColumnCells) and queries.at_most and isinstance(method, TableMethod)
     if not fits or spec.tables.request.people is not None or spec.tables.consistent:
         raise CheckFailed(
             "the tables of the description are none that rows can be made of; get the original certificate"

@@ -25,6 +25,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, exp, precision, rounded, upper
 from hubbub.query_classes.marginals.fourier_tail import BEYOND, LEAST_MISS, Series, series
 from hubbub.query_classes.marginals.residual import Numbers
@@ -50,6 +52,19 @@ class GeometricTables:
     def of_table(self) -> Mapping[Columns, Fraction]:
         """The rate of each table."""
         return dict(zip(self.tables.workload, self.rates, strict=True))
+
+    def draw(self, table: Callable[[Columns], NDArray[np.int64]], source: Source) -> NDArray[np.int64]:
+        """The noisy tables, one after the other; `table` counts people by some columns.
+
+        Guarantee: exact counts, each with exact noise of the rate of its table.
+        """
+        exact = (table(each).ravel() for each in self.tables.workload)
+        pairs = zip(exact, self.rates, strict=True)
+        return np.concatenate([counts + two_sided_geometric(rate, counts.size, source) for counts, rate in pairs])
+
+    def fit(self, drawn: NDArray[np.int64], people: int | None = None) -> Fitted:
+        """All tables by least squares; the number of `people` says nothing about them."""
+        return Fitted(self, drawn)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:

@@ -139,6 +139,10 @@ class Residuals:
             found.append(differences(noisy.reshape(self.tables.sizes(columns))).ravel())
         return np.concatenate(found)
 
+    def fit(self, drawn: NDArray[np.int64], people: int | None = None) -> Reconstruction:
+        """All tables, each the sum of the residuals within it."""
+        return Reconstruction(self.tables, drawn, people)
+
 
 @lru_cache(maxsize=64)
 def _delta(plan: Residuals, epsilon: Fraction) -> Fraction:
@@ -193,8 +197,8 @@ class Reconstruction:
             self._residuals[()] = np.array(people, dtype=np.int64)
         self._largest = {each: int(np.abs(part).max(initial=0)) for each, part in self._residuals.items()}
 
-    def scaled(self, columns: Columns) -> Numbers:
-        """N_A^2 times the table of some columns, in whole numbers.
+    def scaled(self, columns: Columns) -> tuple[Numbers, int]:
+        """N_A^2 times the table of some columns, in whole numbers, and N_A^2.
 
         Guarantee: N_A^2 sum over B of residual_B/(N_B^2 prod over A \\ B of n_j) = sum over B of residual_B prod over A \\ B
         of n_j, exactly; so all tables agree in all sums.
@@ -206,7 +210,7 @@ class Reconstruction:
         for each, times in below.items():
             wide = self._residuals[each].reshape([tables.shape[i] if i in each else 1 for i in columns])
             total = total + (wide if total.dtype == np.int64 else wide.astype(object)) * times
-        return total
+        return total, tables.cells(columns) ** 2
 
 
 def positions(tables: Tables) -> list[NDArray[np.int64]]:

@@ -26,13 +26,17 @@ since the x_i x_j with i and j unlike sum up to t^2 - q' at most, q' the sum of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.noise.source import Source
 from hubbub.query_classes.classes import Shape
 from hubbub.runtime.frozen import dataclass
 
@@ -143,3 +147,36 @@ class Tables:
 def without(columns: Columns, others: Columns) -> Columns:
     """These columns but for the others."""
     return tuple(i for i in columns if i not in others)
+
+
+class FittedTables(Protocol):
+    """All tables of a closure, from what was published: unbiased, and all of them agree in all sums exactly."""
+
+    def scaled(self, columns: Columns) -> tuple[NDArray[Any], int]:
+        """The table of some columns times a whole number, in whole numbers, and that number."""
+        ...
+
+
+class TableNoise(Protocol):
+    """Which rows of a public matrix are drawn of the tables of a workload, with which noise, and what follows from them."""
+
+    @property
+    def tables(self) -> Tables:
+        """The tables that are asked for."""
+        ...
+
+    def draw(self, table: Callable[[Columns], NDArray[np.int64]], source: Source) -> NDArray[np.int64]:
+        """What is published; `table` counts people by some columns."""
+        ...
+
+    def fit(self, drawn: NDArray[np.int64], people: int | None = None) -> FittedTables:
+        """All tables, from what was published, and from the number of people where that is public."""
+        ...
+
+    def variance(self, columns: Columns) -> Fraction | float:
+        """Of each cell of a table."""
+        ...
+
+    def reach(self, columns: Columns, miss: Fraction) -> Fraction:
+        """How far a cell of a table is from the truth, but for a chance of `miss`."""
+        ...

@@ -17,8 +17,8 @@ import hubbub
 from hubbub.engines.spark.spark_engine import open_frame as open_spark_frame
 from hubbub.engines.spark.spark_publish import by_part
 from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.count_tables import ask_counts
 from hubbub.kinds.histogram.distributed import Report, Task, going
-from hubbub.kinds.histogram.mechanism import question
 from hubbub.kinds.histogram.parts import cut
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, ScriptedSource
@@ -66,7 +66,7 @@ def task(spec: Histogram, work: Path, secret: BlockKeys | None = None) -> Task:
 
 def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
     spec = spec.with_schema(engine.columns())
-    far = engine.remote_count(question(spec.axes, spec.unit), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
+    far = engine.remote_count(ask_counts(spec.axes, spec.unit), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
     return sorted(far.reports(cut(spec), given))
 
 
@@ -74,7 +74,7 @@ def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> 
     """What lies beside the tables is not run by Spark's own processes of Python either."""
     people = frame(tmp_path)
     spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).with_schema(open_spark_frame(people).columns())
-    open_spark_frame(people).remote_count(question(spec.axes, spec.unit), ScriptedSource.from_label("same"))
+    open_spark_frame(people).remote_count(ask_counts(spec.axes, spec.unit), ScriptedSource.from_label("same"))
 
     def safe(parts: Any) -> Any:
         import sys
@@ -175,7 +175,7 @@ def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, An
 
     told = [row for report in reports(engine, spec, counts) for row in eval(report.name)]
     assert sorted(told) == sorted(
-        _rows(engine.count(question(spec.axes, spec.unit), ScriptedSource.from_label("same")))
+        _rows(engine.count(ask_counts(spec.axes, spec.unit), ScriptedSource.from_label("same")))
     )
     assert told
 

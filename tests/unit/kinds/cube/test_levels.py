@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.channels.mechanisms.noise_reach import beyond, misses, reach_of_all, reach_of_one_side, reach_of_sum
-from hubbub.kinds.cube.least_squares import solved
 from hubbub.kinds.cube.levels import best_split, reaches
 from hubbub.numeric.exact import ball
+from hubbub.query_classes.marginals.geometric import GeometricTables
+from hubbub.query_classes.marginals.tables import Tables
 
 HALF, MOST = Fraction(1, 2), Fraction(19, 20)
 
@@ -129,6 +130,10 @@ def test_exact_least_squares_are_those_of_a_matrix(data: st.DataObject) -> None:
         for group, value in zip(groups, table, strict=True):
             rows.append([float(weight) ** 0.5 * (place in group) for place in range(cells)])
             aims.append(float(weight) ** 0.5 * value)
-    exact, unit = solved(sizes, levels, weights, tables)
+    workload = tuple(tuple(sorted(level)) for level in levels)
+    noise = GeometricTables(
+        Tables(tuple(sizes), workload, (1,) * len(levels)), (Fraction(1),) * len(levels), tuple(weights)
+    )
+    exact, unit = noise.fit(np.concatenate(tables)).scaled(workload[0])
     expected = np.linalg.lstsq(np.array(rows), np.array(aims), rcond=None)[0]
-    assert [float(Fraction(cell, unit)) for cell in exact] == pytest.approx(expected, abs=1e-8)
+    assert [float(Fraction(cell, unit)) for cell in exact.ravel().tolist()] == pytest.approx(expected, abs=1e-8)

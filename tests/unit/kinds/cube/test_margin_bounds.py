@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hubbub.channels.mechanisms.exact_above import NoisyBelow
-from hubbub.kinds.cube.margin_bounds import of_crowds, of_noise
+from hubbub.kinds.cube.margin_bounds import sum_crowds, sum_noisy_cells
 
 FAR = 40  # beyond which there is less than 1e-12 of the noise
 MOST = Fraction(19, 20)
@@ -28,7 +28,7 @@ def exact_coverage(channel: NoisyBelow, counts: tuple[int, ...], coverage: Fract
     values = np.array([[value for value, _ in outcome] for outcome in outcomes], dtype=np.int64)
     chances = np.array([np.prod([chance for _, chance in outcome]) for outcome in outcomes])
     which = np.repeat(np.arange(len(outcomes)), len(counts))
-    found = of_noise(channel.k, channel.epsilon, values.reshape(-1), which, len(outcomes), len(counts), coverage)
+    found = sum_noisy_cells(channel.k, channel.epsilon, values.reshape(-1), which, len(outcomes), len(counts), coverage)
     right = (found.low <= sum(counts)) & (sum(counts) <= found.high)
     return float(chances[right].sum())
 
@@ -48,7 +48,7 @@ def test_a_reach_that_is_too_short_would_be_noticed(monkeypatch: pytest.MonkeyPa
 
 def test_large_cells_add_no_doubt() -> None:
     channel = NoisyBelow(5, Fraction(1))
-    found = of_noise(channel.k, channel.epsilon, np.array([1000, 900, 3]), np.array([0, 0, 1]), 2, 2, MOST)
+    found = sum_noisy_cells(channel.k, channel.epsilon, np.array([1000, 900, 3]), np.array([0, 0, 1]), 2, 2, MOST)
     assert (found.low[0], found.high[0]) == (1900, 1900)
     assert found.low[1] < 3 < found.high[1]
 
@@ -56,11 +56,11 @@ def test_large_cells_add_no_doubt() -> None:
 @pytest.mark.parametrize(("k", "inside"), [(5, 2**62), (11, 10**18), (100_000, 3 * 10**14)])
 def test_more_hidden_people_than_64_bits_count_have_no_upper_end(k: int, inside: int) -> None:
     """4 * 2^62 is 0 in 64 bits: the margin would have said that surely nobody is there."""
-    found = of_crowds(k, np.array([0, 7]), np.array([0, 1]), inside)
+    found = sum_crowds(k, np.array([0, 7]), np.array([0, 1]), inside)
     assert found.high.tolist() == [-1, -1]
     assert found.low.tolist() == [0, 7]
 
 
 def test_just_below_that_the_end_is_exact() -> None:
-    found = of_crowds(2, np.array([0, 7]), np.array([0, 1]), 2**62)
+    found = sum_crowds(2, np.array([0, 7]), np.array([0, 1]), 2**62)
     assert found.high.tolist() == [2**62, 2**62 + 6]

@@ -11,7 +11,7 @@ import pytest
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.accountant.gaussian import lemma_c
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.kinds.cube import gaussian
+from hubbub.kinds.cube.noise import residuals_of
 from hubbub.kinds.cube.request import KIND
 from hubbub.kinds.cube.spec import Cube, read
 from hubbub.tables.schema import ColumnType, Schema
@@ -29,7 +29,7 @@ def asked(**words: Any) -> Cube:
 
 def test_lemma_c_is_worked_out_for_all_rows_of_a_person() -> None:
     spec, alone = asked(rows_per_person=4), asked()
-    plan, of_one = gaussian.plan_of(spec), gaussian.plan_of(alone)
+    plan, of_one = residuals_of(spec), residuals_of(alone)
     assert [noise.squared for noise in plan.noises] == [16 * noise.squared for noise in of_one.noises]
     (promise,) = spec.promises()
     assert isinstance(promise.conclusion, DifferentialPrivacy)

@@ -10,7 +10,8 @@ import pytest
 
 from hubbub.engines.files.files import open_file
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.mechanism import BEYOND, measure
+from hubbub.kinds.count_tables import BEYOND
+from hubbub.kinds.histogram.mechanism import measure
 from hubbub.kinds.histogram.request import histogram
 from hubbub.noise.source import SystemSource
 

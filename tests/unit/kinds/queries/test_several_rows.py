@@ -52,9 +52,9 @@ def test_epsilon_is_for_all_rows_of_a_person() -> None:
 def test_lemma_c_is_worked_out_for_all_rows_of_a_person() -> None:
     spec = queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-6", method="residual", unit=unit(rows_per_person=5))
     assert isinstance(spec.method, Residual)
-    plan = spec.method.plan(spec.setting)
+    plan = spec.method.noise(spec.setting)
     of_one = queries(COLUMNS, "marginals:2", epsilon=1, delta="1e-6", method="residual", unit=unit())
-    alone = of_one.method.plan(of_one.setting)  # type: ignore[attr-defined]
+    alone = of_one.method.noise(of_one.setting)  # type: ignore[attr-defined]
     moved = [noise.squared for noise in plan.noises]
     assert moved == [25 * noise.squared for noise in alone.noises]
     assert lemma_c(plan.noises, Fraction(1)) <= Fraction(1, 10**6)

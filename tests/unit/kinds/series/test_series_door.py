@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hubbub.kinds.series.mechanism import SCHEMA, Increments
+from hubbub.kinds.series.mechanism import Increments
 from hubbub.kinds.series.request import from_options
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.measurement import Rehearsal, loaded
@@ -35,7 +35,7 @@ def test_50_neighbours_whose_draws_are_replayed_publish_the_same(more: dict[str,
     neighbour = table - np.array([[0, 0], [1, 0], [0, 0]], dtype=np.int64)
     first = Rehearsal(SystemSource())
     told = spec.present(spec.measure(Increments(table, ()), first))
-    again = Rehearsal(SystemSource(), [loaded(SCHEMA, batch) for batch in first.drawn])
+    again = Rehearsal(SystemSource(), [loaded(batch.schema, batch) for batch in first.drawn])
     other = spec.present(spec.measure(Increments(neighbour, ()), again))
     for one, two in zip(told.sheets(), other.sheets(), strict=True):
         assert list(one.batches()) == list(two.batches())
