@@ -23,6 +23,7 @@ from hubbub.cli.vote.files import (
     repeating,
     show_understood,
     write_answer_reports,
+    write_cvr,
     write_page,
     write_record,
 )
@@ -142,6 +143,13 @@ _TALLY: Final = (
         "precinct",
         "COLUMN",
         "Count by precinct too, which this column names; precinct or batch for the records of a vendor.",
+        group=_RESULT,
+    ),
+    Option(
+        "cvr",
+        "PATH",
+        "Write each ballot for another tabulator, and not for publication: .csv as RCTab does, .json in the common data "
+        "format.",
         group=_RESULT,
     ),
     Option("chart", "PATH", "Draw how ballots moved: .html, .png or .svg.", group=_RESULT),
@@ -266,7 +274,7 @@ def tally(
     facts = answer.as_json(read) | {"understood": understanding_of(read).as_json()}
     _remark(facts, read, rule.name)
     facts |= write_record(options, answer.result, read, dice)
-    facts |= write_answer_reports(options, answer.result, read, units)
+    facts |= write_answer_reports(options, answer.result, read, units) | write_cvr(options, read)
     if comparison is not None:
         facts["compare"] = comparison.as_json()
         facts["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
@@ -371,7 +379,7 @@ def _tally_each(files: tuple[str, ...], options: dict[str, Any], *, as_json: boo
     """
     from hubbub.voting.formats.csv_columns import SeveralContests
 
-    for name in ("contest", "page", "record", "reports", "chart", "tie", "expect"):
+    for name in ("contest", "page", "record", "reports", "cvr", "chart", "tie", "expect"):
         if was_typed(name):
             raise WrongUse(f"--{name} is about one contest, and --every-contest counts all; leave one of them out")
     contests: tuple[str | None, ...] = (None,)
@@ -435,7 +443,7 @@ def _tally_seats(
     }
     _remark(answer, read, None)
     answer |= write_record(options, result, read, dice)
-    answer |= write_answer_reports(options, result, read, units)
+    answer |= write_answer_reports(options, result, read, units) | write_cvr(options, read)
     if options["page"] is not None:
         from hubbub.report.results import seats_page
 

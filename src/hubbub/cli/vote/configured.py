@@ -14,6 +14,7 @@ from hubbub.cli.vote.files import (
     now,
     print_files,
     show_understood,
+    write_cvr,
     write_page,
     write_reports,
     write_signed,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from hubbub.voting.rctab.record import OfficeFile
     from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
 
-_MINE: Final = ("config", "tie", "as_json", "record", "ledger", "reports", "page", "dry_run", "expect")
+_MINE: Final = ("config", "tie", "as_json", "record", "ledger", "reports", "page", "cvr", "dry_run", "expect")
 
 
 def tally_configured(path: str, files: tuple[str, ...], options: dict[str, Any], *, as_json: bool) -> None:
@@ -71,12 +72,13 @@ def write_office_reports(
     options: dict[str, Any], office: OfficeFile, counted: ConfiguredCount, commands: Sequence[str], key: str | None
 ) -> dict[str, Any]:
     """The page and the folder of reports, where they were asked for, and what to tell about them."""
+    written = write_cvr(options, office)
     if options["reports"] is None and options["page"] is None:
-        return {}
+        return written
     from hubbub.voting.rctab.exports import counts_by_unit, exports
 
     units = counts_by_unit(office, counted)
-    facts: dict[str, Any] = {"reporting_units": {each.what: len(each.units) for each in units}}
+    facts = written | {"reporting_units": {each.what: len(each.units) for each in units}}
     if options["page"] is not None:
         from hubbub.report.results import Repeating, office_page
         from hubbub.voting.rctab.record import office_digest

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hubbub.voting.formats.ballot_file import BallotFile
     from hubbub.voting.formats.understanding import Understanding
     from hubbub.voting.rctab.exports import UnitCounts
-    from hubbub.voting.rctab.record import ConfiguredRecord
+    from hubbub.voting.rctab.record import ConfiguredRecord, OfficeFile
     from hubbub.voting.result import Result
     from hubbub.voting.rules.stv_result import Seats
 
@@ -31,6 +31,7 @@ _OURS: Final = (
     "chart",
     "record",
     "reports",
+    "cvr",
     "ledger",
     "as_json",
 )  # options that change nothing in a count
@@ -72,6 +73,8 @@ def print_files(facts: dict[str, Any], files: Sequence[str]) -> None:
     for what in ("page", "chart"):
         if what in facts:
             print_text(f"{what.capitalize()}: {facts[what]}")
+    if "cvr" in facts:
+        print_text(f"Cast-vote records: {facts['cvr']}. To publish ballots, use hubbub vote publish.")
     for path in facts.get("reports", ()):
         print_text(f"Report: {path}")
     if "record" in facts:
@@ -152,6 +155,23 @@ def write_answer_reports(
     counted = answer_rounds(answer, read.ballots)
     texts = report_texts(answer_configuration(answer, read), counted, units, now(), vote_variation(answer))
     return facts | write_reports(options["reports"], texts)
+
+
+def write_cvr(options: dict[str, Any], office: OfficeFile | BallotFile) -> dict[str, Any]:
+    """The ballots one by one for another tabulator, where that was asked for."""
+    from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.rctab.exports import cast_vote_records
+    from hubbub.voting.rctab.tabulation import office_file, tabulation_rules
+
+    if options["cvr"] is None:
+        return {}
+    if isinstance(office, BallotFile):
+        rules = tabulation_rules("majority")
+        office = office_file(rules, office.ballots, title=office.title, units=office.units)
+    text = cast_vote_records(options["cvr"], office.configuration, office.ballots, now())
+    with writing("the cast-vote records"):
+        Path(options["cvr"]).write_text(text, encoding="utf-8")
+    return {"cvr": options["cvr"]}
 
 
 def now() -> str:

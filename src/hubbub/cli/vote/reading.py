@@ -104,6 +104,7 @@ def read_ballots(file: str | tuple[str, ...], options: dict[str, Any], rule: str
         contest=options["contest"],
         encoding=options["encoding"],
         precinct=options.get("precinct"),
+        numbers=options.get("numbers", ()),
     )
     return formats.for_rule(opened, rule)
 

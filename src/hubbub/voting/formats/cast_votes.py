@@ -25,7 +25,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -125,15 +125,16 @@ def read(
     candidates: Sequence[str] | None = None,
     contest: str | None = None,
     precinct: str | None = None,
+    numbers: Collection[int] = (),
 ) -> BallotFile:
     """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order. `precinct`
-    is the column that says where each ballot was cast."""
+    is the column that says where each ballot was cast; with `numbers` each of these ballots is one of the units."""
     sheet = _open_table(text, named or {}, contest)
     columns = sheet.columns
     place = None if precinct is None else precinct_column(sheet.header, precinct, columns)
     apart = columns.ballot is not None  # rows of ballot, rank and candidate are looked at one by one
     used = columns.ranking_columns if place is None else (*columns.ranking_columns, place)
-    table = code_rows(sheet.blocks, used, columns.count, sheet.width, columns.ids, merge_equal=not apart)
+    table = code_rows(sheet.blocks, used, columns.count, sheet.width, columns.ids, merge_equal=not (apart or numbers))
     if not len(table.rows):
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
     if table.repeated is not None and columns.ids is not None:
@@ -144,6 +145,12 @@ def read(
     parts: Mapping[str, Coded] = {}
     if place is not None:
         table, parts = table.without_last()
+    if numbers:
+        if apart or columns.count is not None:
+            raise WrongUse("an audit finds records by their number; give them with a row for each ballot")
+        blank = [code for code, cell in enumerate(table.cells) if not cell.strip()]
+        held = np.flatnonzero(~np.isin(table.rows, blank).all(axis=1)) if columns.marks else np.arange(len(table.rows))
+        parts = {str(number): table.choose_rows(held[[number - 1]]) for number in sorted(numbers)}
     remarks = list(sheet.remarks)
     idle = [name for i, name in enumerate(sheet.header) if name and i not in (*used, columns.count, columns.ids)]
     if idle and not columns.marks:

@@ -64,9 +64,9 @@ class Coded:
         place = np.array([met.index(name) if name in met else 0 for name in names])[self.rows[:, -1]]
         order = np.argsort(place, kind="stable")
         ends = np.searchsorted(place[order], np.arange(1, len(met)))
-        return whole, {name: whole._choose_rows(part) for name, part in zip(met, np.split(order, ends), strict=True)}
+        return whole, {name: whole.choose_rows(part) for name, part in zip(met, np.split(order, ends), strict=True)}
 
-    def _choose_rows(self, rows: NDArray[np.intp]) -> Coded:
+    def choose_rows(self, rows: NDArray[np.intp]) -> Coded:
         return replace(
             self,
             rows=self.rows[rows],

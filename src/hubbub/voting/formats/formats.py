@@ -17,7 +17,7 @@ Any of them may be packed (.gz) and in UTF-8, UTF-16 or Windows-1252. A .txt fil
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,7 @@ from hubbub.errors import WrongUse, writing
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import abif, blt, cast_votes, preflib
 from hubbub.voting.formats.ballot_file import RANKS, RULES_FOR, BallotFile, check_units
-from hubbub.voting.formats.ballot_text import BallotText, TextInHand, open_text
+from hubbub.voting.formats.ballot_text import BallotText, Pieces, TextInHand, open_text
 from hubbub.voting.formats.labels import abstaining, label_names, near_equal
 from hubbub.voting.formats.reading import Reading, count_overvoted, settle_ties
 from hubbub.voting.formats.vendors import contest as vendors_contest
@@ -60,9 +60,11 @@ def read(
     contest: str | None = None,
     encoding: str | None = None,
     precinct: str | None = None,
+    numbers: Collection[int] = (),
 ) -> BallotFile:
     """The ballots of a file, tied ones as they stand. `columns` and `contest` are for CSV files. `precinct` is the column
-    that says where each ballot was cast, or "precinct" or "batch" for the records of a vendor.
+    that says where each ballot was cast, or "precinct" or "batch" for the records of a vendor. With `numbers` the
+    ballots with these numbers, counted from 1 in the order of the records, are the units.
 
     Guarantee: the ballots of all precincts together are those of the file.
     """
@@ -77,18 +79,28 @@ def read(
     if precinct is not None and kind not in _TABLES:
         raise WrongUse(f"a .{kind} file does not say where ballots were cast; leave out `precinct`")
     seen: tuple[str, ...] = ()
+
+    def read_table(text: Pieces) -> BallotFile:
+        return cast_votes.read(
+            text, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct, numbers=numbers
+        )
+
     if kind in vendors_contest.KINDS:
         file = vendors_contest.read_vendor(
-            Path(path), kind, rules, contest=contest, candidates=candidates, unit=precinct
+            Path(path), kind, rules, contest=contest, candidates=candidates, unit=precinct, numbers=numbers
         )
     elif kind == "xlsx":
         sheet, seen = TextInHand(sheet_text(Path(path))), other_sheets(Path(path))
-        file = cast_votes.read(sheet, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct)
+        file = read_table(sheet)
     else:
         text = open_text(path, encoding)
         seen = text.remarks
         kind = _likely_format(text) if kind == "txt" else kind
-        file = _read(text, kind, rules, columns, candidates, contest, precinct)
+        file = _read(text, kind, rules, candidates, read_table)
+    if len(file.units) != len(set(numbers)) and numbers:
+        raise WrongUse(
+            "an audit finds records by their number, which this kind of file does not have; give them as CSV"
+        )
     if precinct is not None:
         check_units(file)
     names = file.ballots.candidates
@@ -112,10 +124,8 @@ def _read(
     text: BallotText,
     kind: str,
     rules: Reading,
-    columns: Mapping[str, str | Sequence[str]] | None,
     candidates: Sequence[str] | None,
-    contest: str | None,
-    precinct: str | None,
+    table: Callable[[Pieces], BallotFile],
 ) -> BallotFile:
     if kind in preflib.ENDINGS or kind == preflib.CATEGORIES:
         return preflib.read(text.text(), kind, rules, listed=candidates)
@@ -123,9 +133,7 @@ def _read(
         return blt.read(text.text(), rules)
     if kind == "abif":
         return abif.read(text.text(), rules, candidates=candidates)
-    if _TWO_NUMBERS.fullmatch(_first_line(text)):
-        return blt.read_commas(text.text(), rules)
-    return cast_votes.read(text, rules, named=columns, candidates=candidates, contest=contest, precinct=precinct)
+    return blt.read_commas(text.text(), rules) if _TWO_NUMBERS.fullmatch(_first_line(text)) else table(text)
 
 
 def _marked_once(ballots: Ballots) -> list[str]:

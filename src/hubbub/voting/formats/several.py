@@ -10,7 +10,7 @@ import hashlib
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -45,6 +45,7 @@ def read_all(
     contest: str | None = None,
     encoding: str | None = None,
     precinct: str | None = None,
+    numbers: Collection[int] = (),
 ) -> BallotFile:
     """The ballots of one contest, tied ones as they stand, from a file or several, folders and archives.
 
@@ -63,12 +64,15 @@ def read_all(
         contest=contest,
         encoding=encoding,
         precinct=precinct,
+        numbers=numbers,
     )
     with ExitStack() as held:
         left_out: list[str] = []
         sources = [source for path in given for source in _sources(Path(path), held, left_out, 0)]
         if not sources:
             raise WrongUse(f"{Path(given[0]).name} holds no file of ballots; name the files themselves")
+        if numbers and len(sources) > 1:
+            raise WrongUse("an audit finds records by their number in one file; put the files together first")
         return _combine_files(sources, read, candidates, left_out)
 
 

@@ -84,7 +84,7 @@ def understanding_of(read: BallotFile) -> Understanding:
 
 def understanding_of_office(configuration: Configuration, ballots: OfficeBallots) -> Understanding:
     """Of a configuration and the records that it names."""
-    odd = [f"the configuration sets {what}, and such files are not written here" for what in configuration.not_written]
+    odd = [f"the configuration sets {what}; --cvr FILE.json writes such a file" for what in configuration.not_written]
     blank = sum(weight for _, ranks, weight in ballots.by_unit if not ranks)
     over = sum(weight for _, ranks, weight in ballots.by_unit if any(len(who) > 1 for _, who in ranks))
     excluded = [candidate.name for candidate in configuration.candidates if candidate.excluded]

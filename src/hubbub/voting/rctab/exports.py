@@ -6,6 +6,8 @@
 ``results-cdf.json``      the common data format for results, NIST 1500-100 version 2, round by round
 ``by-precinct.csv``       the same lines for each precinct, and ``by-batch.csv`` for each batch, where records name them
 ========================  ========================================================================================
+
+With ``--cvr`` the ballots themselves are written too, for another tabulator: see `cast_vote_records`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from hubbub.errors import CheckFailed, WrongUse
 from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.csv_safety import safe
+from hubbub.voting.formats.vendors.office_records import OVERVOTE, OfficeBallots
 from hubbub.voting.formats.vendors.rctab_config import PASSES, UNDECLARED, Configuration
 from hubbub.voting.rctab.count import count_unit
 from hubbub.voting.rctab.record import OfficeFile
@@ -335,3 +338,115 @@ def _transfers(counted: ConfiguredRound, name: str) -> dict[str, str]:
             target = _NOWHERE.get(each.target, each.target)
             sums[target] = sums.get(target, 0) + each.votes
     return {target: to_text(votes) for target, votes in sorted(sums.items())}
+
+
+# --- cast-vote records --------------------------------------------------------------------------------------------
+
+
+def cast_vote_records(path: str, configuration: Configuration, ballots: OfficeBallots, generated: str) -> str:
+    """The ballots one by one, for another tabulator: .csv as RCTab writes them, .json in the common data format.
+
+    Guarantee: each ballot once, with its precinct and batch where they are known, in an order that follows from the
+    ballots and tells nothing of the files they came in.
+    """
+    kind = path.rpartition(".")[2].lower()
+    if kind not in ("csv", "json"):
+        raise WrongUse(f"cast-vote records are written to .csv or .json, and {path!r} is neither")
+    cast = sorted(
+        ((unit.precinct, unit.batch, [(rank, sorted(who)) for rank, who in ranks], many))
+        for unit, ranks, many in ballots.by_unit
+    )
+    return _cvr_csv(cast) if kind == "csv" else _json(_cvr_cdf(configuration, ballots.candidates, cast, generated))
+
+
+_Cast = tuple[str, str, list[tuple[int, list[str]]], int]
+
+
+def _cvr_csv(cast: Sequence[_Cast]) -> str:
+    most = max((ranks[-1][0] for _, _, ranks, _ in cast if ranks), default=1)
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for precinct, batch, ranks, many in cast:
+            cells = {rank: who[0] if len(who) == 1 else OVERVOTE for rank, who in ranks}
+            line = (precinct, batch, *(cells.get(rank, "undervote") for rank in range(1, most + 1)))
+            yield from (line for _ in range(many))
+
+    return _csv(("Precinct", "Batch Id", *(f"Rank {rank}" for rank in range(1, most + 1))), rows())
+
+
+def _cvr_cdf(
+    configuration: Configuration, candidates: Sequence[str], cast: Sequence[_Cast], generated: str
+) -> dict[str, Any]:
+    """NIST 1500-103: the ballots as they were cast, in one snapshot each."""
+    if any(OVERVOTE in who for _, _, ranks, _ in cast for _, who in ranks):
+        raise WrongUse("the records do not say who was marked at an overvote, which .json must; write .csv")
+    ids = {name: f"candidate-{i}" for i, name in enumerate(candidates, 1)}
+    units = {name: f"unit-{i}" for i, name in enumerate(sorted({each[0] for each in cast} - {""}), 1)}
+    records = list[dict[str, Any]]()
+    for precinct, batch, ranks, many in cast:
+        selections = [
+            {
+                "@type": "CVR.CVRContestSelection",
+                "ContestSelectionId": f"selection-{ids[name]}",
+                "SelectionPosition": [
+                    {"@type": "CVR.SelectionPosition", "HasIndication": "yes", "NumberVotes": 1, "Rank": rank}
+                ],
+            }
+            for rank, who in ranks
+            for name in who
+        ]
+        contest = {"@type": "CVR.CVRContest", "ContestId": "contest-1", "CVRContestSelection": selections}
+        place = {"BallotStyleUnitId": units[precinct]} if precinct else {}
+        for _ in range(many):
+            name = f"snapshot-{len(records) + 1}"
+            records.append(
+                {
+                    "@type": "CVR.CVR",
+                    "UniqueId": str(len(records) + 1),
+                    "ElectionId": "election-1",
+                    "CurrentSnapshotId": name,
+                    "CVRSnapshot": [
+                        {"@type": "CVR.CVRSnapshot", "@id": name, "Type": "original", "CVRContest": [contest]}
+                    ],
+                }
+                | place
+                | ({"BatchId": batch} if batch else {})
+            )
+    return {
+        "@type": "CVR.CastVoteRecordReport",
+        "Version": "1.0.0",
+        "GeneratedDate": generated,
+        "ReportGeneratingDeviceIds": ["device-1"],
+        "ReportingDevice": [{"@type": "CVR.ReportingDevice", "@id": "device-1", "Application": _software()}],
+        "GpUnit": [
+            {"@type": "CVR.GpUnit", "@id": "unit-all", "Name": configuration.jurisdiction, "Type": "other"},
+            *({"@type": "CVR.GpUnit", "@id": i, "Name": name, "Type": "precinct"} for name, i in units.items()),
+        ],
+        "Election": [
+            {
+                "@type": "CVR.Election",
+                "@id": "election-1",
+                "ElectionScopeId": "unit-all",
+                "Candidate": [{"@type": "CVR.Candidate", "@id": i, "Name": name} for name, i in ids.items()],
+                "Contest": [
+                    {
+                        "@type": "CVR.CandidateContest",
+                        "@id": "contest-1",
+                        "Name": configuration.title or "contest",
+                        "NumberElected": max(1, configuration.rules.winners),
+                        "VotesAllowed": 1,
+                        "ContestSelection": [
+                            {
+                                "@type": "CVR.CandidateSelection",
+                                "@id": f"selection-{i}",
+                                "CandidateIds": [i],
+                                "IsWriteIn": name == UNDECLARED,
+                            }
+                            for name, i in ids.items()
+                        ],
+                    }
+                ],
+            }
+        ],
+        "CVR": records,
+    }

@@ -88,20 +88,16 @@ def tabulation_rules(
     )
 
 
-def tabulate(
+def office_file(
     rules: TabulationRules,
     ballots: Ballots,
-    ties: TieBreaks,
     *,
     exclude: Sequence[str] = (),
     title: str = "",
     units: Mapping[str, Ballots] | None = None,
-) -> tuple[OfficeFile, ConfiguredCount]:
-    """Count strict ballots by such rules, which those of all `units` (precincts) are together. Write-ins that are one
-    candidate are undeclared: they go first.
-
-    Guarantee: that of :func:`hubbub.voting.rctab.count.count_configured`; ties are broken by `ties`.
-    """
+) -> OfficeFile:
+    """Strict ballots as an office has them, which those of all `units` (precincts) are together. Write-ins that are one
+    candidate are undeclared."""
     unknown = [name for name in exclude if name not in ballots.candidates]
     if unknown:
         raise WrongUse(f"`exclude` names {unknown[0][:40]!r}, who is no candidate of these ballots; check the spelling")
@@ -117,8 +113,24 @@ def tabulate(
     configuration = Configuration(
         title=title, date="", jurisdiction="", office="", sources=(), candidates=candidates, rules=rules
     )
-    file = OfficeFile(configuration, OfficeBallots(names, tuple(by_unit)))
-    return file, count_configured(configuration, file.ballots, ties)
+    return OfficeFile(configuration, OfficeBallots(names, tuple(by_unit)))
+
+
+def tabulate(
+    rules: TabulationRules,
+    ballots: Ballots,
+    ties: TieBreaks,
+    *,
+    exclude: Sequence[str] = (),
+    title: str = "",
+    units: Mapping[str, Ballots] | None = None,
+) -> tuple[OfficeFile, ConfiguredCount]:
+    """Count strict ballots by such rules; undeclared write-ins go first.
+
+    Guarantee: that of :func:`hubbub.voting.rctab.count.count_configured`; ties are broken by `ties`.
+    """
+    file = office_file(rules, ballots, exclude=exclude, title=title, units=units)
+    return file, count_configured(file.configuration, file.ballots, ties)
 
 
 def _ranks(ballots: Ballots, names: Sequence[str], most: int | None) -> dict[Ranks, int]:

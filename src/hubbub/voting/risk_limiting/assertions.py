@@ -46,6 +46,15 @@ class Assertion:
         end = suffix[-len(self.left) :]
         return len(suffix) >= len(self.left) and end[0] == self.stays and set(end) == set(self.left)
 
+    def vote(self, ranking: Sequence[int]) -> int:
+        """What a ballot tells: 1 for the assertion, -1 against it, 0 nothing."""
+        if self.left is not None:
+            first = next((i for i in ranking if i in self.left), None)
+            return (first == self.stays) - (first == self.other)
+        if ranking and ranking[0] == self.stays:
+            return 1
+        return -(next((i for i in ranking if i in (self.stays, self.other)), None) == self.other)
+
     def sentence(self, names: Sequence[str]) -> str:
         """In words."""
         if self.left is None:
@@ -103,9 +112,35 @@ class Margins:
                 out[stays, other] = first - int(self._weights[self._positions[:, other] < here].sum())
         return out
 
+    def votes(self, assertion: Assertion) -> tuple[int, int]:
+        """How many ballots tell for an assertion, and how many against it."""
+        if assertion.left is not None:
+            votes = self.tally(assertion.left)
+            return int(votes[assertion.stays]), int(votes[assertion.other])
+        first = int(self._weights[self._positions[:, assertion.stays] == 0].sum())
+        return first, first - self.not_before(assertion.stays, assertion.other)
+
     def not_next(self, stays: int, other: int, left: Iterable[int]) -> int:
         votes = self.tally(left)
         return int(votes[stays] - votes[other])
+
+
+def plurality_assertions(ballots: Ballots, winner: int) -> tuple[Assertion, ...]:
+    """Assertions that together prove that `winner` has the most first choices: one over each other candidate.
+
+    Guarantee: all of them are true of the ballots if and only if nobody else has as many. Refused where that is not so.
+    """
+    margins, everybody = Margins(ballots), tuple(range(len(ballots.candidates)))
+    found = [
+        Assertion(margins.not_next(winner, other, everybody), winner, other, everybody)
+        for other in everybody
+        if other != winner
+    ]
+    if any(each.margin < 1 for each in found):
+        raise WrongUse(
+            "somebody has as many first choices as the winner, so no sample can confirm it; count all papers"
+        )
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True, slots=True)

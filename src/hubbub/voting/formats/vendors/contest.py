@@ -70,8 +70,10 @@ def read_vendor(
     contest: str | None,
     candidates: Sequence[str] | None,
     unit: str | None = None,
+    numbers: Collection[int] = (),
 ) -> BallotFile:
-    """The ballots of one contest, and those of each `unit`, which is "precinct" or "batch" as the records say it.
+    """The ballots of one contest, and those of each `unit`, which is "precinct" or "batch" as the records say it, or
+    each of those with these `numbers`.
 
     Guarantee: every mark is one of a candidate whom the vendor's manifest names in this contest.
     """
@@ -83,12 +85,14 @@ def read_vendor(
     counts: dict[_Marks, int] = {}
     parts: dict[str, dict[_Marks, int]] = {}
     left = LeftOut()
-    for read in _READERS[kind](Source(path=path, provider=kind, contest=number), left):
+    for at, read in enumerate(_READERS[kind](Source(path=path, provider=kind, contest=number), left), 1):
         marks = tuple(sorted(set(read.marks)))
         counts[marks] = counts.get(marks, 0) + 1
         if unit is not None:
             part = parts.setdefault(getattr(read, unit), {})
             part[marks] = part.get(marks, 0) + 1
+        if at in numbers:
+            parts[str(at)] = {marks: 1}
     if not counts:
         raise WrongUse("no ballot of the records has this contest; at least one is needed")
     _check_ranked(counts, seats)
