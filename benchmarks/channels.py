@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from benchmarks.noise import PEERS, Task, peer, seconds
-from hubbub.channels.catalogue import CATALOGUE, channel
+from hubbub.channels.catalogue import cards, channel
 from hubbub.channels.profile import profile
 from hubbub.channels.protocol import Channel
 from hubbub.errors import in_shell
@@ -81,7 +81,7 @@ def shuffled() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 def rows() -> Iterator[Row]:
     yardstick = peer("1")
-    for name, entry in CATALOGUE.items():
+    for name, entry in cards().items():
         if name != "warped":
             yield measure(name, in_shell(entry.example), None, yardstick)
     for curve in WARPED:

@@ -22,7 +22,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from hubbub import registry
 from hubbub.certificate.certificate import FORMAT
-from hubbub.channels.catalogue import CHANNELS
+from hubbub.channels.catalogue import CHANNELS, channel_class
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.kinds.questions.spec import Questions
 from hubbub.kinds.series.spec import Period
@@ -170,7 +170,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> Schema:
 def channels() -> Schema:
     """A channel by its name, and its parameters: exact text, a yes or no, or lists of them."""
     named = {
-        name: [each.name for each in fields(kind) if each.name != "made"] for name, kind in sorted(CHANNELS.items())
+        name: [each.name for each in fields(channel_class(name)) if each.name != "made"] for name in sorted(CHANNELS)
     }
     return {
         "anyOf": [closed({"name": {"const": name}, **{each: {} for each in given}}) for name, given in named.items()]

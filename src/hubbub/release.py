@@ -36,14 +36,11 @@ from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom,
 from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Spec
-from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.datapackage import package_bytes as package
 from hubbub.publication.files import check_format, write, write_parquet
-from hubbub.publication.signed_files import WORKBOOK, published, remove
+from hubbub.publication.signed_files import published, remove
 from hubbub.publication.staging import (
-    CERTIFICATE,
     PREFIX,
-    REPORT,
     Staged,
     check_free,
     check_free_for_parts,
@@ -60,6 +57,7 @@ from hubbub.runtime.interruption import interruptible, uninterrupted
 from hubbub.runtime.progress import working
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import Plain
+from hubbub.serialization.published_files import CERTIFICATE, PACKAGE, REPORT, WORKBOOK
 from hubbub.tables.unlisted import TooManyUnreadable
 
 _STOPPED_FREE: Final = "nothing published, and nothing is spent"

@@ -37,13 +37,13 @@ from hubbub.kinds.series.spec import Period, Series, read_series
 from hubbub.ledger import series_state as states
 from hubbub.ledger.charge import charge
 from hubbub.ledger.key import is_signature
-from hubbub.ledger.ledger import CLOSED, Ledger, dataset_name
+from hubbub.ledger.ledger import CLOSED, Ledger
 from hubbub.ledger.records import Record
 from hubbub.ledger.series_state import FrozenPeriod, SeriesState
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation
+from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation, dataset_name
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
 from hubbub.publication.staging import PREFIX
 from hubbub.query_classes.series import Factor

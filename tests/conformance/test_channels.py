@@ -20,7 +20,7 @@ from flint import arb
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
+from hubbub.channels.catalogue import CHANNELS, cards, channel, make, parameters
 from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.papers.outliers import OutlierSuppressed
@@ -187,7 +187,7 @@ every_case = pytest.mark.parametrize("case", first_is_fast(CASES, lambda case: c
 
 def test_every_channel_of_the_catalogue_has_at_least_two_cases() -> None:
     found = Counter(case.name for case in CASES)
-    assert set(found) == set(CATALOGUE)
+    assert set(found) == set(CHANNELS)
     assert [name for name, cases in found.items() if cases < 2] == []
     estimators = {case.options["estimator"] for case in CASES if case.name == "lower-bound"}
     assert estimators == {"count", "epsilon-global", "epsilon-smooth", "scale-global", "scale-smooth"}
@@ -206,7 +206,7 @@ def test_it_is_made_again_from_its_parameters(case: Case) -> None:
     """Not always the same claim (an offset that came from a delta keeps its offset), but always the same laws."""
     told = parameters(case.channel)
     assert json.loads(json.dumps(told)) == told, "parameters are plain text"
-    known = {*CATALOGUE[case.name].needs, *CATALOGUE[case.name].may, *CATALOGUE[case.name].one_of}
+    known = {*cards()[case.name].needs, *cards()[case.name].may, *cards()[case.name].one_of}
     options = {key: value for key, value in told.items() if key in known and key != "delta"}
     if told.get("nested") is False:
         options["as_printed"] = True
@@ -798,7 +798,7 @@ BAD_OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 def test_every_channel_has_wrong_parameters() -> None:
-    assert set(BAD_OPTIONS) == set(CATALOGUE)
+    assert set(BAD_OPTIONS) == set(CHANNELS)
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,14 @@ from hubbub.protocol.measurement import Drawn, Measurement, Rehearsal, loaded
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import Sheet
 from hubbub.protocol.spec import TABLE, Spec
-from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.files import write
 from hubbub.publication.recovery import finish
-from hubbub.publication.staging import CERTIFICATE, unfinished
+from hubbub.publication.staging import unfinished
 from hubbub.release import execute, save
 from hubbub.report import report
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.exact_json import plain, restored
-from hubbub.serialization.published_files import Files
+from hubbub.serialization.published_files import CERTIFICATE, PACKAGE, Files
 from hubbub.tables.identity import Identity
 from hubbub.verification import verify
 from hubbub.verification.comparison import difference

@@ -37,7 +37,7 @@ from hubbub.audit.published.links import Key
 from hubbub.audit.published.links import Published as PublishedTable
 from hubbub.audit.replay import replay
 from hubbub.audit.zero_knowledge import of_count, simulate
-from hubbub.channels.catalogue import CATALOGUE, channel
+from hubbub.channels.catalogue import CHANNELS, cards, channel
 from hubbub.channels.law import Law
 from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.channels.mechanisms.geometric import Geometric
@@ -505,7 +505,7 @@ def suite() -> tuple[Callable[[], Row], ...]:
     rows: list[Callable[[], Row]] = []
     for fault in FAULTS:
         rows += [_planted(fault), _twin(fault)]
-    return (*rows, *(_channel(name) for name in CATALOGUE))
+    return (*rows, *(_channel(name) for name in CHANNELS))
 
 
 def _planted(fault: Fault) -> Callable[[], Row]:
@@ -518,5 +518,5 @@ def _twin(fault: Fault) -> Callable[[], Row]:
 
 def _channel(name: str) -> Callable[[], Row]:
     """A channel with the options of its own example."""
-    given = {option: value or True for option, value in _OPTION.findall(CATALOGUE[name].example)}
+    given = {option: value or True for option, value in _OPTION.findall(cards()[name].example)}
     return lambda: Row(f"channel: {name}", False, timed(lambda: of_channel(channel(name, **given))))

@@ -9,7 +9,7 @@ the sentences from those, so that a better sentence, or a sharper bound, leaves 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import hubbub
 from hubbub.guarantees.curve import Curve
@@ -17,11 +17,16 @@ from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.ledger.key import ALGORITHM, is_signature
-from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Infinite, Loss, to_float, to_text
-from hubbub.protocol.release import Release, Reservation
 from hubbub.serialization.canonical import Plain, canonical, read
 from hubbub.serialization.exact_json import plain
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.definitions import Guarantee
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.guarantees.people import People
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.protocol.release import Release, Reservation
 
 FORMAT: Final = "hubbub certificate 1"
 SIGNATURE: Final = "signature"
@@ -104,6 +109,7 @@ def whom(people: People | None) -> dict[str, Plain]:
 def about(guarantee: Guarantee, people: People | None = None) -> dict[str, Any]:
     """A guarantee for JSON: its notion, whom it is about, the neighbouring relation, and each parameter as exact text
     and as a float rounded up."""
+
     under = {"neighbours": guarantee.neighbours.value, "number_is_public": guarantee.neighbours.number_is_public}
     fields: dict[str, Any] = {"notion": guarantee.notion, "says": str(guarantee), **whom(people), **under}
     for name, field in guarantee.__dataclass_fields__.items():

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.certificate.plain_meaning import guess
-from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
 from hubbub.guarantees.curve import Curve, Piece
 from hubbub.guarantees.definitions import (
     Aggregate,
@@ -36,17 +35,19 @@ from hubbub.guarantees.definitions import (
     TwoSamples,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import in_brief, requested_first
 from hubbub.numeric.bisection import first as first_where
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.numeric.format import chance, listed
-from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.cell_format import Missing
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.protocol.bound import Bound
 
 DIGITS: Final = 3
 _FOR_INSTANCE: Final = Fraction(1, 10**9)  # the delta at which zCDP is put into words
@@ -239,6 +240,8 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
         case DifferentialPrivacy(group=group):
             return f"Add or remove {_people(group, one)} {_in(data)}: {_within(guarantee.epsilon, guarantee.delta)}."
         case ConcentratedPrivacy(rho=rho, neighbours=neighbours, group=group):
+            from hubbub.guarantees.accountant.concentrated import zcdp_epsilon
+
             like = DifferentialPrivacy(
                 epsilon=zcdp_epsilon(rho, _FOR_INSTANCE), delta=_FOR_INSTANCE, neighbours=neighbours, group=group
             )

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, ZeroKnowledge
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import capped, odds_below
 from hubbub.guarantees.people import Whose
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text
 from hubbub.numeric.format import chance, short
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
 
 OTHERS: Final = (
     "Other releases about the same people add to this: the publisher sees all of them together with hubbub ledger show "

@@ -7,15 +7,6 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
-from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed, NoisyBelow, SimpleNoisy, SimpleSuppressed
-from hubbub.channels.mechanisms.gaussian import Gaussian
-from hubbub.channels.mechanisms.geometric import Geometric, Group
-from hubbub.channels.mechanisms.warped import Warped
-from hubbub.channels.papers import lower_bound, staircase
-from hubbub.channels.papers.lecture import Lecture
-from hubbub.channels.papers.lower_bound import LowerBound
-from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed, calibrate
-from hubbub.channels.papers.staircase import Staircase, calibrated
 from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Reading, read
@@ -36,28 +27,29 @@ class Made:
     calibration: Mapping[str, object] | None = None
 
 
-def _outlier(kind: type[OutlierSuppressed] | type[OutlierNoisy]) -> Callable[[Options], Made]:
-    def make(o: Options) -> Made:
-        k, epsilon = o["k"], o["epsilon"]
-        if "alpha" in o:
-            return Made(kind.with_alpha(k, epsilon, o["alpha"]))
-        if "offset" in o:
-            return Made(kind.with_offset(k, epsilon, o["offset"]))
-        channel = kind.with_delta(k, epsilon, o["delta"])
-        offsets = calibrate(channel.k, channel.epsilon, positive(o["delta"], "delta"), noisy=kind is OutlierNoisy)
-        return Made(channel, calibration=offsets.as_json())
+def _outlier(kind: type[Any], o: Options) -> Made:
+    from hubbub.channels.papers.outliers import calibrate
 
-    return make
+    k, epsilon = o["k"], o["epsilon"]
+    if "alpha" in o:
+        return Made(kind.with_alpha(k, epsilon, o["alpha"]))
+    if "offset" in o:
+        return Made(kind.with_offset(k, epsilon, o["offset"]))
+    channel = kind.with_delta(k, epsilon, o["delta"])
+    offsets = calibrate(channel.k, channel.epsilon, positive(o["delta"], "delta"), noisy=kind.name == "outlier-noisy")
+    return Made(channel, calibration=offsets.as_json())
 
 
-def _staircase(o: Options) -> Made:
+def _staircase(kind: type[Any], o: Options) -> Made:
+    from hubbub.channels.papers import staircase
+
     nested = not o.get("as_printed", False)
     stairs = tuple(_listed(o["thresholds"])), tuple(_listed(o["epsilons"]))
     if "alpha" in o:
         return Made(staircase.from_alpha(*stairs, o["alpha"], nested=nested))
     if "offsets" in o:
         return Made(staircase.from_offsets(*stairs, tuple(_listed(o["offsets"])), nested=nested))
-    channel = calibrated(*stairs, o["delta"], nested=nested)
+    channel = staircase.calibrated(*stairs, o["delta"], nested=nested)
     paper = staircase.paper_offsets(channel.epsilons, positive(o["delta"], "delta"))
     return Made(channel, calibration={"paper_offsets": list(paper), "exact_offsets": list(channel.offsets)})
 
@@ -69,28 +61,30 @@ def _curve(given: object) -> Reading:
     return read(given if isinstance(given, str) else to_text(rational(given, "a curve")))  # type: ignore[arg-type]
 
 
-def _lower_bound(o: Options) -> Made:
+def _lower_bound(kind: type[Any], o: Options) -> Made:
+    from hubbub.channels.papers import lower_bound
+
     reading = _curve(o["curve"])
     extra = {name: o[name] for name in ("delta_a", "grid") if name in o}
     channel = lower_bound.lower_bound(reading.curve, o["estimator"], o["epsilon_a"], o["alpha"], **extra)
     return Made(channel, (reading.remark,) if reading.lowered else ())
 
 
-def _lecture(o: Options) -> Made:
+def _lecture(kind: type[Any], o: Options) -> Made:
     if "factor" in o:
-        return Made(Lecture.with_factor(o["t"], o["K"], o["epsilon"], o["factor"]))
-    return Made(Lecture.with_delta(o["t"], o["K"], o["epsilon"], o.get("delta", "1e-6")))
+        return Made(kind.with_factor(o["t"], o["K"], o["epsilon"], o["factor"]))
+    return Made(kind.with_delta(o["t"], o["K"], o["epsilon"], o.get("delta", "1e-6")))
 
 
-def _gaussian(o: Options) -> Made:
+def _gaussian(kind: type[Any], o: Options) -> Made:
     if "variance" in o:
-        return Made(Gaussian(o["epsilon"], o["variance"]))
-    return Made(Gaussian.with_delta(o["epsilon"], o["delta"]))
+        return Made(kind(o["epsilon"], o["variance"]))
+    return Made(kind.with_delta(o["epsilon"], o["delta"]))
 
 
-def _warped(o: Options) -> Made:
+def _warped(kind: type[Any], o: Options) -> Made:
     reading = _curve(o["curve"])
-    return Made(Warped(reading.curve, o.get("show_above")), (reading.remark,) if reading.lowered else ())
+    return Made(kind(reading.curve, o.get("show_above")), (reading.remark,) if reading.lowered else ())
 
 
 def _listed(text: object) -> list[Exact]:
@@ -101,33 +95,69 @@ def _listed(text: object) -> list[Exact]:
     raise WrongUse("a list is written with commas, like 1000,100,10")
 
 
-CHANNELS: Mapping[str, type[Any]] = {
-    kind.name: kind
-    for kind in (
-        ExactOrSuppressed,
-        NoisyBelow,
-        Geometric,
-        Group,
-        Gaussian,
-        SimpleSuppressed,
-        SimpleNoisy,
-        OutlierSuppressed,
-        OutlierNoisy,
-        Staircase,
-        LowerBound,
-        Lecture,
-        Warped,
-    )
+def _noises() -> tuple[type[Any], ...]:
+    from hubbub.channels.mechanisms.geometric import Geometric, Group
+
+    return Geometric, Group
+
+
+def _hiding() -> tuple[type[Any], ...]:
+    from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed, NoisyBelow
+
+    return ExactOrSuppressed, NoisyBelow
+
+
+def _tails() -> tuple[type[Any], ...]:
+    from hubbub.channels.mechanisms.gaussian import Gaussian
+    from hubbub.channels.mechanisms.warped import Warped
+
+    return Gaussian, Warped
+
+
+def _papers() -> tuple[type[Any], ...]:
+    from hubbub.channels.mechanisms.exact_above import SimpleNoisy, SimpleSuppressed
+    from hubbub.channels.papers.lecture import Lecture
+    from hubbub.channels.papers.lower_bound import LowerBound
+    from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
+    from hubbub.channels.papers.staircase import Staircase
+
+    return SimpleSuppressed, SimpleNoisy, OutlierSuppressed, OutlierNoisy, Staircase, LowerBound, Lecture
+
+
+CHANNELS: Mapping[str, Callable[[], tuple[type[Any], ...]]] = {
+    "exact-or-suppressed": _hiding,
+    "noisy-below": _hiding,
+    "geometric": _noises,
+    "group": _noises,
+    "gaussian": _tails,
+    "simple-suppressed": _papers,
+    "simple-noisy": _papers,
+    "outlier-suppressed": _papers,
+    "outlier-noisy": _papers,
+    "staircase": _papers,
+    "lower-bound": _papers,
+    "lecture": _papers,
+    "warped": _tails,
 }
-"""Every channel by name."""
+"""Every channel by name, with what loads its class: a release needs one of them, and of the papers' mostly none."""
 
-CATALOGUE: Mapping[str, Card] = {name: kind.card for name, kind in CHANNELS.items()}
-"""What each says about itself."""
 
-_MAKERS: Mapping[str, Callable[[Options], Made]] = {
+def channel_class(name: str) -> type[Any]:
+    """The class of the channel of that name; one sentence if there is none."""
+    if name not in CHANNELS:
+        raise WrongUse(f"there is no channel {name[:40]!r}; choose one of {', '.join(CHANNELS)}")
+    return next(kind for kind in CHANNELS[name]() if kind.name == name)
+
+
+def cards() -> dict[str, Card]:
+    """What each channel says about itself."""
+    return {name: channel_class(name).card for name in CHANNELS}
+
+
+_MAKERS: Mapping[str, Callable[[type[Any], Options], Made]] = {
     "gaussian": _gaussian,
-    "outlier-suppressed": _outlier(OutlierSuppressed),
-    "outlier-noisy": _outlier(OutlierNoisy),
+    "outlier-suppressed": _outlier,
+    "outlier-noisy": _outlier,
     "staircase": _staircase,
     "lower-bound": _lower_bound,
     "lecture": _lecture,
@@ -138,9 +168,8 @@ _MAKERS: Mapping[str, Callable[[Options], Made]] = {
 
 def make(name: str, **options: Any) -> Made:
     """The channel of that name; options that are None or False count as not given."""
-    if name not in CATALOGUE:
-        raise WrongUse(f"there is no channel {name[:40]!r}; choose one of {', '.join(CATALOGUE)}")
-    entry = CATALOGUE[name]
+    kind = channel_class(name)
+    entry: Card = kind.card
     given = {key: value for key, value in options.items() if value is not None and value is not False}
     known = {*entry.needs, *entry.may, *entry.one_of}
     example = f"like `channel={name}` {entry.example}"
@@ -154,7 +183,7 @@ def make(name: str, **options: Any) -> Made:
     if entry.one_of and len(chosen) != 1:
         choices = ", ".join(f"`{key}`" for key in entry.one_of)
         raise WrongUse(f"the channel {name} needs exactly one of {choices}, {example}")
-    return _MAKERS[name](given) if name in _MAKERS else Made(CHANNELS[name](**given))
+    return _MAKERS[name](kind, given) if name in _MAKERS else Made(kind(**given))
 
 
 def channel(name: str, **options: Any) -> Channel:
@@ -181,9 +210,7 @@ def _text(value: object) -> object:
 
 def restore(name: str, given: Mapping[str, object]) -> Channel:
     """The channel whose name and :func:`parameters` these are, built by its own constructor; else WrongUse."""
-    kind = CHANNELS.get(name)
-    if kind is None:
-        raise WrongUse(f"there is no channel {name[:40]!r}; choose one of {', '.join(CATALOGUE)}")
+    kind = channel_class(name)
     hints = get_type_hints(kind)
     names = [field.name for field in fields(kind) if field.name != "made"]
     if set(given) != set(names):
@@ -191,7 +218,9 @@ def restore(name: str, given: Mapping[str, object]) -> Channel:
     read_back = {key: _value(hints[key], given[key], key) for key in names}
     made: Channel
     _check_made(kind, read_back)
-    if kind is LowerBound:
+    if name == "lower-bound":
+        from hubbub.channels.papers import lower_bound
+
         read_back["grid"] = None if read_back["estimator"] == "count" else read_back["grid"]
         if not read_back["delta_a"]:
             del read_back["delta_a"]
@@ -205,11 +234,11 @@ def restore(name: str, given: Mapping[str, object]) -> Channel:
 
 def _check_made(kind: type[Any], given: Mapping[str, Any]) -> None:
     """The checks that the makers of some channels do and the constructors do not."""
-    if kind in (OutlierSuppressed, OutlierNoisy):
+    if kind.name in ("outlier-suppressed", "outlier-noisy"):
         kind.with_offset(given["k"], given["epsilon"], given["offset"])
-    elif kind is Lecture:
-        Lecture.checked(given["t"], given["K"], given["epsilon"], given["factor"])
-    elif kind is Staircase and len(given["thresholds"]) > (_MOST_LEVELS if given["nested"] else _MOST_WAYS):
+    elif kind.name == "lecture":
+        kind.checked(given["t"], given["K"], given["epsilon"], given["factor"])
+    elif kind.name == "staircase" and len(given["thresholds"]) > (_MOST_LEVELS if given["nested"] else _MOST_WAYS):
         raise WrongUse("a staircase of so many levels has too many ways through it; use fewer")
 
 

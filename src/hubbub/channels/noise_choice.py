@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
-from hubbub.guarantees.accountant.gaussian import Sensitivity, in_bins, least_variance
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import ball, exp, precision, upper
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.accountant.gaussian import Sensitivity
 
 AUTO = "auto"
 NOISES = (AUTO, "geometric", "gaussian")
@@ -44,6 +46,8 @@ class NoiseChoice:
 @lru_cache(maxsize=1024)
 def compare(epsilon: Fraction, delta: Fraction, sensitivity: Sensitivity) -> NoiseChoice:
     """Both noises for people who move the numbers so at most, from the promise alone."""
+    from hubbub.guarantees.accountant.gaussian import least_variance
+
     return NoiseChoice(
         epsilon=epsilon,
         delta=delta,
@@ -62,6 +66,8 @@ def geometric_variance(rate: Fraction) -> Fraction:
 
 def crossover(epsilon: Fraction, delta: Fraction) -> int:
     """The least number of bins of one person from which Gaussian noise is the better one."""
+    from hubbub.guarantees.accountant.gaussian import in_bins
+
     return first_from(lambda bins: compare(epsilon, delta, in_bins(bins)).better == "gaussian", 1)
 
 
@@ -70,8 +76,14 @@ def chosen(noise: str, epsilon: Fraction, delta: Fraction | None, bins: int) -> 
 
     Guarantee: the promise of several bins follows from either; which one is taken depends on nothing but these numbers.
     """
+    from hubbub.guarantees.accountant.gaussian import in_bins
+
     s2 = chosen_variance(noise, epsilon, delta, in_bins(bins))
-    return Geometric(epsilon / bins) if s2 is None else Gaussian(epsilon, s2)
+    if s2 is None:
+        return Geometric(epsilon / bins)
+    from hubbub.channels.mechanisms.gaussian import Gaussian
+
+    return Gaussian(epsilon, s2)
 
 
 def check_words(noise: str, delta: Fraction | None) -> None:
@@ -90,6 +102,8 @@ def chosen_variance(noise: str, epsilon: Fraction, delta: Fraction | None, sensi
     Guarantee: either is (epsilon, delta)-close, the geometric without the delta; which one is taken depends on nothing
     but these numbers, and with auto it is the one with less variance.
     """
+    from hubbub.guarantees.accountant.gaussian import least_variance
+
     check_words(noise, delta)
     if delta is None or noise == "geometric":
         return None

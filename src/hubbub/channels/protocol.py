@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb
@@ -20,14 +20,16 @@ from hubbub.channels.law import SUPPRESSED, Law, given_visible
 from hubbub.channels.published import EmptyBins
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
-from hubbub.guarantees.accountant.gaussian import GaussianNoise
-from hubbub.guarantees.curve import Curve
-from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
-from hubbub.guarantees.derivation import Theorem
-from hubbub.guarantees.verdict import Verdict
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, Loss, ball, brief, rational
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.accountant.gaussian import GaussianNoise
+    from hubbub.guarantees.curve import Curve
+    from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
+    from hubbub.guarantees.derivation import Theorem
+    from hubbub.guarantees.verdict import Verdict
+    from hubbub.noise.source import Source
 
 LARGEST_COUNT = 2**62
 """Counts above this, which no table has, are as this one to a channel: a published value must fit 64 bits with its noise."""

@@ -206,7 +206,8 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 def record(file: str, certificate: str, how: str, ledger: str | None, as_json: bool) -> None:
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
     from hubbub.ledger.durable import sha256
-    from hubbub.ledger.ledger import committed_certificate, release_digests
+    from hubbub.ledger.ledger import committed_certificate
+    from hubbub.protocol.release import release_digests
     from hubbub.verification import load
 
     book = _open(ledger)

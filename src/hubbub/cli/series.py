@@ -128,9 +128,10 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
     """
     from hubbub import series as planned
     from hubbub.kinds.series.request import from_options
-    from hubbub.ledger.ledger import Ledger, dataset_name
+    from hubbub.ledger.ledger import Ledger
     from hubbub.opening import open as open_table
     from hubbub.protocol.bound import Bound
+    from hubbub.protocol.release import dataset_name
     from hubbub.protocol.weakness import weaknesses
 
     rows, named = options.pop("rows_are_people"), {each: options.pop(each) for each in ("dataset", "ledger")}

@@ -33,7 +33,6 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
-from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
 from hubbub.guarantees.indistinguishability import chained, total, total_delta
 from hubbub.guarantees.neighbours import one_relation
 from hubbub.numeric.exact import Loss, rounded
@@ -215,6 +214,8 @@ def zero_knowledge_same_sample(*derivations: Derivation, k: int, n: int) -> Deri
     n rows are (ln(1 + p (e^(sum of epsilon_j) - 1)), p sum of delta_j)-ZK with respect to RS(k), p = k/n: k does
     not grow (composition inside the sample, then Theorem A1). Fresh samples lose less epsilon and need a larger k.
     """
+    from hubbub.guarantees.implications import sanitize_sample
+
     return sanitize_sample(differential(*derivations), k=k, n=n)
 
 
@@ -226,6 +227,8 @@ def outlier_same_partition(*derivations: Derivation) -> Derivation:
     sum of epsilon_j(.) and the sum of delta_j: everybody stands in the same crowd each time. On different partitions
     this is false.
     """
+    from hubbub.guarantees.implications import differential_to_outlier, to_outlier
+
     theorem = Theorem(
         "together.outlier-same-partition", "Composition on one partition (outlier)", f"{LUI_PASS}; {HERE}"
     )
@@ -256,6 +259,8 @@ def person_by_person(*derivations: Derivation) -> Derivation:
     changes all of it together by at most (sum of epsilon_j(c_j), sum of delta_j). In particular all of
     it is outlier private with the constant curve sum of sup epsilon_j: infinite if a curve is unbounded.
     """
+    from hubbub.guarantees.implications import differential_to_outlier, to_outlier
+
     theorem = Theorem("together.person-by-person", "Composition person by person (outlier)", f"{LUI_PASS}; {HERE}")
     _several(derivations, theorem)
     steps = tuple(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
@@ -25,6 +25,9 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.format import chance, short
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
 
 
 def requested_first(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:

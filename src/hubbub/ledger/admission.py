@@ -21,7 +21,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, reduce
 
-from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.accountant import advanced_composition
@@ -552,6 +551,8 @@ def _population_totals(releases: Sequence[Entered], blended: Total, losses: Tota
     (sample,) = declared
     if isinstance(sample, PoissonSurvey):
         return _survey_totals(releases, losses, sample)
+    from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
+
     at_delta = min(each.charge.at_delta for each in releases)
     try:
         if isinstance(blended.guarantee, CrowdBlending) and blended.derivation is not None:

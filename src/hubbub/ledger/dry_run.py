@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hubbub.errors import Refused
 from hubbub.ledger import overlap
 from hubbub.ledger.admission import Totals, admit, enter_charge, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.ledger import Ledger, dataset_name, period_name
+from hubbub.ledger.ledger import Ledger, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, remaining_budget
 from hubbub.ledger.records import Account, times_to_ask_about, with_unpublished
+from hubbub.protocol.release import dataset_name
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.identity import Identity
+
+if TYPE_CHECKING:
+    from hubbub.ledger.charge import Charge
+    from hubbub.tables.identity import Identity
 
 _UNSEEN = "a table that nobody looked at"  # no table has this for its content
 

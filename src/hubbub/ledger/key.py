@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import durable
-from hubbub.noise.source import SystemSource
 
 ALGORITHM: Final = "Ed25519"
 _SIZE: Final = 32  # bytes, of either half
@@ -30,8 +29,14 @@ def key_path(ledger: Path) -> Path:
 def make(ledger: Path) -> str:
     """A new key for a ledger; returns the public half. One that is there already stays."""
     if not key_path(ledger).exists():
-        _write(key_path(ledger), SystemSource().words(_SIZE // 8).tobytes().hex().encode())
+        _write(key_path(ledger), _new_secret())
     return public(ledger)
+
+
+def _new_secret() -> bytes:
+    from hubbub.noise.source import SystemSource  # a signature is checked without arrays
+
+    return SystemSource().words(_SIZE // 8).tobytes().hex().encode()
 
 
 def _write(file: Path, secret: bytes) -> None:
@@ -77,7 +82,7 @@ def replace(ledger: Path) -> str:
         old = b""
     if old:
         _write(file.with_name(f"{file.name}.old"), old)
-    _write(file, SystemSource().words(_SIZE // 8).tobytes().hex().encode())
+    _write(file, _new_secret())
     return public(ledger)
 
 

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.ledger import key, overlap, paths, sketch, store
+from hubbub.ledger import key, overlap, paths, store
 from hubbub.ledger.admission import Entered, Totals, admit, enter_charge, totals
-from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CLOCK, CREATED, Entry, Page, moment
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.records import (
@@ -49,28 +47,23 @@ from hubbub.ledger.running_total import Running, check_totals
 from hubbub.ledger.store import Store
 from hubbub.ledger.undrawn import is_abandoned, take
 from hubbub.noise.source import SystemSource
-from hubbub.protocol.release import Reservation
+from hubbub.protocol.release import Reservation, dataset_name, release_digests
 from hubbub.serialization.canonical import read
 from hubbub.serialization.exact_json import plain, restored
-from hubbub.tables.identity import Chosen, Identity, IdObserver
+
+if TYPE_CHECKING:
+    from hubbub.ledger.charge import Charge
+    from hubbub.tables.identity import Chosen, Identity, IdObserver
 
 CLOSED: Final = "closed"
 """In the place of a digest: a series that does not go on."""
-
-
-def default_path() -> Path:
-    """Where the ledger is unless somebody says otherwise: HUBBUB_LEDGER, or the user's folder for data."""
-    named = os.environ.get("HUBBUB_LEDGER")
-    if named:
-        return paths.absolute("HUBBUB_LEDGER", named)
-    return paths.base("XDG_DATA_HOME", ".local", "share") / "hubbub" / "ledger.db"
 
 
 class Ledger:
     """A ledger at a path."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._ways = paths.ways(path if path is not None else default_path())
+        self._ways = paths.ways(path if path is not None else paths.default_path())
         self.path = self._ways[0]  # links followed
         self._store = Store(self._ways, _marks)
 
@@ -239,6 +232,9 @@ class Ledger:
         and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
         the place can be given up at no cost. `ids_of` names the register that the ids are of, where somebody says it.
         """
+        from hubbub.ledger import sketch
+        from hubbub.tables.identity import IdObserver
+
         if ids_of is not None:
             dataset_name(ids_of, "ids_of")
         with self._store.adding(self._founding) as page:
@@ -478,23 +474,6 @@ def committed_certificate(ledger: Ledger, data: bytes, what: str) -> dict[str, A
             "was changed, or the ledger was put back to an older state"
         )
     return body
-
-
-def release_digests(body: Mapping[str, Any]) -> dict[str, str]:
-    """The files that a certificate is about, by name, with their digests; the release itself comes first."""
-    named = {str(name): str(digest) for name, digest in body["files"].items()}
-    first = next(name for name in named if name.startswith("release."))
-    return {first: named.pop(first), **named}
-
-
-def dataset_name(text: str, what: str = "dataset") -> str:
-    """A name for a dataset: letters, digits and a few signs, so that it reads the same everywhere."""
-    if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
-        raise WrongUse(
-            f"`{what}` is a name of letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; choose such a "
-            "name"
-        )
-    return text
 
 
 def _identity(page: Page) -> str:

@@ -14,10 +14,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import Refused
-from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import PEOPLE, SECRET
 from hubbub.ledger.running_total import Running
 from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_compare, overlap, read
@@ -26,6 +25,9 @@ from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.identity import Identity
+
+if TYPE_CHECKING:
+    from hubbub.ledger.log import Entry, Page
 
 _NOT_DISJOINT: Final = (
     "people of this table may be in another period of the dataset, and `disjoint` declares that they are in none; leave it out, "

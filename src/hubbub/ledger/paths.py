@@ -19,6 +19,14 @@ def base(variable: str, *default: str) -> Path:
         raise WrongUse(f"your own folder cannot be found; set HOME, or {variable} to a folder") from None
 
 
+def default_path() -> Path:
+    """Where the ledger is unless somebody says otherwise: HUBBUB_LEDGER, or the user's folder for data."""
+    named = os.environ.get("HUBBUB_LEDGER")
+    if named:
+        return absolute("HUBBUB_LEDGER", named)
+    return base("XDG_DATA_HOME", ".local", "share") / "hubbub" / "ledger.db"
+
+
 def login_home() -> Path | None:
     """The folder of whoever runs this, whatever HOME says; None where nobody knows."""
     try:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
-from hubbub.ledger.key import parse_key
-from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.key import parse_key, public
+from hubbub.ledger.paths import default_path, ways
 
 
 def trust_path() -> Path:
@@ -75,9 +76,24 @@ def signer(public_key: str) -> str | None:
     if name is not None:
         return name
     try:
-        return "you (the key is that of your own ledger)" if public_key in Ledger().public_keys() else None
+        own = default_path().exists() and (_signs_now(public_key) or _has_signed(public_key))
     except HubbubError:  # a ledger that cannot be read vouches for nobody
         return None
+    return "you (the key is that of your own ledger)" if own else None
+
+
+def _signs_now(public_key: str) -> bool:
+    """Whether it is the key beside the user's own ledger."""
+    with suppress(CheckFailed):
+        return public(ways(default_path())[0]) == public_key
+    return False
+
+
+def _has_signed(public_key: str) -> bool:
+    """Whether the user's own ledger names it, among earlier keys too; all of it is read for this."""
+    from hubbub.ledger.ledger import Ledger
+
+    return public_key in Ledger().public_keys()
 
 
 def _keep(known: dict[str, str]) -> None:

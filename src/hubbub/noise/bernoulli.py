@@ -9,7 +9,7 @@ chance 2^-j >= e^-x, and each of these passes with e^-x 2^j.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from flint import arb
@@ -21,6 +21,9 @@ from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable
 from hubbub.numeric.exact import exp
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source, Words
 
 Integers = NDArray[np.int64]
 

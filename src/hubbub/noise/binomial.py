@@ -22,16 +22,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise.source import Source, Words
 from hubbub.noise.table import slices
 from hubbub.numeric.exact import Exact, rational, to_text
 from hubbub.numeric.exact_sums import MOST_ROWS
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source, Words
 
 LARGEST: Final = MOST_ROWS
 """A bin of 2^33 people, more than there are, takes about two seconds."""

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from flint import arb
@@ -31,6 +31,9 @@ from hubbub.noise.table import CertifiedTable, slices
 from hubbub.numeric.exact import Exact, exp, positive, to_text
 from hubbub.numeric.gaussian_sums import masses
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source, Words
 
 SMALLEST, LARGEST = Fraction(1, 10**4), Fraction(1 << 80)
 """Which s2 are drawn: narrower is next to no noise, and wider leaves 64 bits once in e^(2^42) draws."""

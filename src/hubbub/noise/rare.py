@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise.source import Source
 from hubbub.noise.table import CertifiedTable
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
 
 MOST_TRIALS: Final = 1 << 63
 

@@ -40,17 +40,19 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise.source import Source
 from hubbub.noise.table import Cells, CertifiedTable, slices
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, loss, rational, to_text
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
 
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
 """The widest noise that is drawn. There is no largest epsilon: the law is exact there too, and nearly always 0."""

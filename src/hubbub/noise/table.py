@@ -27,15 +27,17 @@ multiple (1/2) makes no word uncertain once its ball is exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.noise.source import Source, Words
 from hubbub.numeric.exact import PRECISION, precision
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source, Words
 
 Cells: TypeAlias = NDArray[np.int32]
 

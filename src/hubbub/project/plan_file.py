@@ -41,11 +41,11 @@ from typing import Any, Final
 
 from hubbub import registry
 from hubbub.errors import WrongUse
-from hubbub.ledger.ledger import dataset_name
 from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import integer, positive, rational, rounded, to_text
 from hubbub.opening import open as open_table
 from hubbub.private_sql.clause import read_query
+from hubbub.protocol.release import dataset_name
 from hubbub.protocol.spec import TABLE
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.toml import read_toml

@@ -14,9 +14,10 @@ from hubbub.project.joint import Joint
 from hubbub.project.plan_file import PlanEntry
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import Spec
-from hubbub.publication.signed_files import CERTIFICATE, published
+from hubbub.publication.signed_files import published
 from hubbub.publication.staging import DRAFT, unfinished
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.published_files import CERTIFICATE
 
 if TYPE_CHECKING:
     from hubbub.project.planning import SeriesRun

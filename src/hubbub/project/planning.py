@@ -36,7 +36,7 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import charge
 from hubbub.ledger.dry_run import dry_runs
-from hubbub.ledger.ledger import Ledger, dataset_name
+from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.records import Record
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.numeric.format import short
@@ -46,10 +46,11 @@ from hubbub.project.joint import Joint, Member, groups, joint, member, of_spec, 
 from hubbub.project.plan_file import Dataset, PlanEntry, Publication
 from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_begun, is_ready
 from hubbub.protocol.bound import Bound
+from hubbub.protocol.release import dataset_name
 from hubbub.protocol.weakness import weaknesses
-from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.query_classes.classes import NamedTables
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.series import series_of_record
 
 

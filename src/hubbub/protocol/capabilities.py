@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from hubbub.noise.source import Source
-from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.result import Result, Write
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.canonical import Plain
-from hubbub.serialization.published_files import Files
 
 if TYPE_CHECKING:
+    from hubbub.noise.source import Source
+    from hubbub.protocol.check import Check
+    from hubbub.protocol.measurement import Measurement
+    from hubbub.protocol.result import Result, Write
+    from hubbub.serialization.canonical import Plain
     from hubbub.serialization.manifest import Part
+    from hubbub.serialization.published_files import Files
 
 
 @runtime_checkable

@@ -14,16 +14,18 @@ So whatever a reader sees is a function of what mechanisms drew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
-from hubbub.noise.source import Source, Words
 from hubbub.runtime.progress import working
 from hubbub.serialization.arrow import WIDE, column_integers, known
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source, Words
 
 LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 """The type of labels: those of found bins, and what a mechanism says it did to a number."""

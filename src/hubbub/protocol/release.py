@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -12,21 +13,24 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 
 import pyarrow as pa
 
-from hubbub.errors import Refused
+from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import in_brief, requested_first
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import is_deferred
-from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.canonical import Plain
 
 if TYPE_CHECKING:
     import polars
 
     from hubbub.charts import Chart
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.numeric.exact import Loss
+    from hubbub.protocol.bound import Bound
+    from hubbub.protocol.result import DisplayTable, Result, Sheet
+    from hubbub.protocol.spec import Spec
+    from hubbub.serialization.canonical import Plain
 
 
 UNREADABLE: Final = "unreadable"
@@ -58,6 +62,23 @@ class Reservation:
     nonce: str
     hash: str  # of the entry
     composed_loss: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
+
+
+def release_digests(body: Mapping[str, Any]) -> dict[str, str]:
+    """The files that a certificate is about, by name, with their digests; the release itself comes first."""
+    named = {str(name): str(digest) for name, digest in body["files"].items()}
+    first = next(name for name in named if name.startswith("release."))
+    return {first: named.pop(first), **named}
+
+
+def dataset_name(text: str, what: str = "dataset") -> str:
+    """A name for a dataset: letters, digits and a few signs, so that it reads the same everywhere."""
+    if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
+        raise WrongUse(
+            f"`{what}` is a name of letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; choose such a "
+            "name"
+        )
+    return text
 
 
 class Publisher(Protocol):

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from itertools import islice
-from typing import IO, Any, Final, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from hubbub.protocol.drawing import Drawing
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.protocol.drawing import Drawing
 
 Read: TypeAlias = Callable[[str, pa.Schema], pa.Table]
 """The published rows of a sheet by its name, read under its schema."""

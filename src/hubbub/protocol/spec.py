@@ -21,25 +21,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from hubbub.guarantees.accountant.gaussian import GaussianNoise
-from hubbub.guarantees.accountant.sampled_counts import SampledCounts
-from hubbub.guarantees.curve import Curve
-from hubbub.guarantees.definitions import IndependentSample
-from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.people import People
-from hubbub.guarantees.survey import PoissonSurvey
-from hubbub.noise.source import Source as Source
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement as Measurement
 from hubbub.protocol.option import Option, check_options
-from hubbub.protocol.result import Comparison
 from hubbub.protocol.result import Result as Result
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files as Files
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.accountant.gaussian import GaussianNoise
+    from hubbub.guarantees.accountant.sampled_counts import SampledCounts
+    from hubbub.guarantees.curve import Curve
+    from hubbub.guarantees.definitions import IndependentSample
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.guarantees.people import People
+    from hubbub.guarantees.survey import PoissonSurvey
+    from hubbub.noise.source import Source
+    from hubbub.protocol.result import Comparison
+    from hubbub.serialization.canonical import Plain
 
 TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 

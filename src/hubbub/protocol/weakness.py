@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import (
@@ -21,12 +21,14 @@ from hubbub.guarantees.definitions import (
     TailoredPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import ROW, People, Whose
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.numeric.format import short
-from hubbub.protocol.bound import Bound
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.protocol.bound import Bound
 
 LARGEST_EPSILON: Final = 5
 LARGEST_DELTA: Final = Fraction(1, 10**5)  # and one over the number of people, where more of them are declared

@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from hubbub.certificate.explanation import in_numbers, meaning
 from hubbub.errors import HubbubError
 from hubbub.guarantees.promise_order import requested_first
-from hubbub.protocol.bound import Bound
-from hubbub.protocol.result import Sheet
-from hubbub.protocol.spec import Description
-from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.serialization.arrow import WIDE
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.csv_safety import safe
+from hubbub.serialization.published_files import CERTIFICATE, PACKAGE
 
-PACKAGE: Final = "datapackage.json"
+if TYPE_CHECKING:
+    from hubbub.protocol.bound import Bound
+    from hubbub.protocol.result import Sheet
+    from hubbub.protocol.spec import Description
+
 _PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
 _MEDIA: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 _ENDS: Final = ("low", "high")

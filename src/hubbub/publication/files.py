@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from hubbub.errors import WrongUse
-from hubbub.protocol.result import Sheet
 from hubbub.serialization.arrow import known, spread, texts
 from hubbub.serialization.csv_safety import safe
+
+if TYPE_CHECKING:
+    from hubbub.protocol.result import Sheet
 
 FORMATS: Final = ("csv", "parquet", "xlsx")
 """With xlsx, a workbook stands beside the CSV, which stays the file of record."""

@@ -20,21 +20,12 @@ from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import is_signature
-from hubbub.ledger.ledger import Ledger, release_digests
-from hubbub.protocol.release import Reservation
-from hubbub.publication.staging import (
-    CERTIFICATE,
-    DRAFT,
-    PREFIX,
-    RESERVATION_FILE,
-    Staged,
-    exclusive,
-    held,
-    publish,
-    tidy,
-)
+from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.release import Reservation, release_digests
+from hubbub.publication.staging import DRAFT, PREFIX, RESERVATION_FILE, Staged, exclusive, held, publish, tidy
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import read
+from hubbub.serialization.published_files import CERTIFICATE
 
 
 def finish(hidden: Path) -> dict[str, str]:

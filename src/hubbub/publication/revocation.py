@@ -14,17 +14,19 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.certificate.certificate import SIGNATURE, sign, signed_by, signed_bytes
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
 from hubbub.ledger.key import is_signature
-from hubbub.ledger.ledger import Ledger
-from hubbub.publication.signed_files import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization.canonical import LARGEST, read
+from hubbub.serialization.published_files import CERTIFICATE
+
+if TYPE_CHECKING:
+    from hubbub.ledger.ledger import Ledger
 
 WITHDRAWN: Final = "withdrawn.json"
 REPLACED: Final = "replaced.json"
@@ -61,7 +63,7 @@ def withdraw(
 
     Guarantee: nothing is deleted, and nothing is given back: what was spent stays spent.
     """
-    books, out = ledger if isinstance(ledger, Ledger) else Ledger(ledger), Path(folder)
+    books, out = _ledger(ledger), Path(folder)
     words = _checked_reason(reason)
     revocation = Revocation(certificate=_valid_certificate(out, books), by=None, reason=words)
     _write(out / WITHDRAWN, revocation, books)
@@ -82,7 +84,7 @@ def correct(
 
     Guarantee: nothing is deleted, and nothing is given back: what was spent stays spent.
     """
-    books, old, new = ledger if isinstance(ledger, Ledger) else Ledger(ledger), Path(folder), Path(by)
+    books, old, new = _ledger(ledger), Path(folder), Path(by)
     words = _checked_reason(reason)
     replaced, standing = _valid_certificate(old, books), _valid_certificate(new, books)
     if replaced == standing:
@@ -93,6 +95,12 @@ def correct(
     _write(new / REPLACES, revocation, books)
     _write(old / REPLACED, revocation, books)
     return old / REPLACED
+
+
+def _ledger(given: str | os.PathLike[str] | Ledger | None) -> Ledger:
+    from hubbub.ledger.ledger import Ledger  # whoever verifies reads notices without it
+
+    return given if isinstance(given, Ledger) else Ledger(given)
 
 
 def is_corrected(folder: Path, by: Path, ledger: Ledger) -> bool:

@@ -7,18 +7,20 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING
 
 from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.ledger import Ledger, release_digests
+from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.release import release_digests
 from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST
+from hubbub.serialization.published_files import CERTIFICATE
 
-CERTIFICATE: Final = "certificate.json"
-WORKBOOK: Final = "workbook.xlsx"
+if TYPE_CHECKING:
+    from hubbub.ledger.ledger import Ledger
 
 
 def published(folder: Path, ledger: Ledger) -> dict[str, str]:

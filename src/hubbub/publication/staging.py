@@ -26,22 +26,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from hubbub.certificate.certificate import sign
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.ledger import Ledger, release_digests
-from hubbub.protocol.release import Reservation
-from hubbub.publication.signed_files import CERTIFICATE as CERTIFICATE
-from hubbub.publication.signed_files import WORKBOOK, only_parts, published
+from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.release import Reservation, release_digests
+from hubbub.publication.signed_files import only_parts, published
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import Plain, canonical
+from hubbub.serialization.published_files import CERTIFICATE, PACKAGE, REPORT, WORKBOOK
+
+if TYPE_CHECKING:
+    from hubbub.protocol.release import Reservation
 
 PREFIX: Final = ".hubbub-"
 DRAFT: Final = "draft.json"  # the certificate, not yet signed
-REPORT: Final = "report.html"
 RESERVATION_FILE: Final = "place.json"  # which ledger, for whoever finishes this
 
 
@@ -454,7 +456,7 @@ def _umask() -> int:
 
 
 def _role(name: str) -> str:
-    known = {CERTIFICATE: "certificate", REPORT: "report", "datapackage.json": "dictionary", manifest.FOLDER: "folder"}
+    known = {CERTIFICATE: "certificate", REPORT: "report", PACKAGE: "dictionary", manifest.FOLDER: "folder"}
     return known.get(name, name.partition(".")[0])
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Template
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import hubbub
 from hubbub.charts.language import current_language, in_language, kept_english, translate
 from hubbub.charts.skeleton import standalone_page
 from hubbub.guarantees.promise_order import requested_first
-from hubbub.protocol.release import Release
 from hubbub.report import content
 from hubbub.report.heading import NO_HEADING, Heading
 from hubbub.report.numbers import table
@@ -22,6 +21,9 @@ from hubbub.report.style import STYLE
 from hubbub.report.summary import summary
 from hubbub.report.text import escaped, in_signs, isolated, sentence, visible
 from hubbub.tables.unlisted import HOW_TO_COUNT
+
+if TYPE_CHECKING:
+    from hubbub.protocol.release import Release
 
 _TITLE = 400  # signs
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from hubbub.certificate.explanation import crowd_sentence, formula, in_numbers, meaning, reading_rules, steps, title
 from hubbub.charts.language import ENGLISH, current_language, kept_english, translate, word
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import requested_first
-from hubbub.protocol.release import Release
-from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.protocol.release import Release
+    from hubbub.report.heading import Heading
 
 _FOUND: Final = "the rule that makes the bins is public"
 _NOTES: Final = 2000  # signs

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.charts.language import kept_english, localized, translate, word
-from hubbub.protocol.release import Release
 from hubbub.protocol.result import BELOW_ZERO, DisplayTable
 from hubbub.report.text import escaped, in_signs, isolated, label, name, sentence
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.labels import range_in_words
+
+if TYPE_CHECKING:
+    from hubbub.protocol.release import Release
 
 LISTED: Final = 1000  # rows in the table
 FOLDED: Final = 12  # rows in sight; the others are folded

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.charts.chart import Chart, charted
 from hubbub.charts.flow_svg import drawn as drawn_flow
@@ -16,9 +16,11 @@ from hubbub.charts.map_svg import drawn as drawn_map
 from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond, number
 from hubbub.errors import WrongUse
 from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
-from hubbub.protocol.release import Release
 from hubbub.report.numbers import NO_LABELS, padded
 from hubbub.report.text import in_signs, sentence, visible
+
+if TYPE_CHECKING:
+    from hubbub.protocol.release import Release
 
 NOT_DRAWN: Final = "There is no chart, because it could not be drawn when this page was made."
 _TOO_NARROW: Final = "Where none is seen, it is narrower than the mark of its number."

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from math import ceil, floor, log10
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.certificate.explanation import meaning
 from hubbub.certificate.plain_meaning import OTHERS, guess
 from hubbub.charts.language import current_language, kept_english, localized, translate
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.drawing import Bars
-from hubbub.protocol.release import Release
 from hubbub.report.numbers import padded
 from hubbub.report.text import escaped, sentence
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.protocol.release import Release
 
 _MOST: Final = 100_000  # rows that are looked at
 OWN_STARTS: Final = {

@@ -28,6 +28,12 @@ class FileMissing(CheckFailed):
         self.file = file
 
 
+CERTIFICATE: Final = "certificate.json"
+REPORT: Final = "report.html"
+PACKAGE: Final = "datapackage.json"
+WORKBOOK: Final = "workbook.xlsx"
+"""What lies beside the files of numbers."""
+
 UNREADABLE: Final = (OSError, ValueError, TypeError, KeyError, OverflowError, csv.Error, pa.ArrowException)
 _BLOCK: Final = 1 << 24  # bytes of a CSV at a time
 _ROWS: Final = 1 << 18  # of Parquet at a time

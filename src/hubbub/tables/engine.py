@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Final, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.noise.source import Source
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.cell_format import Missing
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.contribution import MultiRowPolicy as MultiRowPolicy
-from hubbub.tables.identity import Identity, IdObserver
-from hubbub.tables.kept_rows import KeptRows
-from hubbub.tables.schema import Schema
-from hubbub.tables.unlisted import AllowedOutside, Outside
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
+    from hubbub.tables.bins import Countable
+    from hubbub.tables.cell_format import Missing
+    from hubbub.tables.identity import Identity, IdObserver
+    from hubbub.tables.kept_rows import KeptRows
+    from hubbub.tables.schema import Schema
+    from hubbub.tables.unlisted import AllowedOutside, Outside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,15 @@ whose they are, and what is left of the bounds on a person is done here, from th
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.contribution import ContributionBounds
+
+if TYPE_CHECKING:
+    from hubbub.tables.contribution import ContributionBounds
 
 Integers = NDArray[np.int64]
 

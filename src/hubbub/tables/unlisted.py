@@ -40,6 +40,12 @@ CLAMPED: Final = (
 """Each reads the same for every such table. For the steward alone: it tells something about the data."""
 
 
+FOUND: Final = (
+    "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in it, and how "
+    "many are absent is not told."
+)
+
+
 class TooManyUnreadable(Refused):
     """More people cannot be read than was declared; whoever knows which columns are read names them."""
 

@@ -12,39 +12,54 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hubbub import registry
 from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes
 from hubbub.certificate.explanation import reading_rules
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import DECLARED_UNIQUE
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, is_signature
-from hubbub.ledger.ledger import dataset_name, release_digests
 from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
-from hubbub.protocol.check import Check
-from hubbub.protocol.release import CLAMPED, JOIN, MISSING, UNLISTED, UNNAMED_PERSON, UNREADABLE
+from hubbub.protocol.release import (
+    CLAMPED,
+    JOIN,
+    MISSING,
+    UNLISTED,
+    UNNAMED_PERSON,
+    UNREADABLE,
+    dataset_name,
+    release_digests,
+)
 from hubbub.protocol.result import Sheet
-from hubbub.protocol.spec import Spec
-from hubbub.publication.datapackage import PACKAGE
 from hubbub.publication.datapackage import difference as package_difference
 from hubbub.publication.revocation import replaced_by, revocation_of
-from hubbub.publication.signed_files import WORKBOOK
-from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.exact_json import agrees
-from hubbub.serialization.published_files import FileMissing, Files, read_batches
+from hubbub.serialization.published_files import (
+    CERTIFICATE,
+    PACKAGE,
+    REPORT,
+    WORKBOOK,
+    FileMissing,
+    Files,
+    read_batches,
+)
 from hubbub.tables.cell_format import Missing
 from hubbub.verification.comparison import difference
 from hubbub.verification.promises import check_promises
 from hubbub.verification.verdict import Failed, Notes, Verdict, printable
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.protocol.check import Check
+    from hubbub.protocol.spec import Spec
 
 _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hubbub.certificate.certificate import about
 from hubbub.certificate.explanation import explain_release
 from hubbub.errors import CheckFailed
-from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger import trust
 from hubbub.protocol.release import Release
 from hubbub.runtime.frozen import dataclass
 from hubbub.runtime.progress import working
 from hubbub.verification import Checked, load
 from hubbub.verification import verify as check
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
 
 
 def verify(

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from hubbub.errors import CheckFailed
-from hubbub.protocol.result import Sheet
 from hubbub.serialization.published_files import Files, read_batches
+
+if TYPE_CHECKING:
+    from hubbub.protocol.result import Sheet
 
 _MANY: Final = 1 << 13  # labels; to compare fewer, Arrow's functions are not worth loading
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.certificate.certificate import derivation_json, whom
 from hubbub.errors import CheckFailed
@@ -13,7 +13,10 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.implications import is_weaker
 from hubbub.serialization.canonical import canonical
 from hubbub.serialization.exact_json import plain, restored
-from hubbub.verification.verdict import Notes
+
+if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.verification.verdict import Notes
 
 RETIRED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems that certificates name and that a better one has replaced since."""

@@ -10,8 +10,8 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.protocol.capabilities import PartOfSeries
 from hubbub.protocol.check import Check
-from hubbub.publication.staging import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.verification import Checked, load, verify
 
 MOST: Final = 10_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from hubbub.errors import CheckFailed
 from hubbub.ledger import trust
-from hubbub.ledger.ledger import release_digests
+from hubbub.protocol.release import release_digests
 from hubbub.serialization.published_files import Files
 from hubbub.verification import load
 from hubbub.verification import verify as check

@@ -68,8 +68,7 @@ class Cautious(Channel):
 
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(catalogue.CHANNELS, Cautious.name, Cautious)  # type: ignore[arg-type]
-    monkeypatch.setitem(catalogue.CATALOGUE, Cautious.name, Cautious.card)  # type: ignore[arg-type]
+    monkeypatch.setitem(catalogue.CHANNELS, Cautious.name, lambda: (Cautious,))  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("known")

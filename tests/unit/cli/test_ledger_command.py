@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
 from hubbub.errors import Refused
-from hubbub.ledger.ledger import Ledger, default_path
+from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.paths import default_path
 
 
 def run(*words: object) -> Result:

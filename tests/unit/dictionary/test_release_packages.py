@@ -20,8 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.publication.datapackage import PACKAGE
 from hubbub.release import save
+from hubbub.serialization.published_files import PACKAGE
 from tests.fresh import enter
 from tests.rscript import PAGE, installed
 

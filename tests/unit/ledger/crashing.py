@@ -30,8 +30,9 @@ from hubbub.ledger.log import _own_triggers
 from hubbub.noise.source import Source, SystemSource
 from hubbub.protocol.bound import Bound
 from hubbub.publication.recovery import finish
-from hubbub.publication.staging import CERTIFICATE, unfinished
+from hubbub.publication.staging import unfinished
 from hubbub.release import execute, save
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.tables.engine import CountQuery, ExactCounts
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import ColumnType

@@ -33,8 +33,9 @@ from hubbub.ledger.policy import Policy
 from hubbub.ledger.store import ADOPTED, Store
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
-from hubbub.publication.staging import CERTIFICATE, unfinished
+from hubbub.publication.staging import unfinished
 from hubbub.release import save
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.verification import verify
 from tests.fresh import counts
 from tests.fresh import open as open_fresh

@@ -17,8 +17,9 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.bound import Bound
 from hubbub.publication.recovery import finish
-from hubbub.publication.staging import CERTIFICATE, unfinished
+from hubbub.publication.staging import unfinished
 from hubbub.release import save
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.verification import verify
 from tests.fresh import opened as open_table
 from tests.unit.ledger.disk import Disk

@@ -24,9 +24,10 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import Release
 from hubbub.publication import staging
 from hubbub.publication.recovery import finish
-from hubbub.publication.staging import CERTIFICATE, claimed, exclusive, publish
+from hubbub.publication.staging import claimed, exclusive, publish
 from hubbub.release import save, stage
 from hubbub.runtime.interruption import interruptible, uninterrupted
+from hubbub.serialization.published_files import CERTIFICATE
 from tests.fresh import opened as open_table
 
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3})

@@ -14,9 +14,10 @@ import pytest
 import hubbub
 from hubbub.certificate.certificate import SIGNATURE
 from hubbub.dictionary.datapackage import find
-from hubbub.publication.datapackage import PACKAGE, difference, package_bytes
+from hubbub.publication.datapackage import difference, package_bytes
 from hubbub.release import save
 from hubbub.report.heading import Heading
+from hubbub.serialization.published_files import PACKAGE
 from hubbub.verification import verify
 from tests.fresh import enter
 

@@ -24,12 +24,14 @@ from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.ledger import key
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.ledger import Ledger, default_path
+from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.paths import default_path
 from hubbub.protocol.release import Release
 from hubbub.publication import staging
 from hubbub.publication.recovery import finish
-from hubbub.publication.staging import CERTIFICATE, DRAFT, unfinished
+from hubbub.publication.staging import DRAFT, unfinished
 from hubbub.release import save, stage
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.verification import verify
 from tests.fresh import opened as open_table
 

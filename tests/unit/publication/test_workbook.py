@@ -12,8 +12,8 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.protocol.result import Sheet
 from hubbub.publication.files import check_format
-from hubbub.publication.signed_files import WORKBOOK
 from hubbub.publication.workbook import ABOUT, about_part, difference, fits, write_workbook
+from hubbub.serialization.published_files import WORKBOOK
 from hubbub.verification import load, verify
 from tests.fresh import enter
 

@@ -18,9 +18,10 @@ from hubbub.certificate.certificate import sign, signed_bytes
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.ledger.ledger import Ledger
-from hubbub.publication.signed_files import CERTIFICATE, published
+from hubbub.publication.signed_files import published
 from hubbub.release import save
 from hubbub.serialization.canonical import canonical
+from hubbub.serialization.published_files import CERTIFICATE
 from tests.fresh import enter
 from tests.unit.studio.opened import FILLED, Opened, plain
 from tests.unit.studio.opened import opened as open_studio

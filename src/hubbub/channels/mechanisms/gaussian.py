@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from flint import arb
 from numpy.typing import ArrayLike
@@ -28,11 +28,13 @@ from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.gaussian import LARGEST, SMALLEST, discrete_gaussian
-from hubbub.noise.source import Source
 from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import Exact, ball, exp, positive, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import mass, masses, reach_of_equals, tail
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
 
 _WIDEST: Final = Fraction(10**6)  # a variance whose law is still tabulated: some 27,000 values
 _REACH: Final = 90  # nats that a table leaves out at each end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -12,10 +12,11 @@ from hubbub.channels.protocol import Card, Channel, Proof, Published, exact_coun
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import DMNS, LUI_PASS, Theorem
-from hubbub.noise.sampler import two_sided_geometric
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import integer, positive
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
 
 _SHIFT = "both counts get the same noise, one step apart"
 
@@ -57,6 +58,8 @@ class _PlainNoise:
         return Law(two_sided(exact_count(count), self.rate))
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
+        from hubbub.noise.sampler import two_sided_geometric
+
         truth = exact_counts(counts)
         values = truth + two_sided_geometric(self.rate, truth.size, source).reshape(truth.shape)
         return Published(values, (values * 0).astype("intp"), ("",))

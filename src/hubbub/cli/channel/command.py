@@ -40,7 +40,7 @@ def channel() -> None:
 @json_option
 def list_channels(as_json: bool) -> None:
     """Name every channel, with an example of its options."""
-    from hubbub.channels.catalogue import CATALOGUE
+    from hubbub.channels.catalogue import cards
 
     if as_json:
         entries = [
@@ -52,11 +52,11 @@ def list_channels(as_json: bool) -> None:
                 "one_of": [in_shell(f"`{option}`") for option in entry.one_of],
                 "may": [in_shell(f"`{option}`") for option in entry.may],
             }
-            for name, entry in CATALOGUE.items()
+            for name, entry in cards().items()
         ]
         print_json({"channels": entries})
         return
-    for name, entry in CATALOGUE.items():
+    for name, entry in cards().items():
         echo(in_shell(f"{name}: {entry.summary}\n    `channel={name}` {entry.example}"))
 
 

@@ -17,10 +17,11 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.people import People
 from hubbub.kinds.ballots import promises as ballots_promises
 from hubbub.kinds.ballots.noisy_prefixes import level_channel
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import plain

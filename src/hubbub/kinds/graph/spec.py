@@ -14,9 +14,10 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.graph import promises as graph_promises
 from hubbub.kinds.graph import wire
 from hubbub.kinds.graph.noise_scale import Spread, enough, scale_for, spread
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
 

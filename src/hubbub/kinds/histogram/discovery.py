@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.mechanisms.warped import Warped
-from hubbub.channels.protocol import Channel
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.curve import flat
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.exact import Exact, ball, positive, rounded, to_text
 
-FOUND: Final = (
-    "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in it, and how "
-    "many are absent is not told."
-)
+if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
 
 
 def discovery_cost(channel: Channel) -> arb:
@@ -46,6 +42,8 @@ def smallest_threshold(epsilon: Exact, delta: Exact) -> int:
     Guarantee: the discovery cost of the flat warped channel that shows values above T, rounded as a promise rounds it,
     is at most delta; with T - 1 it is more, or T is 0.
     """
+    from hubbub.channels.mechanisms.warped import Warped
+
     rate, target = positive(epsilon, "epsilon"), positive(delta, "delta")
     if target >= 1:
         raise WrongUse(f"delta must be below 1, not {to_text(target)}; choose one like 1e-6")

@@ -18,9 +18,9 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
 from hubbub.numeric.exact_sums import distinct_and_inverse
 from hubbub.tables.bins import declared_size
-from hubbub.tables.estimation import population_estimate
 
 if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
     from hubbub.kinds.histogram.spec import Histogram
 
 
@@ -91,6 +91,8 @@ def estimates(spec: Histogram, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """What published values say about what their intervals are for: a number that can be true."""
     if not spec.scale_up or spec.sample is None:
         return np.maximum(values, 0)
+    from hubbub.tables.estimation import population_estimate
+
     rate = spec.sample
     distinct, where = distinct_and_inverse(values)
     return np.array([population_estimate(value, rate) for value in distinct.tolist()], dtype=np.int64)[where]

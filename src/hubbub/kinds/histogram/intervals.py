@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.estimate import intervals
-from hubbub.channels.published import Published
-from hubbub.tables.estimation import expected_intervals, population_intervals
 
 if TYPE_CHECKING:
+    from hubbub.channels.published import Published
     from hubbub.kinds.histogram.spec import Histogram
 
 
@@ -24,10 +23,14 @@ def of_published(spec: Histogram, published: Published) -> tuple[NDArray[np.int6
     :func:`hubbub.tables.estimation.expected_intervals`. A bin that was found has somebody in it.
     """
     if spec.unit.expected_rows:
+        from hubbub.tables.estimation import expected_intervals
+
         low, high = expected_intervals(spec.channel, published, spec.sample or Fraction(1), spec.coverage)
         return low, high
     if not spec.scale_up or spec.sample is None:
         low, high = intervals(spec.channel, published, spec.coverage)
     else:
+        from hubbub.tables.estimation import population_intervals
+
         low, high = population_intervals(spec.channel, published, spec.sample, spec.coverage, found=spec.discovered)
     return (np.maximum(low, 1) if spec.discovered else low), high

@@ -19,11 +19,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.protocol import Channel
 from hubbub.channels.published import Published
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.kinds.histogram.mechanism import Bins, in_columns, in_order
-from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
 from hubbub.kinds.histogram.result import counted_column, keys_of, schema
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.kinds.histogram.text import status
@@ -38,6 +36,7 @@ from hubbub.tables.key_columns import STATUS
 from hubbub.tables.labels import labels_at
 
 if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
     from hubbub.kinds.histogram.spec import Histogram
 
 _LONG: Final = 100_000  # bins of a range whose labels are not all made
@@ -77,6 +76,8 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
     Guarantee: where all bins are listed, each part has those that the cut gives it, in order; of a sparse release, each
     bin is in the part that its code says; and of bins that were found none is in two parts.
     """
+    from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
+
     if not files or len(files) > (declared_size(spec.axes) or len(files)):
         raise CheckFailed("it has more parts than bins, or none")
     how = cut(replace(spec, parts=len(files)))  # in how many the release was cut, its description does not say

@@ -24,6 +24,8 @@ from hubbub.tables.engine import Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
+    from hubbub.noise.source import Source
+    from hubbub.tables.engine import Engine, ExactCounts
 
 _BATCH = 1 << 20  # bins at a time
 CODE, VALUE, TAG = "code", "value", "tag"  # columns of what is drawn
@@ -146,6 +148,7 @@ def sample_people(spec: Histogram, counts: NDArray[np.int64], source: Source) ->
     """The counts of a fresh secret sample, if there is to be one."""
     if spec.sample is None:
         return counts
+
     parts = (counts[start : start + _BATCH] for start in range(0, counts.size, _BATCH))
     return np.concatenate([counts[:0], *(binomial(part, spec.sample, source) for part in parts)])
 

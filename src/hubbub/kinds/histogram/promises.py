@@ -14,17 +14,7 @@ from typing import TYPE_CHECKING, Final
 from flint import arb
 
 from hubbub.channels.catalogue import parameters
-from hubbub.channels.protocol import Channel
-from hubbub.channels.sampled import (
-    collected_crowd_blending,
-    distributional,
-    sampled_crowd_blending,
-    sampled_differential,
-)
-from hubbub.channels.sampled_outlier import sampled_delta, top_delta
-from hubbub.channels.sampled_warped import sampled_warped_curve
 from hubbub.errors import Refused
-from hubbub.guarantees.accountant.concentrated import of_noise
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -36,22 +26,21 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import (
-    on_a_sample,
     outlier_to_differential,
     simple_outlier_to_crowd_blending,
     to_outlier,
 )
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram import sparse
-from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.numeric.exact import Infinite, Loss, rounded
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
 from hubbub.tables.bins import declared_size, rule
-from hubbub.tables.privacy_unit import Collected, Unit
 
 if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
     from hubbub.kinds.histogram.spec import Histogram
+    from hubbub.tables.privacy_unit import Collected, Unit
 
 PARTITION: Final = Assumption("public-partition", "the bins are a public partition")
 FOUND_PARTITION: Final = Assumption("public-partition", "the rule that makes the bins is public")
@@ -93,6 +82,8 @@ def _concentrated(own: Derivation, spec: Histogram) -> tuple[Derivation, ...]:
     noise = spec.channel.gaussian_noise(spec.unit.distinct or 1)
     if noise is None or spec.sample is not None:
         return ()
+    from hubbub.guarantees.accountant.concentrated import of_noise
+
     return (of_noise(noise, people=spec.unit.people, assumptions=own.assumptions),)
 
 
@@ -116,6 +107,10 @@ def following(
     unmarked, found = spec.channel.unmarked, [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
+            from hubbub.channels.sampled_outlier import sampled_delta
+            from hubbub.channels.sampled_warped import sampled_warped_curve
+            from hubbub.guarantees.implications import on_a_sample
+
             whole = own.conclusion == spec.channel.claim
             of_laws = sampled_delta(spec.channel, spec.sample) if whole else None
             of_warped = sampled_warped_curve(spec.channel, spec.sample) if whole else None
@@ -149,6 +144,8 @@ def of_people(step: Derivation) -> Derivation:
 
 
 def _own(spec: Histogram) -> Derivation:
+    from hubbub.kinds.histogram.discovery import discovery_cost
+
     crowds = not isinstance(spec.channel.claim, DifferentialPrivacy)
     assumptions = (
         FOUND_PARTITION if spec.discovered else PARTITION,
@@ -293,11 +290,15 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
     Guarantee: as :func:`outlier_to_differential`, with no delta where the channel has a proof without one, or with that of
     :func:`hubbub.channels.sampled_outlier.top_delta`.
     """
+    from hubbub.kinds.histogram.discovery import discovery_cost
+
     claim = own.conclusion
     if isinstance(claim, SimpleOutlier | StaircaseOutlier):
         own, claim = to_outlier(own), to_outlier(own).conclusion
     if not isinstance(claim, OutlierPrivacy) or isinstance(claim.curve.limit, Infinite):
         return None
+    from hubbub.channels.sampled_outlier import top_delta
+
     top = claim.curve.limit
     proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
     if claim.delta and proof is None and not spec.discovered and (delta := top_delta(spec.channel)) is not None:
@@ -329,6 +330,8 @@ def _crowds(own: Derivation) -> Derivation | None:
 def _sampled(
     crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction, unmarked: bool
 ) -> list[Derivation]:
+    from hubbub.channels.sampled import distributional, sampled_crowd_blending, sampled_differential
+
     if crowds is not None:
         both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True, unmarked=unmarked))
         sample = BernoulliSample(p=p)
@@ -347,6 +350,8 @@ def _sampled(
 def _collected(
     own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction, unmarked: bool
 ) -> list[Derivation]:
+    from hubbub.channels.sampled import collected_crowd_blending, distributional, sampled_differential
+
     sample = how.sample
     if crowds is not None:
         outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.channels.catalogue import Made, make
-from hubbub.channels.noise_choice import NOISES, chosen
-from hubbub.channels.protocol import Channel
+from hubbub.channels.noise_choice import NOISES
 from hubbub.errors import WrongUse
-from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
@@ -23,8 +21,10 @@ from hubbub.protocol.option import HOW, WHERE, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
-from hubbub.tables.estimation import check_expected_rows
 from hubbub.tables.privacy_unit import Collected, Unit, on_average, within_bins
+
+if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
 
 
 def histogram(
@@ -101,6 +101,8 @@ def histogram(
     if who.counts_rows and given is not None:
         raise WrongUse("what a sample drawn by somebody else buys is known for people with one row; drop `collected`")
     if who.expected_rows:
+        from hubbub.tables.estimation import check_expected_rows
+
         check_expected_rows(made.channel)
         if rate is not None and not scale_up:
             raise WrongUse("expected rows are those of everybody in the table; add `scale_up=True`, or drop `sample`")
@@ -154,6 +156,8 @@ def _found(
     show_above: Exact | None,
 ) -> Made:
     """Noise that is shown above the smallest threshold for which bins may be found in the data."""
+    from hubbub.kinds.histogram.discovery import smallest_threshold
+
     if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
         raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
     return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
@@ -178,6 +182,8 @@ def _check_noise(
 
 
 def _with_noise(noise: str, epsilon: Exact | None, delta: Exact | None, bins: int) -> Channel:
+    from hubbub.channels.noise_choice import chosen
+
     assert epsilon is not None
     return chosen(noise, rational(epsilon, "epsilon"), None if delta is None else positive(delta, "delta"), bins)
 

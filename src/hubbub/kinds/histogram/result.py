@@ -17,7 +17,6 @@ from hubbub.channels.protocol import Published
 from hubbub.channels.visibility import hides
 from hubbub.kinds.histogram import chart
 from hubbub.kinds.histogram import text as histogram_text
-from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.histogram.estimands import Estimand, estimates, has_estimates, of_interval, of_number
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.sparse import is_sparse
@@ -31,9 +30,11 @@ from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
 from hubbub.tables.labels import is_ranges, labels_at
+from hubbub.tables.unlisted import FOUND
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
+    from hubbub.protocol.drawing import Drawing
 
 _BATCH: Final = 1 << 20  # bins at a time
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())

@@ -20,14 +20,14 @@ from hubbub.channels.protocol import Channel
 from hubbub.channels.published import EmptyBins, Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
-from hubbub.noise.rare import rare
-from hubbub.noise.source import Source
 from hubbub.numeric.exact import upper
 from hubbub.tables import bins
 from hubbub.tables.bins import Axis, declared_size
 
 if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
     from hubbub.kinds.histogram.spec import Histogram
+    from hubbub.noise.source import Source
 
 MOST_SPREAD: Final = 10**12
 """Rows of a release that many machines write."""
@@ -97,6 +97,8 @@ def visible_bins(
     and what was tried has the law that :class:`hubbub.channels.published.EmptyBins` promises. What is hidden is one
     outcome, so that leaving it out loses nothing.
     """
+    from hubbub.noise.rare import rare
+
     taken = np.sort(codes)
     ranks = rare(total - taken.size, empty.chance, source)  # among the empty bins
     drawn = empty.draw(ranks.size, source)

@@ -12,27 +12,26 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from hubbub.channels.catalogue import parameters
-from hubbub.channels.protocol import Channel
-from hubbub.channels.subsample import Subsampled
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.people import People
 from hubbub.kinds.histogram import load as histogram_load
 from hubbub.kinds.histogram import mechanism, promises, sparse, text, wire
 from hubbub.numeric.exact import Infinite, to_text
-from hubbub.protocol.capabilities import Deferred
-from hubbub.protocol.channel_checks import laws
-from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Kind, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.canonical import Plain
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.privacy_unit import EACH_ROW, Collected, Unit
 from hubbub.tables.schema import Schema, bind_axes, column
 
 if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
+    from hubbub.guarantees.derivation import Derivation
+    from hubbub.guarantees.people import People
+    from hubbub.noise.source import Source
+    from hubbub.protocol.capabilities import Deferred
+    from hubbub.protocol.check import Check
+    from hubbub.serialization.canonical import Plain
     from hubbub.tables.engine import Engine
 
 _BYTES_PER_BIN = 100
@@ -62,7 +61,11 @@ class Histogram(Spec):
     @property
     def sampled_channel(self) -> Channel:
         """The channel from the count of everybody to what is published: the secret sample is part of it."""
-        return self.channel if self.sample is None else Subsampled(self.sample, self.channel)
+        if self.sample is None:
+            return self.channel
+        from hubbub.channels.subsample import Subsampled
+
+        return Subsampled(self.sample, self.channel)
 
     @property
     def every_bin_kept(self) -> bool:
@@ -113,6 +116,8 @@ class Histogram(Spec):
         )
 
     def checks(self) -> Iterator[Check]:
+        from hubbub.protocol.channel_checks import laws
+
         yield from laws(self.channel)
         if self.unit.counts_rows:
             own, (promise, *_) = promises.of_one_row(self).conclusion, self.promises()

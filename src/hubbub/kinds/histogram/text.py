@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.protocol import Channel
 from hubbub.channels.visibility import hides
 from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
@@ -21,10 +20,11 @@ from hubbub.protocol.spec import Description
 from hubbub.tables import unlisted
 from hubbub.tables.bins import Axis, declared_size, rule
 from hubbub.tables.labels import is_ranges
-from hubbub.tables.privacy_unit import Unit
 
 if TYPE_CHECKING:
+    from hubbub.channels.protocol import Channel
     from hubbub.kinds.histogram.spec import Histogram
+    from hubbub.tables.privacy_unit import Unit
 
 ONE_ROW_TITLE: Final = "One row of each person, drawn at random,"
 ONE_ROW: Final = (

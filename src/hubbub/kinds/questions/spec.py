@@ -30,9 +30,10 @@ from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.questions import promises as questions_promises
 from hubbub.kinds.questions.gaussian import joint_delta
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.protocol.spec import CompositionInfo, Description, Files, Kind, Measurement, Result, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank, joint_epsilon, outside
 from hubbub.serialization.canonical import Plain

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.histogram.text import ONE_ROW
 from hubbub.kinds.statistic import chart, subtotals
 from hubbub.kinds.statistic import text as statistic_text
@@ -35,6 +34,7 @@ from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.labels import is_ranges
 from hubbub.tables.protection import Crowd, Knowledge, Route
+from hubbub.tables.unlisted import FOUND
 
 if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic

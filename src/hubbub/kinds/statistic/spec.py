@@ -30,7 +30,8 @@ from hubbub.guarantees.survey import PoissonSurvey
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.statistic.weights import check_weight
 from hubbub.noise.sampler import SMALLEST_EPSILON
-from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Kind, Measurement, Result, Source, Spec
+from hubbub.noise.source import Source
+from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Kind, Measurement, Result, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.statistic import subtotals
 from hubbub.kinds.statistic.arrays import (
     Interval,
@@ -34,6 +33,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import floats, integer_column
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd
+from hubbub.tables.unlisted import FOUND
 
 if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum

@@ -35,8 +35,9 @@ from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
 from hubbub.noise.sampler import WIDEST
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Measurement, Result, Source
+from hubbub.protocol.spec import Check, CompositionInfo, Description, Files, Measurement, Result
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bounded_column import Measure

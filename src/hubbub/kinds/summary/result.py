@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from hubbub.channels.estimate import interval
 from hubbub.errors import CheckFailed
-from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.statistic.arrays import Interval, down, integers, interval_arrays, one_batch, up
 from hubbub.kinds.statistic.chart import drawn, marks, titles
 from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS
@@ -29,6 +28,7 @@ from hubbub.protocol.result import DisplayTable, Sheet
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables import unlisted
 from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.unlisted import FOUND
 
 if TYPE_CHECKING:
     from hubbub.kinds.summary.spec import Summary

@@ -39,8 +39,9 @@ from hubbub.kinds.summary.numbers import (
     interval_columns,
 )
 from hubbub.noise.sampler import WIDEST
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
+from hubbub.protocol.spec import Check, Description, Files, Measurement, Result
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Discovered

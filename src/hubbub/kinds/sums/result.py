@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hubbub.kinds.histogram.discovery import FOUND
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.kinds.statistic.arrays import interval_arrays, interval_facts, one_batch
 from hubbub.kinds.statistic.chart import drawn, marks, titles
@@ -23,6 +22,7 @@ from hubbub.protocol.result import DisplayTable, Sheet
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd
+from hubbub.tables.unlisted import FOUND
 
 if TYPE_CHECKING:
     from hubbub.kinds.sums.spec import Declared

@@ -12,7 +12,8 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sums.sums import Sums
 from hubbub.noise.sampler import WIDEST
-from hubbub.protocol.spec import Check, Description, Files, Measurement, Result, Source
+from hubbub.noise.source import Source
+from hubbub.protocol.spec import Check, Description, Files, Measurement, Result
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route

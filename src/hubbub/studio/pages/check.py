@@ -23,9 +23,9 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.numeric.exact import Infinite, to_float, upper
 from hubbub.numeric.format import short
-from hubbub.publication.staging import CERTIFICATE
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import LARGEST
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.studio.app_state import AppState, app_state_of, key_of, whose
 from hubbub.studio.ballots import EXAMPLE, read_again
 from hubbub.studio.folder import RECORD

@@ -17,10 +17,9 @@ from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
-from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.report import excerpt
 from hubbub.serialization.canonical import LARGEST
-from hubbub.serialization.published_files import Files
+from hubbub.serialization.published_files import CERTIFICATE, REPORT, Files
 from hubbub.studio.app_state import AppState, app_state_of
 from hubbub.studio.folder import RECORD, RESULTS
 from hubbub.studio.forms import typed

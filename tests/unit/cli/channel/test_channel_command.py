@@ -39,17 +39,17 @@ def ask(line: str, *, exit_code: int = 0) -> dict[str, Any]:
     return answer
 
 
-EXAMPLES = [(name, in_shell(f"`channel={name}` {entry.example}")) for name, entry in catalogue.CATALOGUE.items()]
+EXAMPLES = [(name, in_shell(f"`channel={name}` {entry.example}")) for name, entry in catalogue.cards().items()]
 
 
 def test_the_options_are_those_of_the_catalogue() -> None:
-    known = {option for e in catalogue.CATALOGUE.values() for option in (*e.needs, *e.may, *e.one_of)}
+    known = {option for e in catalogue.cards().values() for option in (*e.needs, *e.may, *e.one_of)}
     assert {option.name for option in OPTIONS} == known
 
 
 def test_list_names_every_channel() -> None:
     listed = ask("list")["channels"]
-    assert [entry["channel"] for entry in listed] == list(catalogue.CATALOGUE)
+    assert [entry["channel"] for entry in listed] == list(catalogue.CHANNELS)
     assert [entry["example"] for entry in listed] == [example for _, example in EXAMPLES]
     shown = run("list").stdout
     assert all(example in shown for _, example in EXAMPLES)

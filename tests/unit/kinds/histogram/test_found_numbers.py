@@ -16,9 +16,9 @@ from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.spec import Mean, read
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import Release
-from hubbub.publication.staging import CERTIFICATE
 from hubbub.release import save
 from hubbub.serialization.exact_json import plain
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.verification import verify
 from tests.fresh import open as open_table
 from tests.fresh import opened

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hubbub.channels.catalogue import CATALOGUE
+from hubbub.channels.catalogue import CHANNELS, cards
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import checkable, decide, loss_curve
 from hubbub.channels.subsample import Subsampled
@@ -65,15 +65,15 @@ def asked(name: str, by: tuple[str, ...] = ("a=x,y",), **more: Any) -> tuple[His
 
 
 def test_every_channel_has_words_here_and_a_statement_behind_its_claim() -> None:
-    assert set(WORDS) == set(CATALOGUE)
-    assert {card.statement.id for card in CATALOGUE.values()} == {f"channel.{name}" for name in WORDS}
+    assert set(WORDS) == set(CHANNELS)
+    assert {card.statement.id for card in cards().values()} == {f"channel.{name}" for name in WORDS}
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_the_first_promise_is_the_channels_own(name: str) -> None:
     spec, (own, *following) = asked(name)
     assert own.conclusion == spec.channel.claim
-    assert own.theorem == CATALOGUE[name].statement
+    assert own.theorem == cards()[name].statement
     assert "the bins are a public partition" in own.all_assumptions()
     assert "every declared bin is published, empty ones too" in own.all_assumptions()
     assert spec.unit.assumption in own.assumptions

@@ -24,8 +24,8 @@ from hubbub.ledger import key
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import LABELS, Measurement, Rehearsal, loaded
-from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization.canonical import read
+from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.tables.engine import ExactCounts, Joint
 from hubbub.verification import verify
 from tests.fresh import enter, save_over
