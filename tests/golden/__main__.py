@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from hubbub import registry, series
 from hubbub.ledger.ledger import Ledger
-from hubbub.opening import open_graph as open_links
+from hubbub.opening import open_links
 from hubbub.protocol.spec import TABLE
 from hubbub.release import execute, save
 from hubbub.tables.identity import Identity

@@ -116,4 +116,4 @@ def _label(found: Synopsis, column: int, index: int) -> str:
 
 def _bar(found: Synopsis, label: str, query: Box | Halfspace) -> Bar:
     answer = found.answer_to(query)
-    return Bar(label, max(round(answer.estimate), 0), answer.low, answer.high)
+    return Bar(label, round(answer.estimate), answer.low, answer.high)

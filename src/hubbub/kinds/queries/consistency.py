@@ -1,6 +1,6 @@
 """Tables of at least 0 that agree with one another, for use as counts, in a file of their own.
 
-The answers are unbiased and have intervals; these are their projection onto tables that could be of people
+The fitted answers are unbiased; these are their projection onto tables that could be of people
 (:mod:`hubbub.query_classes.marginals.projection`), all tables of the class at once. Nobody is told more by it. It is never
 further from the truth than the answers, in Euclidean distance over all of them. Overlapping tables have no cells in common to
 round, so the numbers are not whole: invented rows (``hubbub release synthetic``) are.

@@ -27,7 +27,7 @@ from hubbub.kinds.queries.query_text import (
     parts_of_query,
     queries_of,
 )
-from hubbub.numeric.clamped_interval import clamped_interval
+from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
 from hubbub.protocol.drawing import Drawing
@@ -53,12 +53,11 @@ from hubbub.tables.labels import is_ranges
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
 
-MOST_ANSWERS: Final = 50_000
-"""Answers that are written out beside the synopsis; others are asked of it."""
 _BATCH: Final = 1 << 20
 _RELATIVE_ERROR: Final = Fraction(1, 2**40)  # of a weight, which machines round differently
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
-_ANSWER: Final = ("estimate", "low", "high", "own_low", "own_high")
+FITTED: Final = "fitted"
+_ANSWER: Final = (FITTED, "estimate", "low", "high", "own_low", "own_high")
 PART: Final = "part"
 ROUND: Final = "round"
 PARTS: Final = ("cell", "in no cell")
@@ -83,11 +82,15 @@ OURS: Final = (*_ANSWER, *NUMBER.values(), PART, ROUND, "level", "measured")
 class Answer:
     """How many people a query counts: an estimate, how far it may be off, and the interval that follows.
 
+    `fitted` is what follows from the published numbers: answers that overlap agree in it, and it may be below 0. The
+    estimate is the possible number nearest to it.
+
     With the coverage of the release, the intervals of all queries of the class hold at once. The `own` one, which is
     shorter, holds as often for a query that was chosen before the answers were seen.
     """
 
     query: Mapping[str, Any]
+    fitted: Fraction
     estimate: Fraction
     bound: Fraction
     low: int
@@ -111,7 +114,7 @@ class Answer:
         )
 
     def as_json(self) -> dict[str, Any]:
-        known = {"query": dict(self.query), "estimate": float(self.estimate)}
+        known = {"query": dict(self.query), "fitted": float(self.fitted), "estimate": float(self.estimate)}
         own = {"own_bound": to_float(self.own_bound, round_up=True), "own_low": self.own_low, "own_high": self.own_high}
         return {**known, "bound": to_float(self.bound, round_up=True), "low": self.low, "high": self.high, **own}
 
@@ -135,14 +138,12 @@ class Synopsis(Result):
         if len(several) == 1:
             return self.answer_to(several[0])
         every = [self.answer_to(each) for each in several]
-        estimate, bound = (
-            sum((each.estimate for each in every), Fraction(0)),
-            sum((each.bound for each in every), Fraction(0)),
-        )
+        fitted = sum((each.fitted for each in every), Fraction(0))
+        bound = sum((each.bound for each in every), Fraction(0))
         box = box_of(words, spec.request.axes)
         if isinstance(spec.method, Residual) and spec.method.answers_box(spec.setting, box):
-            return self._between(dict(words), estimate, bound, spec.method.own_bound(spec.setting, box))
-        return self._between(dict(words), estimate, bound, bound)
+            return self._between(dict(words), fitted, bound, spec.method.own_bound(spec.setting, box))
+        return self._between(dict(words), fitted, bound, bound)
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
@@ -151,15 +152,16 @@ class Synopsis(Result):
     def answer_to(self, query: Query) -> Answer:
         """The same for a query of the class."""
         spec = self.spec
-        estimate = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
+        fitted = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
         named = parts_of_query(query, spec.request.axes)
-        return self._between(named, estimate, spec.bound_of(query), spec.own_bound_of(query))
+        return self._between(named, fitted, spec.bound_of(query), spec.own_bound_of(query))
 
-    def _between(self, query: Mapping[str, Any], estimate: Fraction, bound: Fraction, own: Fraction) -> Answer:
-        (low, high), (own_low, own_high) = self._ends_of(estimate, bound), self._ends_of(estimate, min(own, bound))
+    def _between(self, query: Mapping[str, Any], fitted: Fraction, bound: Fraction, own: Fraction) -> Answer:
+        (low, high), (own_low, own_high) = self._ends_of(fitted, bound), self._ends_of(fitted, min(own, bound))
         return Answer(
             query=query,
-            estimate=estimate,
+            fitted=fitted,
+            estimate=clamped(fitted, Fraction(0), self._most),
             bound=bound,
             low=low,
             high=high,
@@ -169,9 +171,14 @@ class Synopsis(Result):
             counted=self.spec.counted,
         )
 
-    def _ends_of(self, estimate: Fraction, bound: Fraction) -> tuple[int, int]:
+    @property
+    def _most(self) -> Fraction | None:
+        """The most that an answer can be, if that is public."""
         people = self.spec.request.people
-        low, high = clamped_interval(estimate, bound, Fraction(0), None if people is None else Fraction(people))
+        return None if people is None else Fraction(people)
+
+    def _ends_of(self, fitted: Fraction, bound: Fraction) -> tuple[int, int]:
+        low, high = clamped_interval(fitted, bound, Fraction(0), self._most)
         return ceil(low), floor(high)
 
     def synthetic(self, rows: int | None = None) -> pa.Table:
@@ -220,8 +227,8 @@ class Synopsis(Result):
         found = [main]
         if isinstance(queries, Halfspaces):
             return (main,)
-        if isinstance(method, TableMethod) or (not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS):
-            schema = pa.schema([*self._keys(), *self._ends()])
+        if self.spec.lists_answers:
+            schema = self._answers_schema()
             found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
         if isinstance(queries, NamedTables) and isinstance(method, TableMethod):
             found += [self._table_sheet(queries, i) for i in range(len(queries.tables))]
@@ -235,7 +242,7 @@ class Synopsis(Result):
     def _table_sheet(self, queries: NamedTables, which: int) -> Sheet:
         """One table by its own columns alone, in a file of its name."""
         table, names = queries.tables[which], [name for name, _ in self._keys()]
-        schema = pa.schema([*((names[i], _LABELS) for i in table.columns), *self._ends()])
+        schema = pa.schema([*((names[i], _LABELS) for i in table.columns), *self._fitted(), *self._ends()])
 
         def batches() -> Iterator[pa.RecordBatch]:
             whole = next(islice(self._answers(), which, None))
@@ -254,8 +261,15 @@ class Synopsis(Result):
         return [(name, _LABELS) for name in names]
 
     def _ends(self) -> list[tuple[str, pa.DataType]]:
-        names = _ANSWER[1:] if self.spec.has_own_intervals else _ANSWER[1:3]
+        names = _ANSWER[2:] if self.spec.has_own_intervals else _ANSWER[2:4]
         return [("estimate", pa.float64()), *((name, pa.int64()) for name in names)]
+
+    def _fitted(self) -> list[tuple[str, pa.DataType]]:
+        """The column of fitted answers, where these may differ from the estimates."""
+        return [(FITTED, pa.float64())] if self.spec.may_be_impossible else []
+
+    def _answers_schema(self) -> pa.Schema:
+        return pa.schema([*self._keys(), *self._fitted(), *self._ends()])
 
     def _cells(self) -> list[str]:
         """The key columns of a file of cells."""
@@ -271,8 +285,7 @@ class Synopsis(Result):
     def _schema(self) -> pa.Schema:
         match self.spec.method:
             case PerQuery():
-                ends = self._ends() if self._sampled else self._ends()[1:]  # else the count is the estimate
-                return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
+                return pa.schema([*self._keys(), (self.number, pa.int64()), *self._ends()])
             case Residual() | SplitTables():
                 return pa.schema([*self._keys(), (self.number, pa.int64())])
             case Tree():
@@ -300,7 +313,7 @@ class Synopsis(Result):
                 own = spec.own_bound_of(spec.queries.at(0))
                 columns = self._answer_columns(values.astype(object), 1, spec.bound, own)
                 ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
-                return [*keys, integer_array(some), *(ends if self._sampled else ends[1:])]
+                return [*keys, integer_array(some), *ends[1:]]
             case SplitTables():
                 drawn = spec.method.drawn_tables(spec.queries)
                 return [*keys_of(np.arange(start, stop), spec.request.axes, drawn), integer_array(some)]
@@ -328,29 +341,26 @@ class Synopsis(Result):
         outside = indices >= cells_of(self.spec.queries.shape)
         return [*cell_keys(indices, self.spec.request.axes), labelled(outside.astype(np.int64), PARTS)]
 
-    @property
-    def _sampled(self) -> bool:
-        return self.spec.request.rows is not None
-
     def _answer_columns(self, scaled: NDArray[Any], scale: int, bound: Fraction, own: Fraction) -> list[pa.Array]:
-        """Estimates and intervals from what the method says: whole numbers over one scale, all within one bound."""
+        """What the method says, as whole numbers over one scale, all within one bound; then estimates and intervals."""
         more = self.spec.request.scale
         above, below = scaled.astype(object) * more.numerator, scale * more.denominator
         ends, most = [], self.spec.request.people
+        possible = np.clip(above, 0, None if most is None else most * below)
         for each in (bound, own) if self.spec.has_own_intervals else (bound,):
             unit, reach = below * each.denominator, each.numerator * below
-            near = np.clip(above, 0, None if most is None else most * below) * each.denominator
+            near = possible * each.denominator
             ends += [-((reach - near) // unit), (near + reach) // unit]
         kept = (np.clip(end, 0, most) for end in ends)
         return [
-            _floats(np.array(above / below, dtype=np.float64)),
+            *(_floats(np.array(numbers / below, dtype=np.float64)) for numbers in (above, possible)),
             *(integer_array(np.array(end, dtype=np.int64)) for end in kept),
         ]
 
     def _answers(self) -> Iterator[pa.RecordBatch]:
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
-        setting, schema = spec.setting, pa.schema([*self._keys(), *self._ends()])
+        setting, schema = spec.setting, self._answers_schema()
         if isinstance(spec.method, TableMethod):
             start = 0
             for table in spec.method.every_answer(setting, self.drawn):
@@ -363,10 +373,16 @@ class Synopsis(Result):
             return
         answers = [self.answer_to(spec.queries.at(place)) for place in range(spec.queries.number)]
         keys = keys_of(np.arange(len(answers)), spec.request.axes, spec.queries)
-        names = [name for name, _ in self._ends()[1:]]
-        ends = [np.array([getattr(each, name) for each in answers], dtype=np.int64) for name in names]
-        estimates = _floats(np.array([float(each.estimate) for each in answers]))
-        yield pa.record_batch([*keys, estimates, *map(integer_array, ends)], schema=schema)
+        columns = []
+        for name, kind in (*self._fitted(), *self._ends()):
+            values = [getattr(each, name) for each in answers]
+            whole = pa.types.is_integer(kind)
+            columns.append(
+                integer_array(np.array(values, dtype=np.int64))
+                if whole
+                else _floats(np.array(list(map(float, values))))
+            )
+        yield pa.record_batch([*keys, *columns], schema=schema)
 
     def rounds(self) -> pa.RecordBatch:
         """What each round chose and measured: the weights follow from it."""
@@ -432,13 +448,12 @@ class Synopsis(Result):
             return Result.display(self, first)
         keys, axes = [name for name, _ in self._keys()], self.spec.request.axes
         runs = len(keys) > len(axes)  # a first and a last bin of each column
-        value = "estimate" if "estimate" in sheet.schema.names else self.number
         rows = []
         for row in islice((row for batch in sheet.batches() for row in batch.to_pylist()), first):
             interval = f"{row['low']:,} to {row['high']:,}"
             labels = [row[name] for name in keys]
             named = tuple(map(_run, labels[::2], labels[1::2])) if runs else tuple(labels)
-            rows.append((named, (f"{max(round(row[value]), 0):,}", interval), False))
+            rows.append((named, (f"{round(row['estimate']):,}", interval), False))
         keys = [axis.column for axis in axes] if runs else keys
         ranges = tuple(any(map(is_ranges, axes)) for _ in keys)
         note = f"A number is off by at most {ceil(self.spec.bound):,}, all of them at once: {text.interval_sentence(self.spec)}."

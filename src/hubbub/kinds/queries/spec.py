@@ -30,8 +30,11 @@ from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, 
 from hubbub.query_classes.flat import PerQuery
 from hubbub.query_classes.residual import Residual, of_setting
 from hubbub.query_classes.setting import HasOwnBound, Method, Setting
+from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
+from hubbub.query_classes.table_method import TableMethod
 from hubbub.query_classes.tree import Tree, levels
+from hubbub.query_classes.weights import Weights
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.serialization.canonical import Plain
@@ -42,6 +45,8 @@ from hubbub.tables.schema import Schema, bind_axes, column
 
 MOST_CODES: Final = 2**62
 MOST_COLUMNS: Final = 64
+MOST_ANSWERS: Final = 50_000
+"""Answers that are written out beside the synopsis; others are asked of it."""
 _BYTES_PER_ROW: Final = 100
 
 
@@ -243,6 +248,18 @@ class Queries(Spec):
     def has_own_intervals(self) -> bool:
         """Whether each answer has an interval of its own beside the one that holds with all others."""
         return isinstance(self.method, HasOwnBound) and not self.zero_knowledge
+
+    @property
+    def may_be_impossible(self) -> bool:
+        """Whether what follows from the published numbers may be below 0, or more than all people."""
+        return not isinstance(self.method, Weights | SmallDatabase | Boosting)
+
+    @property
+    def lists_answers(self) -> bool:
+        """Whether the answers that follow from what was drawn stand in a file of their own."""
+        if isinstance(self.queries, Halfspaces) or isinstance(self.method, PerQuery):
+            return False
+        return isinstance(self.method, TableMethod) or self.queries.number <= MOST_ANSWERS
 
     def own_bound_of(self, query: Query) -> Fraction:
         """How far the answer to a query is from the truth, in people, whatever the others do."""

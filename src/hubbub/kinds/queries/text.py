@@ -52,6 +52,12 @@ def describe(spec: Queries) -> Description:
         headline=_headline(spec, listed(columns)),
         remarks=_remarks(spec),
         public=public_bins(spec.request.axes),
+        columns=(
+            ("fitted", "what follows from the published numbers: it agrees in all sums, and may be below 0"),
+            ("estimate", "the possible number nearest to what follows from the published numbers"),
+        )
+        if spec.may_be_impossible
+        else (),
     )
 
 
@@ -104,9 +110,14 @@ def _headline(spec: Queries, columns: str) -> str:
 
 
 def _remarks(spec: Queries) -> tuple[str, ...]:
+    fitted = (
+        "an estimate is the nearest possible number, which is 0 where noise left less: such estimates need not add up, and "
+        "what they were before stands in the column fitted",
+    )
     if not spec.consistent:
-        return ()
+        return fitted if spec.may_be_impossible and spec.lists_answers else ()
     return (
+        *fitted,
         "the file consistent has the nearest tables of at least 0 that agree with one another; it is worked out from what was "
         "published, has no intervals, and is too large on average where numbers are small",
     )
@@ -128,16 +139,14 @@ def how(spec: Queries) -> str:
     """What was done, method by method."""
     match spec.method:
         case Tree(branching=branching):
-            return (
-                f"whole noise on every run of a tree of {branching} branches; all answers are fitted to these and agree"
-            )
+            return f"whole noise on every run of a tree of {branching} branches; all answers are fitted to these, and as fitted agree"
         case Weights(rounds=rounds):
             plural = "s" if rounds > 1 else ""
             return f"weights of all cells, tilted in {rounds} round{plural} to one noisy answer each, and averaged"
         case Residual(variances=variances):
             return (
                 f"Gaussian noise on what each of {len(variances)} tables says beyond the tables below it; all answers "
-                "follow from these and agree in all sums"
+                "follow from these and, as fitted, agree in all sums"
             )
         case SquareRoot():
             return (
@@ -146,10 +155,10 @@ def how(spec: Queries) -> str:
         case JointTables(measured=measured):
             return (
                 f"whole noise on every cell of {len(measured)} table{'s' if len(measured) > 1 else ''}, chosen with all that are "
-                "wanted in view; all answers are fitted to these and agree in all sums"
+                "wanted in view; all answers are fitted to these, and as fitted agree in all sums"
             )
         case SplitTables():
-            return "whole noise on every cell of every table; all answers are fitted to these and agree in all sums"
+            return "whole noise on every cell of every table; all answers are fitted to these, and as fitted agree in all sums"
         case SmallDatabase(size=size):
             return f"an invented database of {size} rows, drawn among all of that size"
         case Boosting(rounds=rounds, draws=draws, size=size):

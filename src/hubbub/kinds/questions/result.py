@@ -6,19 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.questions import text
 from hubbub.kinds.statistic import text as statistic_text
-from hubbub.kinds.statistic.result import ENDS, STATUSES, Answer, Answers, slack
+from hubbub.kinds.statistic.result import ENDS, Answer, Answers, slack, status_array
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import labelled, texts
+from hubbub.serialization.arrow import texts
 from hubbub.tables.key_columns import STATUS
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class Replies(Result):
             texts([name for name, *_ in rows]),
             texts([bin_name(key) for _, _, key, _ in rows]),
             *(own.column(name).chunk(0) for name in ENDS),
-            labelled(np.array([STATUSES.index(answer.status) for *_, answer in rows]), STATUSES),
+            status_array([answer.status for *_, answer in rows]),
         ]
         return pa.record_batch(columns, schema=SCHEMA)
 

@@ -133,6 +133,11 @@ def file_schema(
     return pa.schema([*keys, *numbers, (STATUS, LABELS)])
 
 
+def status_array(statuses: Sequence[str]) -> pa.Array:
+    """A column of statuses."""
+    return labelled(np.array([STATUSES.index(status) for status in statuses], dtype=np.int64), STATUSES)
+
+
 def slack(spec: Statistic) -> Fraction:
     """How far an end may be from one that is worked out elsewhere: the laws of samples are sums of floats, which
     machines round differently. One person in a million."""
@@ -163,18 +168,25 @@ class BinAnswers(Result):
     def file_batch(
         self, schema: pa.Schema, published: Sequence[Sequence[int | None]], ends: Sequence[pa.Array]
     ) -> pa.RecordBatch:
-        """The rows of the file: labels, the published integers of every bin, estimates and intervals, and the status."""
+        """The rows of the file: labels, the published integers of every bin, then estimates, intervals and statuses."""
         labels = label_arrays(len(self.spec.axes), list(self.keys()))
-        many = len(schema) - len(labels) - len(ends) - 1
+        many = len(schema) - len(labels) - len(ends)
         numbers = [integer_column([row[i] for row in published], integer_type(self.spec)) for i in range(many)]
-        status = np.array([STATUSES.index(answer.status) for answer in self.answers], dtype=np.int64)
-        return pa.record_batch([*labels, *numbers, *ends, labelled(status, STATUSES)], schema=schema)
+        return pa.record_batch([*labels, *numbers, *ends], schema=schema)
+
+    def status_array(self) -> pa.Array:
+        """The status of every bin."""
+        return status_array([answer.status for answer in self.answers])
+
+    def labelled_keys(self) -> Iterator[dict[str, str | None]]:
+        """The labels of every bin by the name of their column, for JSON."""
+        names = [axis.column for axis in self.spec.axes]
+        return (dict(zip(names, key, strict=True)) for key in self.keys())
 
     def key_facts(self) -> Iterator[dict[str, Any]]:
         """The labels of every bin by the name of their column, and its status, for JSON."""
-        names = [axis.column for axis in self.spec.axes]
-        for key, answer in zip(self.keys(), self.answers, strict=True):
-            yield {"key": dict(zip(names, key, strict=True)), STATUS: answer.status}
+        for key, answer in zip(self.labelled_keys(), self.answers, strict=True):
+            yield {"key": key, STATUS: answer.status}
 
     def knowledge_facts(self) -> dict[str, Any]:
         """Of how many people a secret sample told, for JSON."""
@@ -249,7 +261,8 @@ class Answers(BinAnswers):
 
     def _batch(self) -> pa.RecordBatch:
         published = [answer.published for answer in self.answers]
-        return self.file_batch(schema(self.spec), published, self._ends(self.answers))
+        ends = [*self._ends(self.answers), self.status_array()]
+        return self.file_batch(schema(self.spec), published, ends)
 
     def _ends(self, found: Sequence[Answer]) -> list[pa.Array]:
         """Estimates and intervals."""

@@ -136,7 +136,7 @@ class Totals(BinAnswers):
             ends.append(floats([None if cut is None else float(cut.at) for cut in cuts]))
             ends.append(floats([None if cut is None else down(cut.low) for cut in cuts]))
             ends.append(floats([None if cut is None else up(cut.high) for cut in cuts]))
-        return self.file_batch(schema(spec), published, ends)
+        return self.file_batch(schema(spec), published, [*ends, self.status_array()])
 
     def _layers(self) -> pa.RecordBatch:
         spec, layers = self.spec, self.spec.layers

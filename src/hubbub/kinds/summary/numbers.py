@@ -107,6 +107,11 @@ def interval_columns(number: Number) -> tuple[str, str, str]:
     return number.name, f"{number.name}_low", f"{number.name}_high"
 
 
+def status_column(number: Number) -> str:
+    """The column that says whether the number is shown."""
+    return f"{number.name}_status"
+
+
 @lru_cache(maxsize=256)
 def as_read(of: Measure) -> Measure:
     """How the cells of rows are read: in the steps of the range, and as far beyond it as steps may be counted.

@@ -15,9 +15,18 @@ from hubbub.kinds.statistic.arrays import Interval, down, integers, interval_arr
 from hubbub.kinds.statistic.chart import drawn, marks, titles
 from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS
 from hubbub.kinds.statistic.intervals import of_sums, reach
-from hubbub.kinds.statistic.result import SHOWN, UNTOLD, BinAnswers, integer_type
+from hubbub.kinds.statistic.result import ENDS, SHOWN, UNTOLD, BinAnswers, integer_type, status_array
 from hubbub.kinds.summary import text
-from hubbub.kinds.summary.numbers import Average, Number, PeopleCount, RowCount, Total, drawn_columns, interval_columns
+from hubbub.kinds.summary.numbers import (
+    Average,
+    Number,
+    PeopleCount,
+    RowCount,
+    Total,
+    drawn_columns,
+    interval_columns,
+    status_column,
+)
 from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
@@ -41,18 +50,20 @@ def integer_columns(spec: Summary) -> list[str]:
 
 def columns(spec: Summary) -> list[str]:
     """The names of the number columns of the published file."""
-    return [*integer_columns(spec), *(name for number in spec.numbers for name in interval_columns(number)), STATUS]
+    return [*integer_columns(spec), *(field.name for number in spec.numbers for field in _fields(number))]
 
 
 def schema(spec: Summary) -> pa.Schema:
     """The schema of the published file: the labels of the bin, what was drawn, and each number with its interval."""
     keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
-    told = [(name, _type(number)) for number in spec.numbers for name in interval_columns(number)]
-    return pa.schema([*keys, *((name, integer_type(spec)) for name in integer_columns(spec)), *told, (STATUS, LABELS)])
+    told = [field for number in spec.numbers for field in _fields(number)]
+    return pa.schema([*keys, *((name, integer_type(spec)) for name in integer_columns(spec)), *told])
 
 
-def _type(number: Number) -> pa.DataType:
-    return pa.int64() if isinstance(number, PeopleCount | RowCount) else pa.float64()
+def _fields(number: Number) -> list[pa.Field]:
+    """The estimate, its interval and its status."""
+    kind = pa.int64() if isinstance(number, PeopleCount | RowCount) else pa.float64()
+    return [*(pa.field(name, kind) for name in interval_columns(number)), pa.field(status_column(number), LABELS)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,21 +81,23 @@ class Summaries(BinAnswers):
         return self.file_batch(schema(self.spec), [answer.published for answer in self.answers], told)
 
     def _arrays(self, i: int, number: Number) -> list[pa.Array]:
-        """An estimate and its ends: of people and rows whole ones."""
+        """An estimate, its ends and its status: people and rows are whole numbers."""
         found = [answer.intervals[i] for answer in self.answers]
         if isinstance(number, PeopleCount | RowCount):
-            return [integers([None if end is None else int(end) for end in ends]) for ends in zip(*found, strict=True)]
-        return interval_arrays(found)
+            ends = [integers([None if end is None else int(end) for end in each]) for each in zip(*found, strict=True)]
+        else:
+            ends = interval_arrays(found)
+        return [*ends, status_array(list(map(_status, found)))]
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
         answers = [
             {
-                **key,
+                "key": key,
                 "numbers": dict(self._facts(answer)),
                 **dict(zip(integer_columns(spec), answer.published, strict=True)),
             }
-            for key, answer in zip(self.key_facts(), self.answers, strict=True)
+            for key, answer in zip(self.labelled_keys(), self.answers, strict=True)
         ]
         return {
             "answers": answers,
@@ -98,13 +111,12 @@ class Summaries(BinAnswers):
         }
 
     def _facts(self, answer: Answer) -> Iterator[tuple[str, dict[str, Any]]]:
-        for number, (estimate, low, high) in zip(self.spec.numbers, answer.intervals, strict=True):
-            if isinstance(number, PeopleCount | RowCount):
-                ends = [None if end is None else int(end) for end in (estimate, low, high)]
-                yield number.name, dict(zip(("estimate", "low", "high"), ends, strict=True))
-            else:
-                about = None if estimate is None else float(estimate)
-                yield number.name, {"estimate": about, "low": down(low), "high": up(high)}
+        for number, told in zip(self.spec.numbers, answer.intervals, strict=True):
+            about, low, high = told
+            whole = isinstance(number, PeopleCount | RowCount)
+            ends = (about, low, high) if whole else (about, down(low), up(high))
+            numbers = [None if end is None else int(end) if whole else float(end) for end in ends]
+            yield number.name, {**dict(zip(ENDS, numbers, strict=True)), STATUS: _status(told)}
 
     def sentences(self) -> tuple[str, ...]:
         untold = sum(estimate is None for answer in self.answers for estimate, _, _ in answer.intervals)
@@ -131,10 +143,13 @@ class Summaries(BinAnswers):
         first = self.spec.numbers[0]
         mark = Mark.POINT if isinstance(first, Average) else Mark.BAR
         labels = titles(text.heading(first), text.interval_headline(self.spec), mark, upright=mark is Mark.BAR)
-        rows = marks(
-            self.keys(), [answer.intervals[0] for answer in self.answers], [each.status for each in self.answers]
-        )
+        intervals = [answer.intervals[0] for answer in self.answers]
+        rows = marks(self.keys(), intervals, map(_status, intervals))
         return drawn(self.spec.axes, rows, labels)
+
+
+def _status(ends: Interval) -> str:
+    return UNTOLD if ends[0] is None else SHOWN
 
 
 def _read(ends: Interval) -> tuple[str, str]:
@@ -154,11 +169,6 @@ class Answer:
     published: tuple[int, ...]
     intervals: tuple[Interval, ...]
     caps: Mapping[str, int]
-
-    @property
-    def status(self) -> str:
-        """Whether any number is told."""
-        return SHOWN if any(estimate is not None for estimate, _, _ in self.intervals) else UNTOLD
 
 
 def answers_of(spec: Summary, rows: Sequence[tuple[int, ...]]) -> list[Answer]:

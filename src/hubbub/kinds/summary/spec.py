@@ -37,6 +37,7 @@ from hubbub.kinds.summary.numbers import (
     as_read,
     drawn_columns,
     interval_columns,
+    status_column,
 )
 from hubbub.noise.sampler import WIDEST
 from hubbub.noise.source import Source
@@ -46,7 +47,6 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Noise
 from hubbub.tables.schema import ColumnType, Schema
 
@@ -275,7 +275,9 @@ def _check_numbers(spec: Summary) -> None:
         raise WrongUse(
             f"a summary has from 1 to {MOST_NUMBERS} numbers; say each with `number`, like people or 'rows 5'"
         )
-    columns = [name for each in numbers for name in (*drawn_columns(each), *interval_columns(each))] + [STATUS]
+    columns = [
+        name for each in numbers for name in (*drawn_columns(each), *interval_columns(each), status_column(each))
+    ]
     if len(set(columns)) < len(columns):
         raise WrongUse("two numbers of a summary are called alike; give them names, as in 'visits = rows 5'")
     if any(isinstance(each, RowCount) for each in numbers) and not spec.unit.counts_rows:

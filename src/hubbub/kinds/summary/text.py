@@ -17,6 +17,7 @@ from hubbub.kinds.summary.numbers import (
     drawn_columns,
     interval_columns,
     spelled,
+    status_column,
 )
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import listed, readable, short
@@ -115,6 +116,7 @@ def file_columns(spec: Summary) -> list[tuple[str, str]]:
         found += [(about, meaning(spec, number)), (low, f"where the interval of {about} begins")]
         found += [
             (high, f"where the interval of {about} ends"),
+            (status_column(number), f"whether {about} is shown or not usable"),
             *zip(drawn_columns(number), _drawn(number), strict=False),
         ]
     return found

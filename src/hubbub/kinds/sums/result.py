@@ -12,15 +12,16 @@ import pyarrow as pa
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.kinds.statistic.arrays import interval_arrays, interval_facts, one_batch
 from hubbub.kinds.statistic.chart import drawn, marks, titles
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, BinAnswers, file_schema
+from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, BinAnswers, integer_type, status_array
 from hubbub.kinds.sums import text
 from hubbub.kinds.sums.sums import Estimate
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Sheet
 from hubbub.runtime.frozen import dataclass
-from hubbub.tables.key_columns import STATUS
+from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd
 from hubbub.tables.unlisted import FOUND
 
@@ -42,12 +43,19 @@ def drawn_columns(spec: Declared) -> tuple[str, ...]:
 
 def columns(spec: Declared) -> list[str]:
     """The names of the number columns of the published file."""
-    return [*drawn_columns(spec), *(name for number in spec.sums.numbers for name in number.columns), STATUS]
+    told = (name for number in spec.sums.numbers for name in (*number.columns, number.status))
+    return [*drawn_columns(spec), *told]
 
 
 def schema(spec: Declared) -> pa.Schema:
     """The schema of the published file."""
-    return file_schema(spec, drawn_columns(spec), [name for number in spec.sums.numbers for name in number.columns])
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
+    told = [
+        field
+        for number in spec.sums.numbers
+        for field in (*((name, pa.float64()) for name in number.columns), (number.status, LABELS))
+    ]
+    return pa.schema([*keys, *((name, integer_type(spec)) for name in drawn_columns(spec)), *told])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,14 @@ class Answer:
     is_hidden: bool = False
 
     @property
+    def statuses(self) -> tuple[str, ...]:
+        """Whether each number is shown."""
+        shown = (UNTOLD if each.estimate is None else SHOWN for each in self.estimates)
+        return (HIDDEN,) * len(self.estimates) if self.is_hidden else tuple(shown)
+
+    @property
     def status(self) -> str:
-        return HIDDEN if self.is_hidden else UNTOLD if self.estimate is None else SHOWN
+        return self.statuses[0]
 
     @property
     def estimate(self) -> Fraction | None:
@@ -83,22 +97,21 @@ class Answers(BinAnswers):
     answers: list[Answer]
 
     def sheets(self) -> tuple[Sheet, ...]:
-        each = (interval_arrays([each.interval for each in of]) for of in zip(*self._estimates(), strict=True))
-        ends = [array for arrays in each for array in arrays]
+        told = list[pa.Array]()
+        for i in range(len(self.spec.sums.numbers)):
+            told += interval_arrays([answer.estimates[i].interval for answer in self.answers])
+            told.append(status_array([answer.statuses[i] for answer in self.answers]))
         published = [answer.published for answer in self.answers]
-        return (one_batch("release", self.file_batch(schema(self.spec), published, ends)),)
-
-    def _estimates(self) -> list[tuple[Estimate, ...]]:
-        return [answer.estimates for answer in self.answers]
+        return (one_batch("release", self.file_batch(schema(self.spec), published, told)),)
 
     def facts(self) -> Mapping[str, Any]:
         spec, phrases = self.spec, self.spec.sums.phrases()
         rows = []
         for key, answer in zip(self.key_facts(), self.answers, strict=True):
             published = dict(zip(drawn_columns(spec), answer.published, strict=True))
-            for number, each in zip(spec.sums.numbers, answer.estimates, strict=True):
+            for number, each, status in zip(spec.sums.numbers, answer.estimates, answer.statuses, strict=True):
                 fact = interval_facts(each.value, each.interval)
-                key |= {number.name: fact} if number.name else fact
+                key |= {number.name: {STATUS: status, **fact}} if number.name else fact
             rows.append({**key, **published})
         return {
             "answers": rows,
@@ -116,13 +129,16 @@ class Answers(BinAnswers):
         route = f"{self.spec.sums.phrases().route}."
         if self.found is not None:
             return FOUND, route
-        hidden = self.number_of(HIDDEN) + self.number_of(UNTOLD)
-        shown = f"{len(self.answers) - hidden:,} of {len(self.answers):,} numbers are shown."
-        return shown if hidden else "Nothing is hidden.", route
+        statuses = [status for answer in self.answers for status in answer.statuses]
+        shown = f"{statuses.count(SHOWN):,} of {len(statuses):,} numbers are shown."
+        return "Nothing is hidden." if statuses.count(SHOWN) == len(statuses) else shown, route
 
     def display(self, first: int) -> DisplayTable:
         cells = [
-            (tuple(cell for each in answer.estimates for cell in _cells(each, answer)), answer.estimate is None)
+            (
+                tuple(cell for each in answer.estimates for cell in _cells(each, answer)),
+                all(each.estimate is None for each in answer.estimates),
+            )
             for answer in self.answers[:first]
         ]
         heads = [head for number in self.spec.sums.numbers for head in (number.heading, "interval")]

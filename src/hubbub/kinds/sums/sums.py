@@ -43,6 +43,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from hubbub.runtime.frozen import dataclass
+from hubbub.tables.key_columns import STATUS
 
 if TYPE_CHECKING:
     from hubbub.tables.bounded_column import Measure
@@ -77,6 +78,11 @@ class Number:
     def columns(self) -> tuple[str, ...]:
         """The columns of the estimate and of both ends."""
         return (self.name, f"{self.name}_low", f"{self.name}_high") if self.name else ENDS
+
+    @property
+    def status(self) -> str:
+        """The column that says whether it is shown."""
+        return f"{self.name}_{STATUS}" if self.name else STATUS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,7 +149,7 @@ def test_with_a_public_number_of_people_the_promise_is_about_one_replaced(tmp_pa
     written = save_over(release, tmp_path, report=False)
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path)
     assert done.passed, done.failure
-    total = sum(synopsis.answer({"a": label}).estimate for label in all_labels(parse(columns[0])))  # type: ignore[arg-type]
+    total = sum(synopsis.answer({"a": label}).fitted for label in all_labels(parse(columns[0])))  # type: ignore[arg-type]
     assert total == 2000
 
 
@@ -187,6 +187,46 @@ def test_what_delta_cannot_mean_is_refused(words: dict[str, object], said: str) 
 # --- tables of at least 0 that agree ------------------------------------------------------------------------------
 
 
+DRAWN_BELOW_ZERO: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"delta": "1e-9", "method": "residual"}, {}),
+    ({"method": "split-tables"}, {}),
+    ({"method": "histogram"}, {}),
+    ({"method": "per-query"}, {}),
+    ({"delta": "1e-9", "method": "residual"}, {"people": 2000}),
+    ({"method": "histogram"}, {"people": 2000}),
+    ({"method": "per-query"}, {"people": 2000}),
+]
+
+
+@pytest.mark.parametrize(("words", "limit"), DRAWN_BELOW_ZERO, ids=str)
+def test_no_estimate_is_impossible_and_what_was_drawn_has_a_name_of_its_own(
+    words: dict[str, Any], limit: dict[str, Any]
+) -> None:
+    """Noise far above most cells: what is called an estimate is a number that people can have, in file, JSON and text."""
+    columns = [f"{each},null,other" for each in COLUMNS]
+    release = enter(TABLE).queries(columns, "marginals:2", epsilon="0.02", **words, **limit)
+    synopsis = release.result
+    assert isinstance(synopsis, Synopsis)
+    own = synopsis.number if words["method"] == "per-query" else "fitted"
+    sheet = next(each for each in synopsis.sheets() if each.name == ("release" if own == "count" else "answers"))
+    rows = [row for batch in sheet.batches() for row in batch.to_pylist()]
+    assert any(row[own] < 0 for row in rows), "noise is to be larger than cells here"
+    most = limit.get("people", float("inf"))
+    for row in rows:
+        assert row["estimate"] == min(max(row[own], 0), most)
+        assert row["low"] <= row["estimate"] + 1
+        assert row["estimate"] - 1 <= row["high"] <= most
+    for cells in ({"a": "[0,1)", "b": "[0,1)"}, {"a": "[0,1)"}, {"c": "[0,1)", "d": "[3,4)"}):
+        answer = synopsis.answer(cells)
+        assert answer.estimate == min(max(answer.fitted, 0), most)
+        assert answer.as_json()["estimate"] >= 0
+    if own == "fitted":  # the claim about sums is of the fitted numbers
+        each = [synopsis.answer({"a": label}).fitted for label in all_labels(parse(columns[0]))]  # type: ignore[arg-type]
+        other = [synopsis.answer({"b": label}).fitted for label in all_labels(parse(columns[1]))]  # type: ignore[arg-type]
+        assert sum(each) == sum(other)
+        assert "stands in the column fitted" in " ".join(release.spec.describe().remarks)
+
+
 @pytest.mark.parametrize("words", [{"delta": "1e-9", "method": "residual"}, {"method": "split-tables"}], ids=str)
 def test_the_projection_is_never_further_from_the_truth_and_agrees(words: dict[str, Any]) -> None:
     release = enter(TABLE).queries(COLUMNS, "marginals:2", epsilon="0.2", consistent=True, **words)
@@ -198,7 +238,7 @@ def test_the_projection_is_never_further_from_the_truth_and_agrees(words: dict[s
     assert isinstance(spec.queries, ColumnCells)
     codes = np.ravel_multi_index([TABLE.column(name).to_numpy() for name in "abcd"], spec.queries.shape)
     truth = spec.queries.of_listed(codes, np.ones(codes.size, dtype=np.int64))
-    unbiased = np.array([row["estimate"] for row in found["answers"]])
+    unbiased = np.array([row["fitted"] for row in found["answers"]])
     projected = np.array([row["consistent"] for row in found["consistent"]])
     assert (unbiased < 0).any()
     assert (projected >= 0).all()

@@ -18,14 +18,16 @@ from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.kinds.statistic.drawn_columns import in_columns
 from hubbub.kinds.statistic.quantile import law
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.mechanism import exact_columns, pairs_of
 from hubbub.kinds.summary.numbers import as_read, read_number
-from hubbub.kinds.summary.result import Summaries, answers_of
+from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
 from hubbub.kinds.summary.spec import Summary
 from hubbub.noise.source import SystemSource
-from hubbub.protocol.measurement import Rehearsal
+from hubbub.protocol.drawing import Bars
+from hubbub.protocol.measurement import Measurement, Rehearsal, loaded
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.schema import ColumnType, Schema
@@ -355,6 +357,29 @@ def test_an_average_of_nobody_is_not_told() -> None:
     assert (estimate, low, high) == (None, -1, 2)
 
 
+def test_each_number_of_a_row_has_its_own_status_in_file_screen_chart_and_json() -> None:
+    """Nobody's mean beside a number of people: the row has one that is shown and one that is not usable."""
+    spec = asked(number=["m = mean cost:-1..2:1", "people"], by=["m_status=a,b"], rows_per_person=2)
+    rows = [(3, 0, 5), (150, 300, 100)]
+    batch = in_columns(spec, integer_columns(spec), rows, None)
+    result = spec.present(Measurement(answers=loaded(batch.schema, batch)))
+    assert isinstance(result, Summaries)
+    (sheet,) = result.sheets()
+    assert "status" not in sheet.schema.names
+    (table,) = sheet.batches()
+    assert table.column("by_m_status").to_pylist() == ["a", "b"]
+    assert table.column("m_status").to_pylist() == ["not usable", "shown"]
+    assert table.column("m").to_pylist()[0] is None
+    assert table.column("people_status").to_pylist() == ["shown", "shown"]
+    first, _ = result.facts()["answers"]
+    assert [first["numbers"][name]["status"] for name in ("m", "people")] == ["not usable", "shown"]
+    (_, cells, pale), _ = result.display(2).rows
+    assert (cells[0], cells[2], pale) == ("not usable", "5", False)
+    picture = result.drawing()
+    assert isinstance(picture, Bars)
+    assert [bar.unknown for bar in picture.bars] == [True, False]
+
+
 @pytest.mark.parametrize(
     "text", ["people", "rows 5", "rows", "visits = rows 5", "x = sum cost:-5..5:1", "mean cost:0..1:0.1"]
 )
@@ -373,7 +398,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"number": ["rows 0"]}, "at least 1"),
     ({"number": ["rows 5", "rows"]}, "called alike"),
     ({"number": ["a = people", "a_low = rows 2"]}, "called alike"),
-    ({"number": ["status = people"]}, "called alike"),
+    ({"number": ["a = people", "a_status = rows 2"]}, "called alike"),
     ({"number": ["sum cost"]}, "range of cost"),
     ({"number": ["sum cost:0.5..2.5:1"]}, "whole steps from 0"),
     ({"number": ["Ü = people"]}, "small letters"),

@@ -13,7 +13,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.statistic.drawn_columns import Row, rows_of
 from hubbub.kinds.sums import mechanism
 from hubbub.kinds.sums.mechanism import answer_of
-from hubbub.kinds.sums.result import drawn_columns
+from hubbub.kinds.sums.result import Answers, drawn_columns
 from hubbub.kinds.sums.variance import Box, Deviation, Side, Spread, Variance, means, spread, variances
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import loaded
@@ -54,6 +54,26 @@ def test_people_of_one_crowd_lose_epsilon_at_most(monkeypatch: pytest.MonkeyPatc
         worst = max(worst, apart(spec.sums.rates, here[1:], there[1:]))
     assert worst == 1
     assert exactly(spec, (4,), monkeypatch) == (None, None, None)
+
+
+def test_spread_and_mean_have_a_status_each() -> None:
+    """Sums from which no variance follows while the mean is known: one number of the row is shown, the other is not."""
+    spec = spread(Variance, of="x:0..5:1", epsilon="1", by=["mean_status=a,b"])
+    for low in range(-40, 400, 10):
+        answers = [answer_of(spec, (low, 0, 0)), answer_of(spec, (0, 0, 0))]
+        spreads, means_ = ([each.statuses[i] for each in answers] for i in (0, 1))
+        if spreads[0] != means_[0]:
+            break
+    assert (spreads, means_) == (["not usable", "not usable"], ["shown", "not usable"])
+    result = Answers(spec, answers)
+    ((table,),) = (list(sheet.batches()) for sheet in result.sheets())
+    assert table.column("by_mean_status").to_pylist() == ["a", "b"]
+    assert (table.column("status").to_pylist(), table.column("mean_status").to_pylist()) == (spreads, means_)
+    first, second = result.facts()["answers"]
+    assert (first["status"], first["mean"]["status"], second["mean"]["status"]) == (spreads[0], *means_)
+    (_, cells, pale), (_, _, dark) = result.display(2).rows
+    assert (cells[0], cells[2] == "not usable", pale, dark) == ("not usable", False, False, True)
+    assert result.sentences()[0] == "1 of 4 numbers are shown."
 
 
 @pytest.mark.parametrize("values", [(0, 0, 5), (5, 5), (0, 1, 2, 3, 4, 5), (2, 2, 3)])
