@@ -27,6 +27,38 @@ from hubbub.tables.privacy_unit import TAKEN
 
 _SPREADS: Final = {"VAR_POP": "variance", "STDDEV_POP": "std"}
 _UNITS: Final = ("DAY", "MONTH", "QUARTER", "YEAR")
+_BOTH_SIDES: Final = ("this", "expression")
+_KNOWN: Final[dict[str, tuple[str, ...]]] = {
+    **{"Select": ("expressions", "from_", "joins", "where", "group", "with_"), "With": ("expressions",)},
+    **{"CTE": ("this", "alias"), "Subquery": ("this", "alias"), "Alias": ("this", "alias"), "TableAlias": ("this",)},
+    **{"From": ("this",), "Table": ("this", "db", "catalog", "alias"), "Join": ("this", "side", "kind", "using", "on")},
+    **{"Where": ("this",), "Group": ("expressions",), "Column": ("this", "table"), "Identifier": ("this", "quoted")},
+    **{
+        "Star": (),
+        "Anonymous": ("this", "expressions"),
+        "Distinct": ("expressions",),
+        "Bracket": ("this", "expressions"),
+    },
+    **{"WidthBucket": ("this", "min_value", "max_value", "num_buckets"), "Var": ("this",)},
+    **{
+        "DateTrunc": ("this", "unit"),
+        "TimestampTrunc": ("this", "unit"),
+        "Cast": ("this", "to"),
+        "DataType": ("this",),
+    },
+    **{"Literal": ("this", "is_string"), "Boolean": ("this",), "Null": (), "Neg": ("this",), "Paren": ("this",)},
+    **{
+        "Not": ("this",),
+        "And": _BOTH_SIDES,
+        "Or": _BOTH_SIDES,
+        "Is": _BOTH_SIDES,
+        "EQ": _BOTH_SIDES,
+        "NEQ": _BOTH_SIDES,
+    },
+    **{"LT": _BOTH_SIDES, "LTE": _BOTH_SIDES, "GT": _BOTH_SIDES, "GTE": _BOTH_SIDES},
+    **{"In": ("this", "expressions"), "Between": ("this", "low", "high")},
+}
+"""The parts of SQL that have a meaning for a release, each with what it may have; all that is not listed is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +90,7 @@ def translate(text: object, declared: Dictionary) -> SqlRequest:
         person=person or declared.person,
         declared=declared,
     )
+    _check_nodes(select)
     _check_options(query)
     kind, options = _options(query)
     opening: dict[str, Any] = {"person": person, "rows_are_people": query.flag("rows_are_people")}
@@ -107,6 +140,22 @@ def _check_parts(select: Any, known: tuple[str, ...]) -> None:
     for name, part in select.args.items():
         if part and name not in known:
             raise WrongUse(instead.get(name, f"{name.upper().strip('_')} has no meaning for a release; take it out"))
+
+
+def _check_nodes(select: Any) -> None:
+    """Refuse whatever is left that a release was not made to understand, wherever in the query it stands.
+
+    Guarantee: every part of a query that is let through is one of :data:`_KNOWN`, with nothing else set in it.
+    """
+    for node in select.walk():
+        name = type(node).__name__
+        if name not in _KNOWN:
+            raise WrongUse(
+                f"{name.upper()} has no meaning for a release; take it out, or make another column beforehand"
+            )
+        _check_parts(node, _KNOWN[name])
+        if name == "Identifier" and not node.quoted and not re.fullmatch(r"[^\W\d]\w*(-\w+)*", node.name):
+            raise WrongUse("a name in the query is no word; put it between backquotes if it is one of your table")
 
 
 def _tables(select: Any, wheres: list[Any]) -> tuple[tuple[str, ...], str | None]:

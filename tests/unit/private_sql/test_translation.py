@@ -218,6 +218,8 @@ REFUSED: list[tuple[str, str]] = [
     (dp("COUNT(DISTINCT patient) FROM (SELECT patient FROM visits GROUP BY patient)"), "GROUP has no meaning"),
     (f"WITH a AS ({dp('* FROM visits')}) SELECT COUNT(*) FROM a", "in its outermost SELECT"),
     ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, privacy_unit_column = patient) AS STRUCT COUNT(DISTINCT patient) FROM visits", "has no meaning for a release"),
+    *((dp(f"COUNT(DISTINCT patient) FROM visits {what}"), "a name in the query is no word") for what in ("$1", "AS $1")),
+    (dp("COUNT(DISTINCT patient) FROM visits WHERE age BETWEEN SYMMETRIC 7 AND 2"), "SYMMETRIC has no meaning"),
     ("", "a query says what is promised"),
 ]  # fmt: skip
 
