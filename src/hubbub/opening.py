@@ -104,7 +104,12 @@ def open(
         str | None, option_help("COLUMN", "The column that says who a row is about.", group=WHOSE)
     ] = None,
     rows_are_people: Annotated[
-        bool, option_help(None, "Each row is another person (then leave out `person`).", group=WHOSE)
+        bool,
+        option_help(
+            None,
+            "Each row is another person (then leave out `person`). Nobody looks into the cells: `hubbub check` does, for you.",
+            group=WHOSE,
+        ),
     ] = False,
     join: Annotated[
         object | None,

@@ -17,7 +17,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
 from hubbub.tables.cell_format import COMMA, MONEY
-from hubbub.tables.schema import is_numbering
+from hubbub.tables.schema import is_numbering, names_a_thing
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.diversity import Crowds
@@ -56,7 +56,6 @@ _NUMBERED: Final = {
     "longitude",
 }  # numbers that nobody adds up
 _NOT_ADDED: Final = _NUMBERED | _WEIGHTS
-_MANY: Final = 100  # rows, of which nearly all have another number: an identifier, whatever its name
 _BOUND: Final = 3  # bins or rows of a person in a proposed command, whatever the table
 _FEW: Final = 50  # values of a column that is proposed
 
@@ -180,7 +179,7 @@ def check(
         raise WrongUse(
             "`unique_person` declares that no id comes twice; say which column has the ids (`person=COLUMN`)"
         )
-    asks = bool(found.possible_ids) and not rows_are_people  # nobody said yet that rows are people
+    asks = bool(found.possible_ids) and person is None and not rows_are_people  # nobody said yet whom rows are about
     command = (
         None
         if asks
@@ -228,7 +227,8 @@ def check(
             f"\nMore values than a category has, and some of them in several rows: {', '.join(map(display, found.possible_ids))}. "
             "Does one of these columns say who a row is about? Then look again with --person and its name: whoever has "
             "several rows gets less if each counts as another person. If each row is another person, look again with "
-            "--rows-are-people. A release does not look for such columns, and takes what you say."
+            "--rows-are-people. A release does not look for such columns: it knows names alone, since a refusal must not "
+            "depend on the people in a table, and takes what you say."
         )
     elif command is None and not by and of is None:
         echo(
@@ -533,7 +533,8 @@ def _command(
     found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
     measured = found.measured if not found_bins else None  # of found bins no mean is told without more
     if not by and measured is None:
-        few = (cells for cells in found.columns if cells.column != person and _could_be_bins(cells))
+        ids = {person, *found.possible_ids}
+        few = (cells for cells in found.columns if cells.column not in ids and _could_be_bins(cells))
         specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
     if (not specs and measured is None) or (
         by and not found.fares
@@ -587,15 +588,17 @@ def _words(cells: Cells) -> set[str]:
 
 
 def _range_hint(found: Inspection, person: str | None) -> str | None:
-    """How the first column of money, or else of numbers, is measured; its range is never taken from the data."""
+    """How the first column of money, or else of numbers, is measured; its range is never taken from the data. Numbers
+    that may number somebody, by their name or their values, are not proposed."""
     for ways in ((MONEY,), (COMMA, "numbers")):
-        for cells in sorted(found.columns, key=lambda cells: cells.column in found.possible_ids):
+        for cells in found.columns:
+            like_ids = cells.column in found.possible_ids or 10 * (cells.values or 0) >= 9 * found.rows
             if (
                 (cells.reads or "").startswith(ways)
                 and cells.column != person
                 and not is_numbering(cells.column)
                 and not _words(cells) & _NOT_ADDED
-                and (MONEY in ways or found.rows < _MANY or 10 * (cells.values or 0) < 9 * found.rows)
+                and (MONEY in ways or not like_ids or names_a_thing(cells.column))
             ):
                 name = f'"{cells.column}"' if set(cells.column) & set('=:,"') else cells.column
                 return f"{name}:LOW..HIGH:STEP{_suffix(cells)}"

@@ -24,7 +24,7 @@ from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
-from hubbub.tables.schema import ColumnType, Schema, bind_axes, column, is_numbering, unnamed_person
+from hubbub.tables.schema import ColumnType, Schema, bind_axes, column, is_numbering, names_a_thing, unnamed_person
 from hubbub.tables.unlisted import AllowedOutside
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def open_inspection(
             person = unnamed_person(schema) or _find_repeated_id(table, schema)
         specs, of = [declared.bins(each, schema) for each in specs], None if of is None else declared.range(of, schema)
         found = inspect(table, specs, person, where=where, of=of)
-        found = found if person is not None else replace(found, possible_ids=_possible_ids(table, schema))
+        found = replace(found, possible_ids=tuple(name for name in _possible_ids(table, schema) if name != person))
         everything = declared.fields and not specs and where is None and of is None
         return replace(found, broken=_broken(table, declared)) if everything else found
     person, missing = joined_person(join, on, person), how.pop("missing", ())
@@ -287,8 +287,8 @@ def _find_repeated_id(table: Engine, schema: Schema) -> str | None:
 
 
 def _possible_ids(table: Engine, schema: Schema) -> tuple[str, ...]:
-    """The columns of words or whole numbers with far more values than a category has, some of them in several rows:
-    whatever their names, they may say who a row is about.
+    """The columns of words or whole numbers with far more values than a category has, some of them in several rows: they
+    may say who a row is about, unless their names say that they are of a thing or an amount.
 
     Guarantee: none. It is for the steward alone.
     """
@@ -297,7 +297,8 @@ def _possible_ids(table: Engine, schema: Schema) -> tuple[str, ...]:
 
     if not isinstance(table, duckdb_engine.DuckDB | SqlEngine):
         return ()
-    asked = [name for name, kind in schema.items() if kind in (ColumnType.TEXT, ColumnType.INTEGER)]
+    types = (ColumnType.TEXT, ColumnType.INTEGER)
+    asked = [name for name, kind in schema.items() if kind in types and not names_a_thing(name)]
     return tuple(found.column for found in inspect_cells(table, (), asked)[1] if found.like_ids)
 
 

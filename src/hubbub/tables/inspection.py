@@ -21,8 +21,8 @@ from hubbub.tables.cell_format import Missing
 
 MOST_BINS_OF_A_PERSON: Final = 2**31
 FEW: Final = 20  # values that are named
-LEAST_IDS: Final = 50  # with no more values a column is a category, however short the table
-MOST_CATEGORIES: Final = 1000  # with more values a column is none, if people have at most ten rows on average
+LEAST_IDS: Final = 20  # with no more values a column is a category, however short the table
+MOST_CATEGORIES: Final = 50  # with more values a column may be of ids, if each has at most ten rows on average
 CROWDS: Final = (5, 10, 20, 50)
 BOUNDS: Final = (1, 2, 3, 5, 10, 20)  # on the rows, or the bins, of a person
 RATES: Final = (Fraction(1), Fraction(1, 2), Fraction(1, 10))

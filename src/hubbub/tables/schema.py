@@ -51,6 +51,13 @@ _OF_THINGS: Final = {
     "sequence", "serial", "street", "unit", "version", "week", "year", "zip",
 }  # fmt: skip
 """What is numbered and is nobody."""
+_MEASURES: Final = {
+    "age", "amount", "balance", "bill", "charge", "charges", "cost", "costs", "days", "distance", "dose", "duration",
+    "earnings", "expenses", "fare", "fee", "height", "hours", "income", "length", "minutes", "pay", "payment", "pension",
+    "points", "premium", "price", "rent", "salaries", "salary", "score", "seconds", "size", "stay", "tax", "time", "wage",
+    "wages", "weeks", "weight", "years",
+}  # fmt: skip
+"""What people have more or less of."""
 
 
 class ColumnType(Enum):
@@ -128,6 +135,15 @@ def is_numbering(name: str) -> bool:
     words = _words(name)
     number = bool({*words} & _IDS) or words[-1:] in [[each] for each in _COUNTERS]
     return _is_of_people(name) or (number and not {*words} & _OF_THINGS)
+
+
+def names_a_thing(name: str) -> bool:
+    """Whether the name of a column says that its numbers are of a thing or an amount, and so number nobody.
+
+    >>> [name for name in ("house_number", "Age", "monthly_salary", "case", "nummer", "agency") if names_a_thing(name)]
+    ['house_number', 'Age', 'monthly_salary']
+    """
+    return not is_numbering(name) and bool({*_words(name)} & (_OF_THINGS | _MEASURES))
 
 
 def _words(name: str) -> list[str]:

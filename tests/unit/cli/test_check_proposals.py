@@ -147,8 +147,11 @@ def visits(folder: Path, ids: list[Any], column: str = "kennung") -> str:
         [n % 600 for n in range(1000)],
         [f"k{n % 999}" for n in range(1000)],  # nearly unique
         [n % 1100 for n in range(9000)],  # about eight rows a person
+        [n % 400 for n in range(1000)],
+        [n % 300 for n in range(2100)],  # seven rows a person
+        [n % 40 for n in range(60)],  # a small clinic
     ],
-    ids=["half", "nearly-unique", "many-rows"],
+    ids=["half", "nearly-unique", "many-rows", "some-rows", "seven-rows", "short"],
 )
 def test_a_column_of_many_values_is_asked_about_whatever_its_name(tmp_path: Path, ids: list[Any]) -> None:
     file = visits(tmp_path, ids)
@@ -166,11 +169,25 @@ def test_a_column_of_many_values_is_asked_about_whatever_its_name(tmp_path: Path
 
 @pytest.mark.parametrize(
     "ids",
-    [list(range(1000)), [n % 400 for n in range(1000)], [n % 40 for n in range(60)]],
-    ids=["unique", "category", "short"],
+    [list(range(1000)), [n % 30 for n in range(1000)], [n % 20 for n in range(60)], [n % 80 for n in range(1000)]],
+    ids=["unique", "category", "short", "large-category"],
 )
 def test_ids_of_one_row_each_and_categories_are_not_asked_about(tmp_path: Path, ids: list[Any]) -> None:
     assert proposals(told(visits(tmp_path, ids)))
+
+
+@pytest.mark.parametrize("column", ["nummer", "ref", "case", "k"])
+@pytest.mark.parametrize("ids", [[n % 400 for n in range(1000)], [n % 35 for n in range(40)], list(range(60))], ids=len)
+def test_no_mean_of_numbers_that_may_number_somebody_is_proposed(tmp_path: Path, column: str, ids: list[Any]) -> None:
+    """Nor with another column of people, and with no other number in the table."""
+    rows = "".join(f"{each},{'ABC'[n % 3]},{n // 2}\n" for n, each in enumerate(ids))
+    (tmp_path / "visits.csv").write_text(f"{column},ward,patient\n{rows}")
+    for words in (["--rows-are-people"], ["--person", "patient"]):
+        said = told(str(tmp_path / "visits.csv"), *words)
+        assert proposals(said)
+        assert "For an average" not in said
+    (tmp_path / "visits.csv").write_text(f"{column},ward,age\n{rows}")
+    assert "--of age:LOW" in told(str(tmp_path / "visits.csv"), "--rows-are-people")
 
 
 def test_a_release_says_who_a_person_is_whatever_the_names(tmp_path: Path) -> None:
