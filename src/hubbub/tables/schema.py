@@ -129,7 +129,7 @@ def unnamed_person(schema: object) -> str | None:
 def is_numbering(name: str) -> bool:
     """Whether the name of a column says that it numbers something, as an id does: nobody adds such numbers up.
 
-    >>> [name for name in ("encounter_id", "bioguideId", "house_number", "number_of_rooms", "paid") if numbered(name)]
+    >>> [name for name in ("encounter_id", "bioguideId", "house_number", "number_of_rooms", "paid") if is_numbering(name)]
     ['encounter_id', 'bioguideId']
     """
     words = _words(name)
