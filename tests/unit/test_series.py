@@ -491,13 +491,11 @@ def test_the_commands_start_publish_show_compare_and_verify(tmp_path: Path) -> N
     for month in ("01", "02"):
         period, out = f"2026-{month}", str(tmp_path / "out" / month)
         done = run(
-            "release",
-            "histogram",
-            str(tmp_path / f"{month}.csv"),
-            "--series",
+            "series",
+            "publish",
             "clinic",
-            "--period",
             period,
+            str(tmp_path / f"{month}.csv"),
             "--out",
             out,
         )
@@ -506,9 +504,8 @@ def test_the_commands_start_publish_show_compare_and_verify(tmp_path: Path) -> N
     last = str(tmp_path / "out" / "02" / "certificate.json")
     assert len(run("series", "between", last, "--since", "2026-01", "--until", "2026-02")["rows"]) == 3
     assert run("verify", str(tmp_path / "out"))["passed"]
-    again = ("release", "histogram", str(tmp_path / "02.csv"), "--series", "clinic", "--period", "2026-01")
+    again = ("series", "publish", "clinic", "2026-01", str(tmp_path / "02.csv"))
     run(*again, "--by", "ward=a,b", "--out", str(tmp_path / "x"), code=2)
-    run("release", "mean", str(tmp_path / "02.csv"), "--series", "clinic", "--period", "2026-02", "--out", "x", code=2)
     run("series", "show", "nothing", code=2)
 
 

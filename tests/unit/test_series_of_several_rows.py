@@ -251,13 +251,11 @@ def test_70_the_commands_rehearse_publish_complete_and_cancel(tmp_path: Path) ->
     assert spent() == 0
     series.start("clinic", **WORDS)
     period = [
-        "release",
-        "histogram",
-        str(file),
-        "--series",
+        "series",
+        "publish",
         "clinic",
-        "--period",
         "2026-01",
+        str(file),
         "--out",
         str(tmp_path / "o"),
     ]

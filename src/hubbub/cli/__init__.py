@@ -69,12 +69,15 @@ _OTHER_NAMES: Final = {
     "id": ("person",), "user": ("person",), "unit": ("person",), "group": ("by",), "group-by": ("by",), "groupby": ("by",),
     "column": ("by", "of"), "col": ("by", "of"), "value": ("of",), "values": ("of",), "filter": ("where",), "at": ("q",),
     "quantile": ("q",), "percentile": ("q",), "output": ("out",), "o": ("out",), "sheet": ("table",), "sep": ("delimiter",),
-    "na": ("missing",), "weights": ("weight",), "lang": ("language",), "public-key": ("key",), "winners": ("seats",),
+    "na": ("missing",), "weights": ("weight",), "lang": ("words",), "title": ("words",), "subtitle": ("words",), "date": ("words",), "link": ("words",),
+    "note": ("words",), "label": ("words",), "language": ("words",), "public-key": ("key",), "winners": ("seats",),
 }  # fmt: skip
 """What others call an option, and its names here."""
 
 
 _ELSEWHERE: Final = {
+    "series": "hubbub series publish publishes a period of a series",
+    "period": "hubbub series publish publishes a period of a series",
     "where": "hubbub release count and hubbub release summary count those who meet a condition; in a histogram, name its "
     "column with --by, or take a table of these rows alone",
 }

@@ -6,6 +6,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -35,10 +36,11 @@ from hubbub.protocol.option import WHERE, Option, options_of
 if TYPE_CHECKING:
     from hubbub.cli.terminal.table import Table as Rows
     from hubbub.guarantees.derivation import Derivation
+    from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.release import Publish, Release, Reservation
     from hubbub.protocol.result import Comparison, DisplayTable
     from hubbub.protocol.spec import Kind
-    from hubbub.serialization.canonical import Plain
+    from hubbub.report.heading import Heading
 
 _FIRST: Final = 12  # rows shown on the terminal
 _LABEL: Final = 32  # cells of a label in one line
@@ -60,33 +62,14 @@ FORM: Final = tuple(
 ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
     NAMED,
-    Option(
-        "series", "NAME", "Publish a period of this series, which says what is counted.", group=WHERE, advanced=True
-    ),
-    Option("period", "PERIOD", "With `series`: which period, like 2026-11.", group=WHERE, advanced=True),
     Option("dry_run", None, "Say what would be published and spent; do nothing.", group=WHERE),
     Option("ledger", "FILE", "Another ledger than your own.", group=WHERE, advanced=True),
-    Option("title", "WORDS", "The title of the report, in place of ours.", group=WHERE),
-    Option("subtitle", "WORDS", "A line below it.", group=WHERE, advanced=True),
-    Option("date", "DATE", "The date that the report shows, as you declare it.", group=WHERE, advanced=True),
-    Option("link", "ADDRESS", "Where the report says that there is more.", group=WHERE, advanced=True),
-    Option("note", "WORDS", "A note of yours in the report.", many=True, group=WHERE, advanced=True),
-    Option(
-        "label",
-        "COLUMN=WORDS",
-        "What the report calls a column, like age='Age in years'.",
-        many=True,
-        group=WHERE,
-        advanced=True,
-    ),
     Option(
         "words",
         "FILE",
-        "A TOML file with all of these: title, subtitle, publisher, date, link, language, notes, [labels].",
+        "A TOML file of what the report says of itself: title, subtitle, publisher, date, link, language, notes, [labels].",
         group=WHERE,
-        advanced=True,
     ),
-    Option("language", "en|de", "The language of the report; the certificate is English.", group=WHERE, advanced=True),
     Option("replace", None, "Replace a release that is in the folder already.", group=WHERE, advanced=True),
     Option(
         "format",
@@ -187,13 +170,7 @@ def command(kind: Kind, name: str | None = None) -> click.Command:
     """The command of a kind: its own options, and those that every release of such data has."""
 
     def run(file: str, as_json: bool, compare: bool = False, **options: Any) -> None:
-        named = {name: options.pop(name) for name in ("series", "period")}
-        if named["series"] is not None:
-            _release_period(kind, file, as_json, options, **named)
-        elif named["period"] is not None:
-            raise WrongUse("`period` is of a series; add `series=NAME`, or leave it out")
-        else:
-            publish(kind, file, as_json, compare, options)
+        publish(kind, file, as_json, compare, options)
 
     command: Callable[..., None] = yes_option(json_option(run))
     command = options(command, (*ANY, *((_COMPARE,) if kind.compare is not None else ())))
@@ -271,7 +248,7 @@ def _opened(kind: Kind, file: Any, options: dict[str, Any]) -> _Opened:
 
 
 @contextmanager
-def _unpublished() -> Iterator[None]:
+def unpublished() -> Iterator[None]:
     """An interrupt in here says that nothing is published, and whatever else is known."""
     try:
         yield
@@ -285,21 +262,17 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
     from hubbub.protocol.capabilities import TakesLong
     from hubbub.protocol.weakness import weaknesses
     from hubbub.publication.files import check_format
-    from hubbub.publication.staging import prepared
-    from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, yes, explained, dry_run = (
-        options.pop(name) for name in ("out", "format", "replace", "yes", "explain", "dry_run")
-    )
-    declared = {name: options.pop(name) for name in ("title", "subtitle", "date", "link", "language")}
-    notes, labels, file_of_words = (options.pop(name) for name in ("note", "label", "words"))
-    with _unpublished():
+    saved = {name: options.pop(name) for name in ("out", "format", "replace")}
+    yes, explained, dry_run = (options.pop(name) for name in ("yes", "explain", "dry_run"))
+    words = options.pop("words")
+    with unpublished():
         ledger = Ledger(options["ledger"])
         opened = _opened(kind, file, options)
         asked = kind.ask(**options)
-        check_format(form)
-        said = heading(**declared, notes=notes, labels=labels, file=file_of_words)
+        check_format(saved["format"])
+        said = heading(words)
         bound = asked.bind(opened.data.columns())
         weak = weaknesses(bound, opened.possible_person)
     if dry_run:
@@ -312,93 +285,43 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
         )
         return
     confirm_weak(weak, yes)
-    with prepared(Path(out), asked.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
-        if isinstance(asked, TakesLong) and (ahead := asked.duration_note()):
-            print_text(ahead)
-        with _unpublished():
-            done = opened.publish(bound, accept_weak=True)  # if it is weak, somebody just confirmed it
-        files = save(done, out, form=form, replace=replace, heading=said)
+    ahead = asked.duration_note() if isinstance(asked, TakesLong) else None
+    done, files = save_into(
+        saved,
+        ledger,
+        said,
+        partial(opened.publish, bound, accept_weak=True),  # if it is weak, somebody just confirmed it
+        note=ahead or "",
+        size=asked.size_hint(),
+        parts=options.get("parts") is not None,
+    )
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, files, as_json=as_json, explained=explained, beside=beside)
 
 
-def _release_period(kind: Kind, file: str, as_json: bool, options: dict[str, Any], series: str, period: str) -> None:
-    """A period of a series: what is counted, and of whom, was declared when it was started."""
-    from hubbub import series as planned
-    from hubbub.ledger.ledger import Ledger
-    from hubbub.protocol.weakness import weak_unit
+def save_into(
+    options: Mapping[str, Any],
+    ledger: Ledger,
+    words: Heading,
+    make: Callable[[], Release],
+    *,
+    note: str = "",
+    size: int = 1 << 20,
+    parts: bool = False,
+) -> tuple[Release, dict[str, str]]:
+    """Make a release and write it into the folder that was named, which is ready before anything is drawn."""
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
     from hubbub.release import save
-    from hubbub.report.heading import heading
 
-    ledger = Ledger(options["ledger"])
-    reservation, record = ledger.series(series)
-    declared = planned.series_of_record(record)
-    if kind.name != declared.kind:
-        raise WrongUse(f"the series {series[:100]} is of a {declared.kind}, not of a {kind.name}; ask for that")
-    if period is None:
-        raise WrongUse(f"say which period of the series, like `period={declared.calendar.first}`")
-    if options["dataset"] not in (None, reservation.dataset):
-        raise WrongUse(f"the series {series[:100]} is of the people of {reservation.dataset}; leave out `dataset`")
-    if options["date"] is not None and options["date"] == declared.date:
-        raise WrongUse(
-            f"the series says that {declared.date} dates its rows; leave out `date`, which the report would show"
-        )
-    _check_declared(kind, options, declared.unit.person, keeps_one_row=declared.may_keep_one_row)
-    said = heading(
-        **{name: options[name] for name in ("title", "subtitle", "date", "link", "language")},
-        notes=options["note"],
-        labels=options["label"],
-        file=options["words"],
-    )
-    check_format(options["format"])
-    given = {option.name: options[option.name] for option in TABLE}
-    given |= {"person": declared.unit.person, "rows_are_people": declared.unit.person is None}
-    drawn = {int(each.body["period"]) for each in record.periods}
-    opened: Any = None
-    reading: Mapping[str, Plain] = {}
-    compared: dict[str, Any] = {}
-    if declared.calendar.index(period) not in drawn:  # else no table is read
-        people = open_table(file, **given, dataset=reservation.dataset, ledger=options["ledger"])
-        opened, reading, named = people.engine, people.reading, people.possible_person
-        compared = people.ids()
-        confirm_weak(weak_unit(declared.unit.people, named), options["yes"])
-    if options["dry_run"]:
-        raise WrongUse("a period of a series costs nothing more; leave out `dry_run`, or see hubbub series show")
-    out, size = options["out"], 1 << 20
-    with prepared(Path(out), size, replace=options["replace"], ledger=ledger):
-        with _unpublished():
-            done = planned.release(
-                opened,
-                series,
-                period,
-                ledger=options["ledger"],
-                **compared,
-                reading=reading,
-                one_row_per_person=bool(options.get("one_row_per_person")),
-                accept_weak=True,
-                beside=Path(out).absolute().parent,
-            )
-        files = save(done, out, form=options["format"], replace=options["replace"], heading=said)
-    answer(done, files, as_json=as_json, explained=options["explain"])
-
-
-def _check_declared(kind: Kind, options: dict[str, Any], person: str | None, *, keeps_one_row: bool) -> None:
-    """Refuse what the series says already; one row of several may be kept where it expects one."""
-    context = click.get_current_context()
-    typed = click.core.ParameterSource.COMMANDLINE
-    for option in kind.options:
-        if option.name == "one_row_per_person" and keeps_one_row:
-            continue
-        if context.get_parameter_source(option.name) is typed:
-            raise WrongUse(f"the series says what is counted, and how; leave out `{option.name}`")
-    if options["join"] is not None or options["on"] is not None:
-        raise WrongUse("a series is of one table in every period; leave out `join`, and give the joined table")
-    if options["disjoint"] is not None:
-        raise WrongUse("the series says in how many of its periods a person counts; leave out `disjoint`")
-    if options["person"] not in (None, person) or (options["rows_are_people"] and person is not None):
-        raise WrongUse("the series says who is a person; leave out `person` and `rows_are_people`, or name the same")
+    out, form, replace = options["out"], options["format"], options["replace"]
+    check_format(form)
+    with prepared(Path(out), size, replace=replace, parts=parts, ledger=ledger):
+        if note:
+            print_text(note)
+        with unpublished():
+            done = make()
+        return done, save(done, out, form=form, replace=replace, heading=words)
 
 
 def answer(

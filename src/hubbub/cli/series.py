@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ from hubbub.cli import (
     table,
     yes_option,
 )
-from hubbub.cli.release import TABLE
+from hubbub.cli.release import ANY, TABLE, answer, save_into
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.kinds.series.request import ROWS_OF_A_PERSON
 from hubbub.numeric.exact import to_float
@@ -123,8 +124,8 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
 
     FILE is the table of the first period, or one like it: the period is rehearsed, and if it would be refused, nothing is
     charged. What is counted, the calendar and the noise are fixed from here on. Each period is then published with
-    hubbub release KIND FILE --series NAME --period PERIOD --out DIR. A period that is missed is not refunded, and a
-    longer series is a new one. A series of which nothing is published can be cancelled (hubbub series cancel NAME).
+    hubbub series publish NAME PERIOD FILE --out DIR. A period that is missed is not refunded, and a longer series is a
+    new one. A series of which nothing is published can be cancelled (hubbub series cancel NAME).
     """
     from hubbub import series as planned
     from hubbub.kinds.series.request import from_options
@@ -159,6 +160,51 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
         print_json(_as_json(started, record) | {"dataset": reservation.dataset})
         return
     _print_series(started, record)
+
+
+def _publish(name: str, period: str, file: str, as_json: bool, yes: bool, **options: Any) -> None:
+    """Publish one period of a series. It costs nothing more.
+
+    FILE is the table of the period. What is counted, and of whom, was said when the series was started. A period that was
+    published already comes out as it was drawn, and no table is read again.
+    """
+    from hubbub import series as planned
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.opening import open as open_table
+    from hubbub.protocol.weakness import weak_unit
+    from hubbub.report.heading import heading
+
+    ledger = Ledger(options["ledger"])
+    reservation, record = ledger.series(name)
+    declared, said = planned.series_of_record(record), heading(options["words"])
+    opened: dict[str, Any] = {"engine": None}
+    if declared.calendar.index(period) not in {int(each.body["period"]) for each in record.periods}:
+        people = open_table(
+            file,
+            person=declared.unit.person,
+            rows_are_people=declared.unit.person is None,
+            **{option.name: options[option.name] for option in _READING},
+            dataset=reservation.dataset,
+            ledger=options["ledger"],
+        )
+        confirm_weak(weak_unit(declared.unit.people, people.possible_person), yes)
+        opened = {"engine": people.engine, "reading": people.reading, **people.ids()}
+    done, files = save_into(
+        options,
+        ledger,
+        said,
+        partial(
+            planned.release,
+            name=name,
+            period=period,
+            ledger=options["ledger"],
+            one_row_per_person=options["one_row_per_person"],
+            accept_weak=True,  # if it is weak, somebody just confirmed it
+            beside=Path(options["out"]).absolute().parent,
+            **opened,
+        ),
+    )
+    answer(done, files, as_json=as_json, explained=options["explain"])
 
 
 def _cancel(name: str, ledger: str | None, as_json: bool) -> None:
@@ -233,7 +279,7 @@ def _print_series(found: Series, record: Record) -> None:
         console.print(f"Rows are of the period in which {display(found.date)} lies; {late}.")
     if told["next"] is not None:
         console.print(
-            f"Next: hubbub release {found.kind} FILE --series {display(found.name)} --period {told['next']} --out DIR",
+            f"Next: hubbub series publish {display(found.name)} {told['next']} FILE --out DIR",
             soft_wrap=True,
         )
     else:
@@ -289,7 +335,7 @@ def _between(certificate: str, since: str, until: str, as_json: bool) -> None:
 _MILLBROOK: Final = "hubbub-demo/millbrook.parquet"
 _STARTED: Final = f"hubbub series start residents {_MILLBROOK} --by age:0..90:10 --person resident --periods 12 --first 2026-01 --epsilon 1"
 _PERIODS: Final = tuple(
-    f"hubbub release histogram {_MILLBROOK} --series residents --period {period} --out {folder}/"
+    f"hubbub series publish residents {period} {_MILLBROOK} --out {folder}/"
     for period, folder in (("2026-01", "january"), ("2026-02", "february"))
 )
 _START: Final = click.command(
@@ -307,6 +353,22 @@ series.add_command(
         click.argument("name")(
             click.argument("file")(
                 options(yes_option(json_option(_start)), (*_WHAT, *_WHOSE, *_READING, *_HOW, *_WHERE))
+            )
+        )
+    )
+)
+_PUBLISHED: Final = tuple(option for option in ANY if option.name not in ("dataset", "dry_run"))
+_KEEP_ONE: Final = Option(
+    "one_row_per_person",
+    None,
+    "Where the series expects one row of each person: keep one of several, chosen secretly.",
+    group=WHOSE,
+)
+series.add_command(
+    click.command("publish", cls=InGroups, help=_publish.__doc__, epilog=examples(_STARTED, *_PERIODS))(
+        click.argument("name")(
+            click.argument("period")(
+                click.argument("file")(options(yes_option(json_option(_publish)), (*_READING, _KEEP_ONE, *_PUBLISHED)))
             )
         )
     )

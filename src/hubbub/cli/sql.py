@@ -20,7 +20,6 @@ _DATA: Final = Option(
 )
 _SAID: Final = ("person", "rows_are_people", "join", "on")  # by the query
 _OPENING: Final = tuple(option for option in TABLE if option.name not in _SAID)
-_ANY: Final = tuple(option for option in ANY if option.name not in ("series", "period"))
 _TOWN: Final = "--data hubbub-demo/millbrook.parquet"
 _UNIT: Final = "privacy_unit_column = resident"
 
@@ -70,4 +69,4 @@ sql = click.command(
         f'hubbub sql "SELECT WITH CROWD_BLENDING OPTIONS (crowd = 20, {_UNIT}) '
         f'department, COUNT(DISTINCT resident) FROM millbrook GROUP BY department" {_TOWN} --out crowds/',
     ),
-)(click.argument("query")(options(yes_option(json_option(_sql)), (_DATA, *_OPENING, *_ANY))))
+)(click.argument("query")(options(yes_option(json_option(_sql)), (_DATA, *_OPENING, *ANY))))

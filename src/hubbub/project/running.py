@@ -156,11 +156,7 @@ def _write_correction(publication: Publication, planned: Planned) -> None:
 
 def _heading(planned: Planned) -> Heading:
     """What the report says of itself."""
-    words = planned.entry.report
-    labels = words.get("labels", {})
-    listed = [f"{column}={text}" for column, text in labels.items()] if isinstance(labels, dict) else labels
-    rest = {name: words[name] for name in ("title", "subtitle", "date", "link", "language") if name in words}
-    return heading(**rest, notes=words.get("notes", ()), labels=listed)
+    return heading(**planned.entry.report)
 
 
 def publish_all(

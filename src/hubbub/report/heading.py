@@ -1,7 +1,7 @@
 """What a report says of itself that no release knows: its title, who publishes it, the date, names of columns, notes.
 
 Whoever publishes declares these words, and nobody checks them. They are part of the report, whose digest the
-certificate signs. They come from options, or from a TOML file::
+certificate signs. They come from a TOML file::
 
     title = "Who lives in Millbrook"
     subtitle = "Census of May 2026"
@@ -79,41 +79,16 @@ class Heading:
 NO_HEADING: Final = Heading()
 
 
-def heading(
-    date: str | None = None,
-    *,
-    title: str | None = None,
-    subtitle: str | None = None,
-    link: str | None = None,
-    notes: Sequence[str] = (),
-    labels: Sequence[str] = (),
-    language: str | None = None,
-    file: str | None = None,
-) -> Heading:
-    """The heading by options, a file of words, and the user's settings; what is said first here wins."""
-    given = _words(file) if file is not None else {}
-    named = dict(given.get("labels", {})) | dict(map(_label, labels))
+def heading(file: str | None = None, **declared: Any) -> Heading:
+    """The heading by a file of words, or by the same words as they are declared elsewhere, and the user's settings."""
+    given = declared if file is None else _words(file)
+    lines = {name: str(given.get(name) or "").strip() for name in ("title", "subtitle", "publisher", "date", "link")}
     return Heading(
-        title=_line(title, given, "title"),
-        subtitle=_line(subtitle, given, "subtitle"),
-        publisher=_line(None, given, "publisher") or _publisher().strip(),
-        date=_line(date, given, "date"),
-        link=_line(link, given, "link"),
-        notes=tuple(note.strip() for note in (*given.get("notes", ()), *notes)),
-        language=_line(language, given, "language") or ENGLISH,
-        labels=tuple((column, words.strip()) for column, words in named.items()),
+        **lines | {"publisher": lines["publisher"] or _publisher().strip()},
+        notes=tuple(note.strip() for note in given.get("notes", ())),
+        labels=tuple((column, words.strip()) for column, words in given.get("labels", {}).items()),
+        language=(given.get("language") or ENGLISH).strip(),
     )
-
-
-def _line(option: str | None, given: Mapping[str, Any], what: str) -> str:
-    return str(given.get(what, "") if option is None else option).strip()
-
-
-def _label(text: str) -> tuple[str, str]:
-    column, equals, words = text.partition("=")
-    if not column or not equals or not words.strip():
-        raise WrongUse(f"a label is written column=words, like age='Age in years', not {text[:60]!r}")
-    return column, words
 
 
 def _words(file: str) -> Mapping[str, Any]:

@@ -182,6 +182,7 @@ def make_files(folder: Path) -> None:
     contents = {
         "empty.csv": b"",
         "blank.csv": b"\n\n",
+        "french.toml": b'language = "fr"\n',
         "headless.csv": text(header=False).encode(),
         "semicolon.csv": text(";").encode(),
         "tabs.csv": text("\t").encode(),

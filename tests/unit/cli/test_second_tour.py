@@ -191,7 +191,9 @@ RH people.csv --by town=a --join twice.csv --epsilon 1 --person line --out o => 
 RH people.csv --by age:0..9:1 --join headless.csv --on line --epsilon 1 --person line --out o => 2 in the second table there is no column 'line'; the first line
 RH people.csv --by age:0..9:1 --join twice.csv --on lines --epsilon 1 --person lines --out o => 2 in the first table there is no column 'lines'; did you mean
 RH people.parquet --by town=a --epsilon 1 --format excel --out o => 2 format must be csv, parquet or xlsx, not 'excel'
-RH people.parquet --by town=a --epsilon 1 --language fr --out o => 2 a report can be in en or de, not 'fr'
+RH people.parquet --by town=a --epsilon 1 --words french.toml --out o => 2 a report can be in en or de, not 'fr'
+RH people.parquet --by town=a --epsilon 1 --title Here --out o => 2 no such option '--title'. Did you mean '--words'?
+RH people.parquet --by town=a --epsilon 1 --series calls --out o => 2 no such option '--series' here: hubbub series publish publishes a period of a series
 RH people.parquet --by town=a --epsilon 1 --table Sheet1 --out o => 2 a .parquet file holds one table; drop --table
 RH people.parquet --by age=young,old --epsilon 1 --out o => 2 the column age holds whole numbers, and 'young' is none that
 RH people.parquet --by age=1.0,2.0 --epsilon 1 --out o => 2 the column age holds whole numbers, and '1.0' is none that it
@@ -211,8 +213,7 @@ series start calls people.csv --kind count --periods 12 --first 2026-01 --epsilo
 series start calls people.csv --kind count --person x --recur 13 --periods 12 --first 2026-01 --epsilon 1 => 2 nobody is in more than the 12 periods there are; lower
 series plan --periods 12 => 2 missing option '--epsilon'; see hubbub series plan --help
 series show calls => 2 the ledger has no series 'calls'; start it with hubbub series
-release count people.csv --series calls --period 2026-01 --out o => 2 the ledger has no series 'calls'; start it with hubbub series
-release count people.csv --period 2026-01 --epsilon 1 --out o => 2 --period is of a series; add --series NAME, or leave it out
+series publish calls 2026-01 people.csv --out o => 2 the ledger has no series 'calls'; start it with hubbub series
 ledger backup => 2 missing argument 'FOLDER'; see hubbub ledger backup --help
 ledger restore nowhere => 2 there is no backup in 'nowhere'; name a folder that hubbub
 ledger restore . => 2 there is no backup in '.'; name a folder that hubbub ledger

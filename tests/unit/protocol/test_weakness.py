@@ -355,7 +355,7 @@ def test_a_period_of_a_series_asks_whether_rows_are_people(tmp_path: Path) -> No
     assert asked.exit_code == 2
     assert "Patient_ID" in asked.stderr
     assert CliRunner().invoke(commands, [*start, "--yes"]).exit_code == 0
-    words = ["release", "count", str(tmp_path / "calls.parquet"), "--series", "calls", "--period", "2026-01"]
+    words = ["series", "publish", "calls", "2026-01", str(tmp_path / "calls.parquet")]
     words += ["--out", str(tmp_path / "out")]
     done = CliRunner().invoke(commands, words)
     assert done.exit_code == 2

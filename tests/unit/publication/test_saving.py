@@ -103,12 +103,12 @@ def test_the_publisher_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert heading() == Heading()
     (tmp_path / "hubbub").mkdir()
     (tmp_path / "hubbub" / "publisher").write_text("Town of Millbrook\nsecond line\n", encoding="utf-8")
-    assert heading("2026") == Heading(publisher="Town of Millbrook", date="2026")
+    assert heading(date="2026") == Heading(publisher="Town of Millbrook", date="2026")
     monkeypatch.setenv("HUBBUB_PUBLISHER", "Another office")
     assert heading().publisher == "Another office"
     for wrong in ("x" * 200, "two\nlines"):
         with pytest.raises(WrongUse, match="one line of at most 120 signs"):
-            heading(wrong)
+            heading(date=wrong)
 
 
 def test_the_command_takes_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,8 @@ def test_the_command_takes_the_same_words(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("HUBBUB_PUBLISHER", "Town of Millbrook")
     pq.write_table(TOWN, tmp_path / "town.parquet")
     words = ["release", "histogram", str(tmp_path / "town.parquet"), "--by", "dept=a,b,c", "--crowd", "20"]
-    words += ["--out", str(tmp_path / "out"), "--date", "2026-11-16", "--rows-are-people"]
+    words += ["--out", str(tmp_path / "out"), "--words", str(tmp_path / "words.toml"), "--rows-are-people"]
+    (tmp_path / "words.toml").write_text('date = "2026-11-16"\n')
     assert CliRunner().invoke(commands, words).exit_code == 0
     assert "Town of Millbrook" in page(tmp_path / "out")
     again = CliRunner().invoke(commands, words)

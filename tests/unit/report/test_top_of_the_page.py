@@ -176,14 +176,14 @@ def test_words_that_are_given_are_signed(tmp_path: Path) -> None:
     assert not verify(files["certificate"]).passed
 
 
-def test_a_file_of_words_and_options_that_win(tmp_path: Path) -> None:
+def test_a_file_of_words(tmp_path: Path) -> None:
     file = tmp_path / "words.toml"
     file.write_text(
         'title = "From the file"\nsubtitle = "below"\npublisher = "P"\nnotes = ["a"]\n[labels]\nage = "Age"\n'
     )
-    found = heading(title="From the option", labels=["town=Place"], notes=["b"], file=str(file))
-    assert (found.title, found.subtitle, found.publisher) == ("From the option", "below", "P")
-    assert (found.notes, dict(found.labels)) == (("a", "b"), {"age": "Age", "town": "Place"})
+    found = heading(str(file))
+    assert (found.title, found.subtitle, found.publisher) == ("From the file", "below", "P")
+    assert (found.notes, dict(found.labels)) == (("a",), {"age": "Age"})
 
 
 @pytest.mark.parametrize(
@@ -203,12 +203,6 @@ def test_wrong_words_are_refused_before_anything_is_spent(text: str, why: str, t
     file.write_text(text, encoding="utf-8")
     with pytest.raises(WrongUse, match=why):
         heading(file=str(file))
-
-
-@pytest.mark.parametrize("label", ["age", "=x", "age="])
-def test_a_label_names_a_column(label: str) -> None:
-    with pytest.raises(WrongUse, match="column=words"):
-        heading(labels=[label])
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from hubbub.studio.forms.series import OPTIONS, is_series, kind_of_counts
 from hubbub.tables.generalization import split_list
 
 _BEFORE: Final[dict[str, tuple[str, ...]]] = {BALLOTS: ("vote", "publish")}
+_WORDS: Final = "words.toml"  # where a command finds what the report says of itself
 _FORMAT: Final[dict[str, str]] = {BALLOTS: "--file-format"}
 
 
@@ -28,22 +29,25 @@ def command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     if is_series(kind):
         return _start(request, folder)
     file = f"./{request['file']}" if request["file"].startswith("-") else request["file"]
-    arguments = ["hubbub", *_BEFORE.get(kind.data, ("release", kind.name)), file]
+    period = tuple(request[name] for name in ("series", "period") if name in request)
+    verb = ("series", "publish", *period) if period else _BEFORE.get(kind.data, ("release", kind.name))
+    arguments = ["hubbub", *verb, file]
     options = {**request["opening"], **request["words"]}
-    period = {name: request[name] for name in ("series", "period") if name in request}
-    arguments += [part for name, value in period.items() for part in (f"--{name}", value)]
     for option in (*OPENING[kind.data], *kind.options, *(() if period else NAMED)):
         value = request["dataset"] if option.name == "dataset" else options.get(option.name)
         arguments += _typed(option, value, folder)
     if request["form"] != "csv":
         arguments += [_FORMAT.get(kind.data, "--format"), request["form"]]
-    if request.get("language", ENGLISH) != ENGLISH:
-        arguments += ["--language", request["language"]]
+    language = request.get("language", ENGLISH)
+    if language != ENGLISH:
+        arguments += ["--words", _WORDS]
     if request["accept_weak"]:
         arguments.append("--yes")
     if request["ledger"] is not None:
         arguments += ["--ledger", _near(request["ledger"], folder)]
-    return shlex.join([*arguments, "--out", request["out"]])
+    line = shlex.join([*arguments, "--out", request["out"]])
+    words = shlex.quote(f'language = "{language}"')
+    return line if language == ENGLISH else f"echo {words} > {_WORDS}\n{line}"
 
 
 def _start(request: Mapping[str, Any], folder: Folder) -> str:

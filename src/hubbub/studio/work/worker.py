@@ -81,7 +81,9 @@ def work(request: Mapping[str, Any], report: Report, interrupt: Interrupt) -> No
             done = publish()
             interrupt.shield()
             report({"stage": "writing"})
-            written = save(done, out, form=form, heading=heading(request.get("date"), language=request.get("language")))
+            written = save(
+                done, out, form=form, heading=heading(date=request.get("date"), language=request.get("language"))
+            )
     except BaseException as error:
         if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
             raise

@@ -18,13 +18,13 @@ def test_a_series_says_what_is_out_and_what_comes_next(opened: Opened) -> None:
     series.start("clinic", kind="histogram", by=["ward=a,<b>"], person="id", periods=3, first="2026-01", epsilon=1)
     before = opened.client.get("/ledger/series?name=clinic").text
     assert "0 of 3 periods" in before
-    assert "--period 2026-01" in before
+    assert "series publish clinic 2026-01 FILE" in before
     table = pa.table({"id": [f"p{i}" for i in range(40)], "ward": ["a", "<b>"] * 20})
     engine = open_table(table, person="id", dataset="clinic").engine
     series.release(engine, "clinic", "2026-01")
     told = opened.client.get("/ledger/series?name=clinic").text
     assert "1 of 3 periods" in told
-    assert "--period 2026-02" in told
+    assert "series publish clinic 2026-02 FILE" in told
     assert "<svg" in told
     assert "<b>" not in told.replace("<bdi>", "")
     assert "p17" not in told
@@ -54,7 +54,7 @@ def test_the_form_leads_to_a_series_and_that_to_its_periods(opened: Opened) -> N
         asked = {"name": "people", "period": period, "file": "people.csv"}
         out = plain(opened.released(asked, "/ledger/series/publish"))
         assert f"Published: people-{period}" in out
-        assert f"hubbub release histogram people.csv --series people --period {period}" in out
+        assert f"hubbub series publish people {period} people.csv" in out
         assert f"Next: {after}" in plain(opened.get("/ledger/series?name=people")[1])
     assert "Next: 2026-03" in plain(opened.get("/publish")[1])
 
