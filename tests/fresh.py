@@ -109,7 +109,7 @@ def enter(source: object, **words: Any) -> Table:
     def publish(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
         return execute(spec.bind(nameless.columns()), nameless, Ledger(), f"people-{next(_numbers)}", other_people=True)
 
-    return Table(table.engine, table.person, publish)
+    return Table(table.engine, table.person, publish, dictionary=table.dictionary)
 
 
 def played(spec: Spec, engine: Any, source: Source) -> Release:

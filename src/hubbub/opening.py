@@ -35,6 +35,7 @@ from hubbub.serialization.canonical import Plain
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
+from hubbub.tables.privacy_unit import declared_collected
 from hubbub.tables.schema import column, unnamed_person
 
 
@@ -175,6 +176,16 @@ def open(
             "4,000 people are compared.",
         ),
     ] = None,
+    collected: Annotated[
+        Exact | None,
+        _reading("P", "Declare that people came into the table with probability P."),
+    ] = None,
+    collected_between: Annotated[
+        tuple[Exact, Exact] | None, _reading("LOW HIGH", "The same with rates between LOW and HIGH.", parts=2)
+    ] = None,
+    exempt: Annotated[
+        Exact | None, _reading("N", "How many people may have been collected in any other way; 0 if nothing is said.")
+    ] = None,
     dictionary: Annotated[
         str | os.PathLike[str] | None,
         _reading(
@@ -205,7 +216,9 @@ def open(
     the ids are of: two tables whose registers are named are compared if it is the same one, and not otherwise. `disjoint`
     names the period that this table is of, like ``"2026-01"``, where somebody declares that its people are in no other
     period of the dataset: each person then loses what their own period loses. Of two periods the ids of about 4,096 people
-    are compared, all of them where there are no more.
+    are compared, all of them where there are no more. `collected` declares that the table is itself a random sample,
+    with the probability of each person, or with probabilities between two (`collected_between`), but for so many people
+    (`exempt`); releases that can use it promise more to the population.
 
     A data dictionary (`dictionary`, or ``datapackage.json`` beside the file) says what is not said here: who a person
     is, how cells are written and missing ones are spelled, and the bins of columns that a release only names.
@@ -214,6 +227,7 @@ def open(
     from hubbub.engines.query import RowsMove, is_query, remarks
 
     declared = find(source, table, dictionary)
+    join, on = join or declared.say("join"), on or declared.say("on")
     if join is not None:
         second = find_second(join, dictionary)
         on = on or next((column for column, _ in second.partners if column in (person, declared.person)), None)
@@ -228,19 +242,24 @@ def open(
             "rows_are_people": rows_are_people,
             "delimiter": delimiter,
             "encoding": encoding,
+            "no_header": no_header,
             "missing": missing,
             UNREADABLE: unreadable,
             UNLISTED: unlisted,
             CLAMPED: clamped,
             "other_people": other_people,
             "ids_of": ids_of,
+            "disjoint": disjoint,
+            "join": join,
+            "on": on,
         }
     )
-    declared = declared.with_words(stated)
+    declared = declared.with_words(stated).with_collected(collected, collected_between, exempt)
     person, rows_are_people, missing = stated["person"], stated["rows_are_people"], stated["missing"]
     delimiter, encoding, other_people = stated["delimiter"], stated["encoding"], stated["other_people"]
-    ids_of = stated["ids_of"]
+    ids_of, no_header, disjoint = stated["ids_of"], stated["no_header"], stated["disjoint"]
     shares = {name: usual if stated[name] is None else stated[name] for name, usual in SHARES.items()}
+    declared_collected(**dict(declared.collected))
     _check_person_declared(person, rows_are_people, declared.offer())
     with working("Reading the table"), interruptible():
         engine = opening.open_source(

@@ -147,14 +147,14 @@ def test_the_command_takes_it_and_a_look_proposes_it(people: Path, tmp_path: Pat
 
     look = run("check", str(people), "--person", "id", "--by", "income:0..1000:100")
     assert "--missing income=NA,k.A." in look.output or "--missing income=k.A.,NA" in look.output
-    proposed = next(line for line in look.output.splitlines() if line.startswith("You could run: "))
-    assert "--missing income=" in proposed
+    assert f"hubbub describe {people} --missing income=" in " ".join(look.output.split())
     release = ["release", "mean", str(people), "--person", "id", "--of", "income:0..1000:1", "--epsilon", "1"]
     where = ["--ledger", str(tmp_path / "l"), "--out", str(tmp_path / "o")]
     refused = run(*release, *where)
     assert refused.exit_code == 3
     assert "--missing" in refused.output
-    assert run(*release, *where, "--missing", "NA,k.A.").exit_code == 0
+    assert run("describe", str(people), "--missing", "NA,k.A.", "--out", str(tmp_path / "d.json")).exit_code == 0
+    assert run(*release, *where, "--dictionary", str(tmp_path / "d.json")).exit_code == 0
 
 
 def test_another_spelling_makes_another_partition(people: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hubbub.errors import HubbubError, in_shell
-from hubbub.protocol.option import HOW, WHAT, WHERE, WHOSE
+from hubbub.protocol.option import DECLARED, HOW, WHAT, WHERE, WHOSE
 from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
@@ -45,11 +45,14 @@ class Sentence(click.ClickException):
 
 
 @contextmanager
-def _in_one_sentence() -> Iterator[None]:
+def _in_one_sentence(known: Callable[[], set[str]] = set) -> Iterator[None]:
+    """Errors as one sentence each; `known` tells which options the command has."""
     try:
         yield
     except HubbubError as error:
-        raise Sentence(in_shell(error.marked), error.exit_code) from error
+        elsewhere = [name for name in DECLARED if f"`{name}" in error.marked and name not in known()]
+        more = f"; {_DESCRIBED.format(elsewhere[0].replace('_', '-'))}" if elsewhere else ""
+        raise Sentence(in_shell(error.marked) + more, error.exit_code) from error
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
@@ -63,6 +66,7 @@ def _in_one_sentence() -> Iterator[None]:
         raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}{mark} see {where} --help", error.exit_code) from error
 
 
+_DESCRIBED: Final = "hubbub describe FILE --{} says it for all that is published of the table"
 _NEAR: Final = 0.7  # so alike are an option and the one that was meant
 _OTHER_NAMES: Final = {
     "eps": ("epsilon",), "budget": ("epsilon",), "k": ("crowd",), "min-count": ("crowd",), "threshold": ("crowd",),
@@ -76,6 +80,7 @@ _OTHER_NAMES: Final = {
 
 
 _ELSEWHERE: Final = {
+    **{name.replace("_", "-"): _DESCRIBED.format(name.replace("_", "-")) for name in DECLARED},
     "series": "hubbub series publish publishes a period of a series",
     "period": "hubbub series publish publishes a period of a series",
     "where": "hubbub release count and hubbub release summary count those who meet a condition; in a histogram, name its "
@@ -91,6 +96,8 @@ def _meant(error: click.UsageError) -> str | None:
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return None
     option = error.option_name.lstrip("-")
+    if option.replace("-", "_") in DECLARED:
+        return f"no such option '{error.option_name}' here: {_ELSEWHERE[option]}"
     every = [name for param in error.ctx.command.params for name in param.opts if name.startswith("--")]
     named = [f"'{name}'" for name in every if name.lstrip("-") in _OTHER_NAMES.get(option, ())]
     near = named or [f"'{name}'" for name in every if option in name.lstrip("-").split("-")]
@@ -112,8 +119,12 @@ class Commands(click.Group):
             return super().make_context(info_name, args or ["--help"], parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_one_sentence():
+        with _in_one_sentence(lambda: self._options_of(ctx)):
             return super().invoke(ctx)
+
+    def _options_of(self, ctx: click.Context) -> set[str]:
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        return set() if command is None else {param.name or "" for param in command.params}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

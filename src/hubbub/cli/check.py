@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text
-from hubbub.cli.release import FORM
+from hubbub.cli.release import READING, TABLE
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
@@ -40,6 +40,7 @@ _UNIQUE: Final = {
         "hold."
     ),
 }
+_DICTIONARY: Final = "dictionary.json"  # of a table that lies beside no file
 _PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
 _WEIGHTS: Final = {"weight", "weights", "wt", "wgt", "pweight"}
 _NUMBERED: Final = {
@@ -58,6 +59,12 @@ _NUMBERED: Final = {
 _NOT_ADDED: Final = _NUMBERED | _WEIGHTS
 _BOUND: Final = 3  # bins or rows of a person in a proposed command, whatever the table
 _FEW: Final = 50  # values of a column that is proposed
+
+
+_LOOKED: Final = tuple(
+    option for option in (*TABLE, *READING) if option.name in (*_CSV, "table", "missing", "join", "on")
+)
+"""How a table may be read in a look, before it is declared."""
 
 
 class LikeARelease(click.Command):
@@ -96,8 +103,6 @@ def _of_releases(own: set[str]) -> list[click.Option]:
 @click.argument("file")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about.")
 @click.option("--rows-are-people", is_flag=True, help="Each row is another person.")
-@click.option("--join", metavar="FILE", help="A second table, of events, as a release takes it.")
-@click.option("--on", metavar="COLUMN", help="With --join: the column of people, which both tables have.")
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
 @click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
@@ -107,7 +112,7 @@ def _of_releases(own: set[str]) -> list[click.Option]:
 @click.option(
     "--dictionary", metavar="FILE", help="The data dictionary, if not datapackage.json beside the file; or none."
 )
-@partial(options, declared=FORM)
+@partial(options, declared=_LOOKED)
 @json_option
 def check(
     file: str,
@@ -139,12 +144,14 @@ def check(
     from hubbub.engines.opening import open_inspection
 
     how = {name: words.pop(name) for name in (*_CSV, "table", "missing")}
+    typed = {name: value for name, value in (how | {"join": join, "on": on}).items() if value and name != "table"}
     unique = bool(words.pop("unique_person", None))
     if person is not None and rows_are_people:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
     declared = find(file, how["table"], dictionary)
     said = declared.open_words({"person": person, "rows_are_people": rows_are_people, **how})
     how = {name: tuple(said[name]) if name == "missing" else said[name] for name in how}
+    join, on = join or said.get("join"), on or said.get("on")
     person, rows_are_people = (on or person) if join or on else said["person"], said["rows_are_people"]
     promise_words = {name: words[name] for name in _PROMISE if words.get(name)}
     unused = sorted(
@@ -154,7 +161,7 @@ def check(
         print_text(f"Note: a look has no use for {', '.join(unused)}; the release will.")
     separated = _separator(file, how) if join is None else None
     if separated is not None:
-        how["delimiter"] = separated
+        how["delimiter"] = typed["delimiter"] = separated
     try:
         with working("Looking"), interruptible():
             found = open_inspection(
@@ -180,23 +187,29 @@ def check(
             "`unique_person` declares that no id comes twice; say which column has the ids (`person=COLUMN`)"
         )
     asks = bool(found.possible_ids) and person is None and not rows_are_people  # nobody said yet whom rows are about
+    declare = _declaration(found, file, how, typed)
     command = (
         None
         if asks
-        else _command(found, file, person, by, how | {"join": join, "on": on}, promise_words, unique=unique)
+        else _command(
+            found, file, person, by, how | {"on": on, "dictionary": dictionary}, promise_words, declare, unique=unique
+        )
     )
     of_records = columns is not None and crowd is not None and "box" not in words
     crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
         told = {"unique_person": found.persons.once} if unique and found.persons is not None else {}
         print_json(
-            found.as_json() | {"command": command} | told | ({} if crowds is None else {"records": crowds.as_json()})
+            found.as_json()
+            | {"declare": declare, "command": command}
+            | told
+            | ({} if crowds is None else {"records": crowds.as_json()})
         )
         return
     echo(PRIVATE)
     if separated is not None:
         echo(
-            f"Cells are separated by a {separated}, as the first line shows; a release is told so: --delimiter {separated}."
+            f"Cells are separated by a {separated}, as the first line shows; declare it with --delimiter {separated}, as below."
         )
     for sentence in found.broken:
         echo(display(sentence))
@@ -235,6 +248,8 @@ def check(
             "\nNo command is proposed, because no column has few values: name one and its bins, like --by age:0..90:10."
         )
     elif command:
+        if declare is not None:
+            echo(f"\nFirst write down how the table is read, for all releases: {declare}")
         echo(f"\nYou could run: {command}")
         if bound := re.search(r" --(distinct|rows-per-person) (\d+) ", command):
             _of_bound(*bound.groups())
@@ -355,7 +370,7 @@ def _sentences(found: Inspection) -> Iterator[str]:
     for rule, many in found.left_out:
         yield f"{many:,} records are left out: {rule}."
     if any("encoding" in rule for rule, _ in found.left_out):
-        yield "If the file is not in UTF-8, say --encoding latin-1, or cp1252 if it comes from Windows."
+        yield "If the file is not in UTF-8, declare it: hubbub describe FILE --encoding latin-1, or cp1252 if it comes from Windows."
     if found.persons is not None:
         yield from _of_people(found.persons)
     for cells in found.columns:
@@ -523,6 +538,7 @@ def _command(
     by: tuple[str, ...],
     how: dict[str, Any],
     promise_words: dict[str, str],
+    declare: str | None,
     *,
     unique: bool,
 ) -> str | None:
@@ -544,12 +560,9 @@ def _command(
 
     kind = "histogram" if measured is None else "mean"
     parts = ["hubbub", "release", kind, without_secrets(file) if is_address(file) else file]
-    for name, value in how.items():
-        for each in value if isinstance(value, tuple) else () if value is None else (value,):
-            parts += [f"--{name.replace('_', '-')}", each]
-    for cells in _examined(found):
-        if cells.unreadable and cells.spelled:
-            parts += ["--missing", cells.missing_option()]
+    parts += [part for name in ("table", "dictionary") if how[name] for part in (f"--{name}", how[name])]
+    if declare is not None and is_address(file) and not how["dictionary"]:
+        parts += ["--dictionary", _DICTIONARY]
     if is_address(file) and " " in (how["table"] or ""):
         parts += ["--dataset", "people"]  # a query has no name of its own
     parts += [] if how["on"] else ["--person", person] if person else ["--rows-are-people"]
@@ -561,14 +574,32 @@ def _command(
     parts += [] if measured is None else ["--of", _with_reading(measured.spec or "", measured)]
     for spec in specs:
         parts += ["--by", spec]
-    if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
-        parts += ["--encoding", "cp1252"]
     # What can be added to later: a table of crowds would close the dataset to every other one.
     found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)  # those that are proposed, too
     promise = {"epsilon": "1", "delta": "1e-9", "out": "out/"} | promise_words
     confirmed = ["--yes"] if found.unnamed_person is not None else []
     typed = [part for name in _PROMISE if name != "delta" or found_bins for part in (f"--{name}", promise[name])]
     return " ".join(map(shlex.quote, [*parts, *confirmed, *typed]))
+
+
+def _declaration(found: Inspection, file: str, how: dict[str, Any], typed: dict[str, Any]) -> str | None:
+    """The command that writes down how the table is read; None where nothing is to be said."""
+    from hubbub.engines.opening import is_address, without_secrets
+
+    words = [
+        (f"--{name.replace('_', '-')}", each)
+        for name, value in typed.items()
+        for each in (value if isinstance(value, tuple) else (value,))
+    ]
+    words += [("--missing", cells.missing_option()) for cells in _examined(found) if cells.unreadable and cells.spelled]
+    if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
+        words.append(("--encoding", "cp1252"))
+    if not words:
+        return None
+    where = [("--table", how["table"])] if how["table"] else []
+    where += [("--out", _DICTIONARY)] if is_address(file) else []
+    named = without_secrets(file) if is_address(file) else file
+    return shlex.join(["hubbub", "describe", named, *(part for pair in (*where, *words) for part in pair)])
 
 
 def _could_be_bins(cells: Cells) -> bool:

@@ -6,8 +6,10 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -31,7 +33,7 @@ from hubbub.cli.dry_run import answer as dry_run_answer
 from hubbub.errors import WrongUse, in_shell
 from hubbub.opening import LINKS, NAMED
 from hubbub.opening import open as open_table
-from hubbub.protocol.option import WHERE, Option, options_of
+from hubbub.protocol.option import DECLARED, WHERE, Option, options_of
 
 if TYPE_CHECKING:
     from hubbub.cli.terminal.table import Table as Rows
@@ -54,11 +56,11 @@ _FIRST_RELEASE: Final = (
     "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
 )
 EXAMPLE: Final = "millbrook"  # an invented network
-TABLE: Final = options_of(open_table)
-FORM: Final = tuple(
-    option for option in TABLE if option.name in ("table", "delimiter", "encoding", "no_header", "missing")
-)
-"""How a file is read, the same wherever one is."""
+_OPENING: Final = options_of(open_table)
+TABLE: Final = tuple(option for option in _OPENING if option.name not in DECLARED)
+"""Which table a release is of, and who a person is."""
+READING: Final = tuple(replace(option, advanced=False) for option in _OPENING if option.name in DECLARED)
+"""How a table is read, and what else is public about it: hubbub describe writes it into the data dictionary."""
 ANY: Final = (
     Option("out", "DIR", "The folder for the release and its papers.", required=True, group=WHERE),
     NAMED,
@@ -67,7 +69,7 @@ ANY: Final = (
     Option(
         "words",
         "FILE",
-        "A TOML file of what the report says of itself: title, subtitle, publisher, date, link, language, notes, [labels].",
+        "The report's title, language, notes and [labels], as TOML.",
         group=WHERE,
     ),
     Option("replace", None, "Replace a release that is in the folder already.", group=WHERE, advanced=True),
@@ -210,20 +212,20 @@ class _Opened(NamedTuple):
     possible_person: str | None = None  # a column that may say who a row is about, where each row is a person
 
 
-def _opened(kind: Kind, file: Any, options: dict[str, Any]) -> _Opened:
-    """Open what the release is of. What is said about opening is taken out of `options`, and for a table the person
-    column is put there."""
+def _opened(kind: Kind, file: Any, options: dict[str, Any], opening: Mapping[str, Any]) -> _Opened:
+    """Open what the release is of, with further words of `opening`. What is said about it is taken out of `options`, and
+    for a table the person column is put there."""
     from hubbub.opening import named_after
 
     named = {name: options.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
         from hubbub.engines.query import RowsMove, is_query, remarks
 
-        given = {name: options.pop(name) for name in (option.name for option in TABLE)}
+        given = {option.name: options.pop(option.name) for option in TABLE} | dict(opening)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
-        for remark in (*remarks(given["table"]), *remarks(given["join"])):
+        for remark in (*remarks(given["table"]), *remarks(given.get("join"))):
             print_text(f"Note: {remark}.")
         if people.dictionary.where:
             print_text(f"Note: what is not said here is read from {display(people.dictionary.where)}.")
@@ -231,14 +233,14 @@ def _opened(kind: Kind, file: Any, options: dict[str, Any]) -> _Opened:
                 from hubbub.kinds.questions.request import from_file
 
                 options["spec"] = from_file(options["spec"])
-        options |= people.dictionary.fill_options(kind.options, options, people.engine.columns())
+        options |= people.dictionary.fill_options(kind.words, options, people.engine.columns())
         options["person"] = people.person
         name = (
             named["dataset"]
             or dict(people.dictionary.opening).get("dataset")
             or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
         )
-        return _Opened(people.publish, people.engine, name, given["disjoint"], people.possible_person)
+        return _Opened(people.publish, people.engine, name, people.dictionary.say("disjoint"), people.possible_person)
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
@@ -256,7 +258,14 @@ def unpublished() -> Iterator[None]:
         raise KeyboardInterrupt(*(stopped.args or ("nothing published",))) from None
 
 
-def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
+def publish(
+    kind: Kind,
+    file: object,
+    as_json: bool,
+    compare: bool,
+    options: dict[str, Any],
+    opening: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     """Open what a release is of, make it, write it, and say what was written."""
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.capabilities import TakesLong
@@ -269,7 +278,7 @@ def publish(kind: Kind, file: object, as_json: bool, compare: bool, options: dic
     words = options.pop("words")
     with unpublished():
         ledger = Ledger(options["ledger"])
-        opened = _opened(kind, file, options)
+        opened = _opened(kind, file, options, opening)
         asked = kind.ask(**options)
         check_format(saved["format"])
         said = heading(words)

@@ -33,6 +33,7 @@ from hubbub.protocol.option import HOW, WHERE, WHOSE, Option
 
 if TYPE_CHECKING:
     from hubbub.kinds.series.spec import Series
+    from hubbub.kinds.table import Table
     from hubbub.ledger.records import Record
 
 _WHAT: Final = (
@@ -65,9 +66,7 @@ _WHOSE: Final = (
     Option("recur", "R", "In how many periods one person counts, at most: the first ones.", default="1", group=WHOSE),
     *ROWS_OF_A_PERSON,
 )
-_READING: Final = tuple(
-    option for option in TABLE if option.name not in ("person", "rows_are_people", "join", "on", "disjoint")
-)
+_READING: Final = tuple(option for option in TABLE if option.name in ("table", "dictionary"))
 _HOW: Final = (
     Option("epsilon", "EPS", "The privacy loss of all periods together.", group=HOW),
     Option("delta", "D", "With `epsilon`: Gaussian noise, where it has less error.", group=HOW),
@@ -151,6 +150,7 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
         dataset=named["dataset"] or dataset_name(name),
         ledger=named["ledger"],
     )
+    _check_one_table(people)
     confirm_weak(weaknesses(Bound(spec), people.possible_person), yes)
     started, reservation = planned.start(
         name, people.engine, reading=people.reading, accept_weak=True, **people.ids(), **named, **options
@@ -160,6 +160,18 @@ def _start(name: str, file: str, as_json: bool, yes: bool, **options: Any) -> No
         print_json(_as_json(started, record) | {"dataset": reservation.dataset})
         return
     _print_series(started, record)
+
+
+def _check_one_table(people: Table) -> None:
+    """Refuse what a series says by itself, or cannot be made of."""
+    if people.dictionary.say("join") is not None:
+        raise WrongUse(
+            "a series is of one table in every period; give the joined table, and take the join out of its dictionary"
+        )
+    if people.dictionary.say("disjoint") is not None:
+        raise WrongUse(
+            "a series says in how many of its periods a person counts; take disjoint out of the dictionary of the table"
+        )
 
 
 def _publish(name: str, period: str, file: str, as_json: bool, yes: bool, **options: Any) -> None:
@@ -187,6 +199,7 @@ def _publish(name: str, period: str, file: str, as_json: bool, yes: bool, **opti
             dataset=reservation.dataset,
             ledger=options["ledger"],
         )
+        _check_one_table(people)
         confirm_weak(weak_unit(declared.unit.people, people.possible_person), yes)
         opened = {"engine": people.engine, "reading": people.reading, **people.ids()}
     done, files = save_into(

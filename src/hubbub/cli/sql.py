@@ -18,8 +18,7 @@ _DATA: Final = Option(
     many=True,
     group=WHOSE,
 )
-_SAID: Final = ("person", "rows_are_people", "join", "on")  # by the query
-_OPENING: Final = tuple(option for option in TABLE if option.name not in _SAID)
+_OPENING: Final = tuple(option for option in TABLE if option.name in ("table", "dictionary"))  # the query says the rest
 _TOWN: Final = "--data hubbub-demo/millbrook.parquet"
 _UNIT: Final = "privacy_unit_column = resident"
 
@@ -53,10 +52,9 @@ def _sql(query: str, data: tuple[str, ...], as_json: bool, **given: Any) -> None
         dataset=given["dataset"],
         table=given["table"],
     )
-    given |= {option.name: False if option.metavar is None else None for option in TABLE if option.name in _SAID}
-    given |= asked.opening | ({} if sources.second is None else {"join": sources.second})
-    given["table"] = given["table"] or sources.table
-    publish(registry.kind(asked.kind), sources.first, as_json, False, given | asked.options)
+    opening = asked.opening | ({} if sources.second is None else {"join": sources.second})
+    given |= {"person": None, "rows_are_people": False, "table": given["table"] or sources.table}
+    publish(registry.kind(asked.kind), sources.first, as_json, False, given | asked.options, opening)
 
 
 sql = click.command(

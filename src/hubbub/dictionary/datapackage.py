@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,8 +38,10 @@ FILE: Final = "datapackage.json"
 NO_DICTIONARY: Final = "none"
 _LARGEST: Final = 1 << 24  # bytes
 _OF_TABLE: Final = (
-    "person", "rows_are_people", "ids", "unreadable", "unlisted", "clamped", "collected", "collected_between", "exempt", "questions"
+    "person", "rows_are_people", "ids", "join", "on", "disjoint", "unreadable", "unlisted", "clamped", "collected",
+    "collected_between", "exempt", "questions",
 )  # fmt: skip
+_SAID_OF_TABLE: Final = ("join", "on", "disjoint", "unreadable", "unlisted", "clamped")
 _OF_COLUMN: Final = ("bins", "step", "public", "questions")
 _NUMBERS: Final = ("number", "integer", "year")
 _DAYS: Final = ("date", "datetime")
@@ -84,11 +86,11 @@ def _file(source: object) -> Path | None:
     return Path(os.fspath(source))
 
 
-def _package(where: Path) -> Mapping[str, Any]:
+def _package(where: Path, number: Callable[[str], Any] = str) -> dict[str, Any]:
     try:
         with open_regular(where) as opened:
             text = opened.read(_LARGEST + 1)
-        found = json.loads(text.decode("utf-8-sig"), parse_float=str, parse_constant=_no_number)
+        found = json.loads(text.decode("utf-8-sig"), parse_float=number, parse_constant=_no_number)
     except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or len(text) > _LARGEST:
@@ -155,7 +157,7 @@ def read(resource: Mapping[str, Any], where: Path) -> Dictionary:
         rows_are_people=rows,
         keys=keys,
         partners=_partners(schema),
-        opening=tuple(_opening(resource, own, where).items()),
+        opening=tuple(_opening(resource, own, names, where).items()),
         collected=tuple((name, value if isinstance(value, tuple) else str(value)) for name, value in collected.items()),
     )
 
@@ -192,12 +194,14 @@ def _partners(schema: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _opening(resource: Mapping[str, Any], own: Mapping[str, Any], where: Path) -> dict[str, Any]:
-    """How the file is written and read, and whom its ids name."""
+def _opening(resource: Mapping[str, Any], own: Mapping[str, Any], names: list[str], where: Path) -> dict[str, Any]:
+    """How the file is written and read, what it is joined with, and whom its ids name."""
     found: dict[str, Any] = {}
     dialect = resource.get("dialect", {})
     if isinstance(dialect, dict) and isinstance(dialect.get("delimiter"), str) and dialect["delimiter"] != ",":
         found["delimiter"] = dialect["delimiter"]
+    if isinstance(dialect, dict) and dialect.get("header") is False:
+        found["no_header"] = ",".join(names)
     encoding = resource.get("encoding")
     if isinstance(encoding, str) and encoding.lower() not in ("utf-8", "utf8"):
         found["encoding"] = encoding
@@ -206,7 +210,55 @@ def _opening(resource: Mapping[str, Any], own: Mapping[str, Any], where: Path) -
         raise WrongUse(f"ids in {where} is the name of the register that they are of, or table; write it so")
     if ids is not None:
         found |= {"other_people": True} if ids == "table" else {"ids_of": ids}
-    return found | {name: str(own[name]) for name in ("unreadable", "unlisted", "clamped") if name in own}
+    joined = where.parent / str(own.get("join", ""))
+    found |= {"join": str(joined)} if "join" in own and joined.is_file() else {}
+    return {name: str(own[name]) for name in _SAID_OF_TABLE if name in own} | found
+
+
+def extend(where: Path, path: Path | None, table: str | None) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """A package that is there or is to be, and its description of this table, if it has one."""
+    if not where.exists():
+        return {"resources": []}, None
+    package = _package(where, _same_number)
+    found = _resource(package, where, path, table, named=False)
+    listed: list[dict[str, Any]] = package["resources"]
+    return package, next((each for each in listed if each is found), None)
+
+
+def _same_number(text: str) -> float | str:
+    """A number that is written as it was read, or its text where it would not be."""
+    return float(text) if rational(repr(float(text)), "a number") == rational(text, "a number") else text
+
+
+def declare(resource: dict[str, Any], words: Mapping[str, Any]) -> None:
+    """Write what somebody says of a table into its description, as words of hubbub.open; :func:`read` reads it back."""
+    own, schema = resource.setdefault("hubbub", {}), resource.setdefault("schema", {})
+    for name, value in words.items():
+        match name:
+            case "person" | "rows_are_people":
+                own.pop("rows_are_people" if name == "person" else "person", None)
+                own[name] = value
+            case "delimiter":
+                resource.setdefault("dialect", {})["delimiter"] = value
+            case "no_header":
+                resource.setdefault("dialect", {})["header"] = False
+            case "encoding":
+                resource["encoding"] = value
+            case "missing":
+                for column, spelled in Missing.parse(value).declared:
+                    place = schema if column is None else _listed_field(schema, column)
+                    place["missingValues"] = ["", *spelled]
+            case "other_people" | "ids_of":
+                own["ids"] = "table" if name == "other_people" else value
+            case _:
+                own[name] = list(value) if isinstance(value, tuple) else value
+
+
+def _listed_field(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] | None = next((each for each in schema["fields"] if each["name"] == name), None)
+    if found is None:
+        raise WrongUse(f"there is no column {name[:60]!r}; name one that the table has, or leave it out")
+    return found
 
 
 def _missing_spellings(given: Any, where: Path) -> tuple[str, ...]:

@@ -111,6 +111,12 @@ class Dictionary:
         how = {name: value for name, value in words.items() if value and name not in ("person", "rows_are_people")}
         return replace(self, opening=tuple(how.items()))
 
+    def with_collected(self, rate: Any, between: Any, exempt: Any) -> Dictionary:
+        """This with how people came into the table, where hubbub.open was told."""
+        words = {"collected": rate, "collected_between": between, "exempt": exempt}
+        given = tuple((name, value) for name, value in words.items() if value is not None)
+        return replace(self, collected=given) if given else self
+
     def say(self, name: str) -> Any:
         """What is declared about opening the table, by its name in hubbub.open; None if nothing is."""
         return dict(self.opening).get(name)
@@ -219,15 +225,15 @@ _TYPES: Final = {
 
 
 def describe(
-    schema: Schema, *, name: str, path: str | None, public: Mapping[str, Sequence[str]] = {}
+    schema: Schema, *, public: Mapping[str, Sequence[str]] = {}, words: Mapping[str, Any] = {}
 ) -> dict[str, Any]:
-    """A Data Package of one table, with questions where a steward has to say something.
+    """The description of a table, with questions where a steward has to say something that no `words` answer yet.
 
     `public` has the values of columns whose values are declared to be public.
 
-    Guarantee: without `public` it is a function of the schema and of the names alone.
+    Guarantee: without `public` it is a function of the schema and of these words alone.
     """
-    questions = [_who(schema)]
+    questions = [] if words.get("person") or words.get("rows_are_people") else [_who(schema)]
     fields = []
     for column, column_type in schema.items():
         field: dict[str, Any] = {"name": column, "type": _TYPES[column_type]}
@@ -237,14 +243,7 @@ def describe(
             field["hubbub"] = {"questions": [asked]}
         fields.append(field)
     questions.append("Which cells mean that something is missing? List them as missingValues of the schema.")
-    resource: dict[str, Any] = {"name": name}
-    if path is not None:
-        resource["path"] = path
-    resource |= {
-        "schema": {"fields": fields, "missingValues": [""]},
-        "hubbub": {"questions": questions},
-    }
-    return {"name": name, "resources": [resource]}
+    return {"schema": {"fields": fields, "missingValues": [""]}, "hubbub": {"questions": questions}}
 
 
 def _who(schema: Schema) -> str:

@@ -76,9 +76,6 @@ class HistogramOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, KeptO
     one_row_per_person: bool
     unique_person: bool
     scale_up: bool
-    collected: Exact | None
-    collected_between: tuple[Exact, Exact] | None
-    exempt: Exact
     coverage: Exact
     weight: str | None
     parts: Exact | None
@@ -110,9 +107,6 @@ class RecordsOptions(Confirmed, SampleOptions, total=False):
     keep: str | Sequence[str] | None
     one_row_per_person: bool
     unique_person: bool
-    collected: Exact | None
-    collected_between: tuple[Exact, Exact] | None
-    exempt: Exact
 
 
 class CubeOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, total=False):
@@ -125,9 +119,6 @@ class CubeOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, total=Fals
     consistent: bool
     one_row_per_person: bool
     unique_person: bool
-    collected: Exact | None
-    collected_between: tuple[Exact, Exact] | None
-    exempt: Exact
     coverage: Exact
 
 

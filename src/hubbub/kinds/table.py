@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from hubbub.dictionary.dictionary import NONE, Dictionary
 from hubbub.errors import WrongUse
-from hubbub.protocol.option import Method, Option, documented_later
+from hubbub.protocol.option import Method, Option, check_options, documented_later
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import unnamed_person
 
@@ -90,7 +90,8 @@ class Table:
 
     def ask(self, kind: Kind, **options: Any) -> Spec:
         """The spec that these words ask for, with what the data dictionary says of columns that are only named."""
-        spelled = self.dictionary.fill_options(kind.options, options, self.engine.columns())
+        check_options(kind.name, kind.options, options)
+        spelled = self.dictionary.fill_options(kind.words, options, self.engine.columns())
         return kind.ask(person=self.person, **spelled)
 
     def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Inspection:

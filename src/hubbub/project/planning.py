@@ -210,7 +210,7 @@ def series_releases(
 
 def _requested_series(entry: PlanEntry, people: Table) -> SeriesRun:
     assert entry.series is not None and entry.period is not None and entry.kind is not None
-    options = registry.kind(entry.kind).options
+    options = registry.kind(entry.kind).words
     named = people.dictionary.fill_options(options, entry.options, people.engine.columns())
     named |= entry.series | {"kind": entry.kind, "person": people.person}
     try:

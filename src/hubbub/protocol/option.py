@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from hubbub.errors import WrongUse, in_python
 from hubbub.runtime.frozen import dataclass
@@ -15,6 +15,13 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 WHAT, WHOSE, HOW, WHERE = "What is published", "Whose data it is", "How people are protected", "Where it goes"
+
+
+DECLARED: Final = (
+    "delimiter", "encoding", "no_header", "missing", "unreadable", "unlisted", "clamped", "other_people", "ids_of",
+    "disjoint", "join", "on", "collected", "collected_between", "exempt",
+)  # fmt: skip
+"""What is said of a table once, and not of each release of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,28 @@ class Option:
         numbers = "Exact" if self.parts == 1 else f"tuple[{', '.join(['Exact'] * self.parts)}]"
         kind = self.takes or ("bool" if self.metavar is None else "Sequence[str]" if self.many else numbers)
         return kind if self.metavar is None or self.many or self.default or self.missing else f"{kind} | None"
+
+
+COLLECTED: Final = (
+    Option("collected", "P", "Declare that people came into the table with probability P.", group=WHOSE, advanced=True),
+    Option(
+        "collected_between",
+        "LOW HIGH",
+        "The same with rates between LOW and HIGH.",
+        parts=2,
+        group=WHOSE,
+        advanced=True,
+    ),
+    Option(
+        "exempt",
+        "N",
+        "How many people may have been collected in any other way.",
+        default="0",
+        group=WHOSE,
+        advanced=True,
+    ),
+)
+"""How people came into a table, as it is declared of the table."""
 
 
 def option_help(metavar: str | None, help: str, **more: Any) -> Option:

@@ -192,9 +192,15 @@ class Kind:
     from_json: Callable[[Mapping[str, Any]], Spec]  # of what `to_json` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
+    declared: tuple[Option, ...] = ()  # said of the table, in hubbub.open or its dictionary, and not of a release
+
+    @property
+    def words(self) -> tuple[Option, ...]:
+        """All that a spec of this kind is made of: what a release is asked, and what is declared about its table."""
+        return (*self.options, *self.declared)
 
     def ask(self, **words: Any) -> Spec:
         """The spec that these words ask for, or one sentence that says what is wrong with them; of words that are left
         out, the defaults of the kind."""
-        check_options(self.name, self.options, {name: words[name] for name in words if name != "person"})
+        check_options(self.name, self.words, {name: words[name] for name in words if name != "person"})
         return self.from_options(**words)

@@ -13,6 +13,7 @@ from hubbub.guarantees.definitions import BernoulliSample, IndependentSample, Ro
 from hubbub.guarantees.derivation import Assumption
 from hubbub.guarantees.people import DECLARED_UNIQUE, People, Whose
 from hubbub.numeric.exact import Exact, integer
+from hubbub.numeric.limits import a_share
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.exact_json import UNSAID
 from hubbub.tables.bins import Countable, declared_size
@@ -341,3 +342,31 @@ class Collected:
             return BernoulliSample(p=self.high)
         highest = Fraction(1) if self.exempt else self.high
         return RobustSample(low=self.low, high=self.high, highest=highest, exempt=self.exempt)
+
+
+_EVERYBODY: Final = "leave it out to use everybody"
+
+
+def declared_collected(
+    collected: Exact | None = None, collected_between: tuple[Exact, Exact] | None = None, exempt: Exact = 0
+) -> Collected | None:
+    """How people came into the table, by what is declared; None where nothing is."""
+    spared = integer(exempt, "exempt")
+    if collected is not None and collected_between is not None:
+        raise WrongUse("`collected` and `collected_between` exclude each other; use the one that you know")
+    if collected is not None:
+        p = a_share(collected, "collected", _EVERYBODY)
+        return Collected(low=p, high=p, exempt=spared)
+    if collected_between is not None:
+        low, high = (
+            a_share(collected_between[0], "`collected_between`", _EVERYBODY),
+            a_share(collected_between[1], "`collected_between`", _EVERYBODY),
+        )
+        if low > high:
+            raise WrongUse(f"`collected_between` needs the lower rate first, not {low} and {high}; swap them")
+        return Collected(low=low, high=high, exempt=spared)
+    if spared:
+        raise WrongUse(
+            "exempt people are those outside a declared sampling rate; add `collected` or `collected_between`"
+        )
+    return None

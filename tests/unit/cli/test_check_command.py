@@ -251,16 +251,13 @@ def test_check_in_the_place_of_release_histogram_takes_the_same_words(tmp_path: 
     file = written(tmp_path, table(rows=1))
     done = look(
         file,
-        *("--rows-are-people", "--by", "town=Bath,York", "--epsilon", "1", "--delta", "1e-6", "--unreadable", "0.1"),
-        *("--out", "o", "--explain", "--dry-run", "--collected-between", "0.1", "0.2", "--yes", "--dataset", "d"),
+        *("--rows-are-people", "--by", "town=Bath,York", "--epsilon", "1", "--delta", "1e-6"),
+        *("--out", "o", "--explain", "--dry-run", "--yes", "--dataset", "d"),
     )
     assert done.exit_code == 0, done.output
     assert "town=Bath,York" in done.stdout
     assert "Each row is taken for another person here" not in done.stdout
-    assert done.stderr == (
-        "Note: a look has no use for --collected-between, --dataset, --dry-run, --explain, --unreadable, --yes; "
-        "the release will.\n"
-    )
+    assert done.stderr == ("Note: a look has no use for --dataset, --dry-run, --explain, --yes; the release will.\n")
     wrong = look(file, "--rows-are-people", "--epsilom", "1")
     assert (wrong.exit_code, wrong.stderr.startswith("hubbub: no such option '--epsilom'. ")) == (2, True)
     both = look(file, "--rows-are-people", "--person", "id")
@@ -327,7 +324,8 @@ def test_a_look_finds_the_separator_that_a_release_is_told(tmp_path: Path) -> No
     file.write_text("VisitID;ward;minutes\n" + "".join(f"{n};{'AB'[n % 2]};{n % 77}\n" for n in range(90)))
     told = look(file, "--rows-are-people").stdout.replace("\n", " ")
     assert "Cells are separated by a semicolon" in told
-    assert "--delimiter semicolon --rows-are-people --by ward" in told
+    assert f"hubbub describe {file} --delimiter semicolon" in told
+    assert f"hubbub release histogram {file} --rows-are-people --by ward" in told
     assert "--rows-are-people --of minutes:LOW..HIGH:STEP --epsilon 1 --out mean/" in told, "and not of ids"
 
 

@@ -78,14 +78,13 @@ release questions people.csv --spec people.csv --out o => 2 the questions must b
 release questions people.csv --spec empty.csv --epsilon 1 --out o => 2 a file of questions has a table
 release histogram people.csv --by town=a --epsilon 1 --delta 2 --out o => 2 delta must lie between 0 and 1, not 2;
 release histogram people.csv --by town --epsilon 1 --delta 0 --out o => 2 delta must be above 0, not 0
-release histogram people.csv --by town=a --epsilon 1 --unlisted 2 --out o => 2 unlisted must lie between 0 and 1
-release histogram people.csv --by town=a --epsilon 1 --unlisted some --out o => 2 unlisted must be a number like 0.1, 1/3 or
+describe people.csv --unlisted 2 --out o.json => 2 unlisted must lie between 0 and 1
+describe people.csv --unlisted some --out o.json => 2 unlisted must be a number like 0.1, 1/3 or
 release histogram people.csv --by town=a --epsilon 1 --parts 0 --out o => 2 --parts is a number of files, from 1 to
-release histogram people.csv --by town=a --epsilon 1 --collected-between 0.5 --out o => 2 missing option '--out'; see hubbub release
-release histogram people.csv --by town=a --epsilon 1 --collected-between 0.5 0.1 --out o => 2 --collected-between needs the lower rate
-release histogram people.csv --by town=a --epsilon 1 --collected 1.5 --out o => 2 collected must lie between 0 and 1, not
-release histogram people.csv --by town=a --epsilon 1 --exempt -1 --out o => 2 exempt must be a whole number of at least
-release histogram people.csv --by town=a --epsilon 1 --exempt two --out o => 2 exempt must be a number like 0.1, 1/3 or
+describe people.csv --collected-between 0.5 0.1 --out o.json => 2 --collected-between needs the lower rate
+describe people.csv --collected 1.5 --out o.json => 2 collected must lie between 0 and 1, not
+describe people.csv --exempt -1 --out o.json => 2 exempt must be a whole number of at least
+describe people.csv --exempt two --out o.json => 2 exempt must be a number like 0.1, 1/3 or
 release histogram people.csv --by town=a --epsilon 1 --out o --ledger people.csv => 2 the file
 release histogram people.csv --by town=a --epsilon 1 --out o --ledger . => 3 the ledger
 release histogram people.csv --by town=a --channel geometric --out o => 2 the channel geometric needs --epsilon, like
@@ -186,10 +185,10 @@ release count people.csv --weight age --epsilon 1 --out o => 2 the range of age 
 release count people.csv --weight town:0..5:1 --epsilon 1 --out o => 3 too many people have a value of town that cannot be read
 release count people.csv --weight age:0..5:1 --crowd 20 --out o => 2 weights are covered by plain noise only; use --epsilon E
 RH people.csv --by town=a,b --weight age:0..60:1 --epsilon 1 --out o => 2 a histogram counts people as they are, and how many they
-RH people.csv --by town=a --join nowhere.csv --on line --epsilon 1 --person line --out o => 2 there is no file 'nowhere.csv': it does not exist; check the
-RH people.csv --by town=a --join twice.csv --epsilon 1 --person line --out o => 2 --join and --on belong together: the second table, and the
-RH people.csv --by age:0..9:1 --join headless.csv --on line --epsilon 1 --person line --out o => 2 in the second table there is no column 'line'; the first line
-RH people.csv --by age:0..9:1 --join twice.csv --on lines --epsilon 1 --person lines --out o => 2 in the first table there is no column 'lines'; did you mean
+describe people.csv --join nowhere.csv --on line --person line --out o.json => 2 there is no file 'nowhere.csv': it does not exist; check the
+describe people.csv --join twice.csv --person line --out o.json => 2 --join and --on belong together: the second table, and the
+describe people.csv --join headless.csv --on line --person line --out o.json => 2 in the second table there is no column 'line'; the first line
+describe people.csv --join twice.csv --on lines --person lines --out o.json => 2 o.json speaks of the column 'lines' and lists no such
 RH people.parquet --by town=a --epsilon 1 --format excel --out o => 2 format must be csv, parquet or xlsx, not 'excel'
 RH people.parquet --by town=a --epsilon 1 --words french.toml --out o => 2 a report can be in en or de, not 'fr'
 RH people.parquet --by town=a --epsilon 1 --title Here --out o => 2 no such option '--title'. Did you mean '--words'?

@@ -273,7 +273,8 @@ def test_describe_writes_names_and_types_and_no_value_of_the_data(tmp_path: Path
     assert run("describe", str(file), "--out", str(other)).exit_code == 0
     assert other.read_text() == text  # it is a function of names and types
     again = run("describe", str(file))
-    assert (again.exit_code, "is there already" in again.stderr) == (2, True)
+    assert (again.exit_code, "describes this table already" in again.stderr) == (2, True)
+    assert (tmp_path / "datapackage.json").read_text() == text
     assert opened(file, person="resident").person == "resident"  # its questions are no declarations
 
 
@@ -283,6 +284,67 @@ def test_values_that_are_declared_public_are_listed(tmp_path: Path) -> None:
     assert run("describe", str(file), "--public", "sex").exit_code == 0
     assert find(file).field("sex").bins == "sex=F,M,null"  # type: ignore[union-attr]
     assert run("describe", str(file), "--public", "color", "--out", "never.json").exit_code == 2
+
+
+SAID = (
+    "--person", "resident", "--missing", "NA", "--missing", "salary=-1,?", "--unlisted", "0.2", "--ids-of", "register",
+    "--collected-between", "0.1", "0.2", "--exempt", "3", "--disjoint", "2026-01",
+)  # fmt: skip
+
+
+def test_what_is_said_once_is_read_by_every_release_and_can_be_said_again(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    place = tmp_path / "datapackage.json"
+    place.unlink()
+    assert run("describe", str(file), *SAID).exit_code == 0
+    found = find(file)
+    assert found.person == "resident"
+    assert dict(found.opening) == {"unlisted": "0.2", "ids_of": "register", "disjoint": "2026-01"}
+    assert dict(found.collected) == {"collected_between": ("0.1", "0.2"), "exempt": "3"}
+    assert [each for each in found.spellings if each.startswith("salary=")] == ["salary=-1,?"]
+    before = json.loads(place.read_text())
+    assert run("describe", str(file), "--unlisted", "0.5", "--rows-are-people").exit_code == 0
+    after = json.loads(place.read_text())
+    own = before["resources"][0]["hubbub"]
+    del own["person"]
+    own |= {"unlisted": "0.5", "rows_are_people": True}
+    assert after == before, "and the rest stays as it was"
+
+
+def test_another_table_of_the_folder_is_described_beside_the_first(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    other = tmp_path / "other.csv"
+    other.write_text("id;town\n1;Bath\n")
+    assert run("describe", str(other), "--delimiter", "semicolon", "--person", "id").exit_code == 0
+    assert (find(file).person, find(other).person) == ("resident", "id")
+    assert find(other).say("delimiter") == ";"
+    written = json.loads((tmp_path / "datapackage.json").read_text())
+    assert written["resources"][0] == package()["resources"][0]
+    headless = tmp_path / "headless.csv"
+    headless.write_text("1,Bath\n2,York\n")
+    assert run("describe", str(headless), "--no-header", "id,town").exit_code == 0
+    assert opened(headless, person="id").engine.columns().keys() == {"id", "town"}
+
+
+def test_nothing_is_written_that_no_table_could_be_opened_by(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    text = (tmp_path / "datapackage.json").read_text()
+    for words in (
+        ("--unreadable", "2"),
+        ("--missing", "town=NA"),
+        ("--collected", "1.5"),
+        ("--exempt", "1"),
+        ("--delimiter", "::"),
+        ("--person", "nobody"),
+        ("--ids-of", "a", "--other-people"),
+        ("--join", "nowhere.csv", "--on", "resident"),
+        ("--public", "sex"),
+    ):
+        assert run("describe", str(file), *words).exit_code == 2, words
+    assert (tmp_path / "datapackage.json").read_text() == text
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["datapackage.json", "town.csv"]
+    (tmp_path / "certificate.json").write_text("{}")
+    assert "holds a release" in run("describe", str(file), "--missing", "NA").stderr
 
 
 def test_two_tables_of_one_package_are_joined_by_their_foreign_key(tmp_path: Path) -> None:

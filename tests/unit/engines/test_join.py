@@ -199,15 +199,19 @@ def test_a_certificate_joins_by_the_column_of_people_alone(tmp_path: Path) -> No
 
 
 def test_the_command_releases_a_join_and_check_shows_how_the_tables_meet() -> None:
-    joined = ("patients.csv", "--join", "visits.csv", "--on", "patient", "--by", "sex=F,M,null")
+    how = ("--join", "visits.csv", "--on", "patient")
+    joined = ("patients.csv", *how, "--by", "sex=F,M,null")
     found = run("check", *joined)
     assert "60 people by patient; 5 have no row in the second" in found.output
     assert "7 rows of the second table, of 4 people, find no partner" in found.output
     met = json.loads(run("check", *joined, "--json").output)["join"]
     assert (met["people"], met["rows_without"], met["people_without"], met["idle"]) == (60, 7, 4, 5)
-    assert "hubbub release histogram patients.csv --join visits.csv --on patient" in found.output
+    assert "hubbub describe patients.csv --join visits.csv --on patient" in found.output
+    assert "hubbub release histogram patients.csv --distinct" in " ".join(found.output.split())
+    assert run("describe", "patients.csv", *how).exit_code == 0
+    assert run("describe", "patients.csv", *how[:2]).exit_code == 2
     rows = ("--rows-per-person", "3", "--epsilon", "1", "--out", "out")
-    done = run("release", "histogram", *joined, *rows, "--json")
+    done = run("release", "histogram", "patients.csv", *joined[-2:], *rows, "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["dataset"] == "patients"
     Path("patients.csv").write_text(PATIENTS + "p1,F,3\n")

@@ -210,7 +210,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("histogram", {"by": WARDS, **ROWS, "outlier": "1:0.1,10:1"}, "covered by plain noise only"),
     ("histogram", {"by": ["ward"], **ROWS, "epsilon": 1, "delta": "1e-6"}, "declare the bins"),
     ("histogram", {"by": WARDS, **ROWS, "epsilon": 1, "sample": "0.5"}, "cannot be sampled"),
-    ("histogram", {"by": WARDS, **ROWS, "epsilon": 1, "collected": "0.5"}, "drop collected"),
     ("histogram", {"by": WARDS, **ROWS, "epsilon": 1, "parts": 2}, "leave out parts"),
     ("histogram", {"by": WARDS, **ROWS, "epsilon": 1, "one_row_per_person": True}, "exclude each other"),
     ("histogram", {"by": WARDS, **ROWS, "epsilon": 1, "expected_rows": True}, "leave out expected_rows"),

@@ -45,7 +45,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("histogram", {"by": WARDS, "crowd": 5, "rows_per_person": 2, "epsilon": None}, "covered by plain noise only"),
     ("histogram", {"by": WARDS, "sample": "0.5", "rows_per_person": 2}, "drop sample"),
-    ("histogram", {"by": WARDS, "collected": "0.5", "rows_per_person": 2}, "drop collected"),
     ("histogram", {"by": ["ward"], "delta": "1e-6", "rows_per_person": 2}, "declare the bins"),
     ("histogram", {"by": WARDS, "weight": "weight:0..3:1"}, "ask for a count with weight"),
     ("histogram", {"by": WARDS, "rows_called": "visits"}, "said where rows count"),

@@ -105,11 +105,10 @@ def test_the_command_says_what_is_lost(tmp_path: Path) -> None:
             "1",
             "--dataset",
             "arrivals",
-            "--disjoint",
-            period,
             "--out",
             str(tmp_path / f"out-{period}"),
         ]
+        assert CliRunner().invoke(commands, ["describe", words[2], "--disjoint", period]).exit_code == 0
         tried = CliRunner().invoke(commands, [*words, "--dry-run", "--json"])
         assert json.loads(tried.stdout)["dataset"] == f"arrivals.{period}"
         done = CliRunner().invoke(commands, words)
@@ -135,9 +134,8 @@ def test_75_what_share_of_the_ids_was_compared_is_said_everywhere(tmp_path: Path
             "1",
             "--dataset",
             "guests",
-            "--disjoint",
-            period,
         ]
+        assert CliRunner().invoke(commands, ["describe", str(file), "--disjoint", period]).exit_code == 0
         done = CliRunner().invoke(commands, [*words, "--out", str(tmp_path / f"{i}")])
         assert done.exit_code == 0, done.output
         told.append(" ".join(done.stderr.split()))

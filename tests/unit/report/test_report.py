@@ -32,7 +32,8 @@ def people(**counts: int) -> pa.Table:
 
 
 def released(table: pa.Table, *by: str, **words: Any) -> Release:
-    return open_table(table, unlisted=1).histogram(list(by), **words)
+    how = {name: words.pop(name) for name in ("collected", "collected_between", "exempt") if name in words}
+    return open_table(table, unlisted=1, **how).histogram(list(by), **words)
 
 
 def drawing(release: Release) -> Chosen:

@@ -16,7 +16,7 @@ from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import DISTINCT, ROWS, SAMPLING, histogram
 from hubbub.kinds.histogram.spec import Histogram, columns
 from hubbub.numeric.exact import Exact, integer, positive
-from hubbub.protocol.option import HOW, Option
+from hubbub.protocol.option import COLLECTED, HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import MOST_BINS, axis, declared_size
 from hubbub.tables.privacy_unit import Unit, of_options
@@ -149,5 +149,6 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
     ),
     from_options=from_options,
     from_json=read,
+    declared=COLLECTED,
 )
 Cube.kind = KIND

@@ -17,11 +17,11 @@ from hubbub.kinds.histogram.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.numeric.limits import a_coverage, a_share
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
-from hubbub.protocol.option import HOW, WHERE, WHOSE, Option
+from hubbub.protocol.option import COLLECTED, HOW, WHERE, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
-from hubbub.tables.privacy_unit import Collected, Unit, on_average, within_bins
+from hubbub.tables.privacy_unit import Unit, declared_collected, on_average, within_bins
 
 if TYPE_CHECKING:
     from hubbub.channels.protocol import Channel
@@ -87,7 +87,7 @@ def histogram(
             "with people in several bins, say what noise and not which channel, like `noise=gaussian`; drop `channel`"
         )
     rate = None if sample is None else _rate(sample, "sample")
-    given = _collected(collected, collected_between, exempt)
+    given = declared_collected(collected, collected_between, exempt)
     if rate is not None and given is not None:
         raise WrongUse(
             "sample and collected exclude each other: either Hubbub draws the sample or somebody already did"
@@ -223,25 +223,6 @@ def _by_intent(
 _rate: Final = partial(a_share, advice="leave it out to use everybody")
 
 
-def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
-    spared = integer(exempt, "exempt")
-    if rate is not None and between is not None:
-        raise WrongUse("`collected` and `collected_between` exclude each other; use the one that you know")
-    if rate is not None:
-        p = _rate(rate, "collected")
-        return Collected(low=p, high=p, exempt=spared)
-    if between is not None:
-        low, high = _rate(between[0], "collected-between"), _rate(between[1], "collected-between")
-        if low > high:
-            raise WrongUse(f"`collected_between` needs the lower rate first, not {low} and {high}; swap them")
-        return Collected(low=low, high=high, exempt=spared)
-    if spared:
-        raise WrongUse(
-            "exempt people are those outside a declared sampling rate; add `collected` or `collected_between`"
-        )
-    return None
-
-
 _ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, secretly at random.", group=WHOSE)
 UNIQUE: Final = Option(
     "unique_person",
@@ -283,27 +264,8 @@ ROWS: Final = (
 """Asked of whatever counts several rows of a person."""
 
 _SAMPLE: Final = Option("sample", "P", "Use a fresh secret sample: each person with probability P.", group=HOW)
-_COLLECTED: Final = (
-    Option("collected", "P", "Declare that people came into the table with probability P.", group=WHOSE, advanced=True),
-    Option(
-        "collected_between",
-        "LOW HIGH",
-        "The same with rates between LOW and HIGH.",
-        parts=2,
-        group=WHOSE,
-        advanced=True,
-    ),
-    Option(
-        "exempt",
-        "N",
-        "How many people may have been collected in any other way.",
-        default="0",
-        group=WHOSE,
-        advanced=True,
-    ),
-    Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9", group=HOW, advanced=True),
-)
-SAMPLING: Final = (_ONE_ROW, UNIQUE, _SAMPLE, *_COLLECTED)
+_AT_DELTA: Final = Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9", group=HOW, advanced=True)
+SAMPLING: Final = (_ONE_ROW, UNIQUE, _SAMPLE, _AT_DELTA)
 """Whom a release counts: asked of everything that is counted once, by bins."""
 
 _OWN: Final = (
@@ -336,7 +298,7 @@ _OWN: Final = (
     *ROWS,
     _SAMPLE,
     Option("scale_up", None, "With `sample`: estimates and intervals for everybody.", advanced=True),
-    *_COLLECTED,
+    _AT_DELTA,
     Option("coverage", "C", "How often an interval is right.", default="0.95", advanced=True),
     Option(
         "weight",
@@ -390,7 +352,7 @@ def from_options(
         rows_called=rows_called,
         unique_person=unique_person,
     )
-    own = {option.name for option in _OWN} | {"show_above", "channel"}
+    own = {option.name for option in (*_OWN, *COLLECTED)} | {"show_above", "channel"}
     rest = {name: options.pop(name) for name in list(options) if name not in own}
     average = on_average(unit, kept_rows=kept_rows)
     try:
@@ -434,5 +396,6 @@ alone. What is released about the same people under one name adds up in the ledg
     options=(*_OWN, CHANNEL, *(option for option in OPTIONS if option.name not in ("epsilon", "delta"))),
     from_options=from_options,
     from_json=read,
+    declared=COLLECTED,
 )
 Histogram.kind = KIND

@@ -189,8 +189,9 @@ How good the points are is told with numbers: how far any of them may be from it
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone.""",
     examples=(
-        "hubbub release points hubbub-demo/millbrook.parquet --person resident --columns age,salary "
-        "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --unlisted 0.05 --out places/",
+        "hubbub describe hubbub-demo/millbrook.parquet --person resident --unlisted 0.05 --out people.json",
+        "hubbub release points hubbub-demo/millbrook.parquet --dictionary people.json --columns age,salary "
+        "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --out places/",
     ),
     options=OPTIONS,
     from_options=from_options,

@@ -10,7 +10,7 @@ from hubbub.kinds.histogram.request import SAMPLING, histogram
 from hubbub.kinds.records.compare import compare
 from hubbub.kinds.records.spec import Records, checked, read
 from hubbub.numeric.exact import Exact
-from hubbub.protocol.option import HOW, Option
+from hubbub.protocol.option import COLLECTED, HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import Discovered, axis
 from hubbub.tables.generalization import split_list
@@ -113,6 +113,7 @@ is released about the same people under one name adds up in the ledger (hubbub l
     ),
     from_options=from_options,
     from_json=read,
+    declared=COLLECTED,
     compare=compare,
 )
 Records.kind = KIND

@@ -132,9 +132,7 @@ def request_of(app_state: AppState, kind: Kind, form: Mapping[str, str]) -> dict
         options = options_of(kind.options, form, app_state.folder)
     if kind.data == TABLE:  # a data dictionary beside the file is read here, so that a page shows what a worker does
         declared = find(path, opening.get("table"))
-        options = (
-            declared.fill_options(kind.options, options, schema_of(app_state, form)) if declared.where else options
-        )
+        options = declared.fill_options(kind.words, options, schema_of(app_state, form)) if declared.where else options
         opening = {**declared.open_words(opening), "dictionary": NO_DICTIONARY}
     dataset = options_of(NAMED, form, app_state.folder)["dataset"]
     if is_series(kind):  # its name is no name of people: who is in the table has one, as for every release

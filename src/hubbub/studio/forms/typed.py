@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from hubbub.charts.language import ENGLISH
 from hubbub.kinds.table import Table
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import DECLARED, Option
 from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE, Kind
 from hubbub.studio.folder import Folder
 from hubbub.studio.forms.fields import FILE, NAMED, OPENING, WHO
-from hubbub.studio.forms.series import OPTIONS, is_series, kind_of_counts
+from hubbub.studio.forms.series import OPTIONS, SERIES, is_series, kind_of_counts
 from hubbub.tables.generalization import split_list
 
 _BEFORE: Final[dict[str, tuple[str, ...]]] = {BALLOTS: ("vote", "publish")}
@@ -33,7 +33,8 @@ def command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
     verb = ("series", "publish", *period) if period else _BEFORE.get(kind.data, ("release", kind.name))
     arguments = ["hubbub", *verb, file]
     options = {**request["opening"], **request["words"]}
-    for option in (*OPENING[kind.data], *kind.options, *(() if period else NAMED)):
+    opening = tuple(option for option in OPENING[kind.data] if option.name not in DECLARED)
+    for option in (*opening, *kind.options, *(() if period else NAMED)):
         value = request["dataset"] if option.name == "dataset" else options.get(option.name)
         arguments += _typed(option, value, folder)
     if request["form"] != "csv":
@@ -45,9 +46,18 @@ def command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> str:
         arguments.append("--yes")
     if request["ledger"] is not None:
         arguments += ["--ledger", _near(request["ledger"], folder)]
-    line = shlex.join([*arguments, "--out", request["out"]])
+    lines = [*_describe_command(kind, request, folder), shlex.join([*arguments, "--out", request["out"]])]
     words = shlex.quote(f'language = "{language}"')
-    return line if language == ENGLISH else f"echo {words} > {_WORDS}\n{line}"
+    return "\n".join(lines if language == ENGLISH else [f"echo {words} > {_WORDS}", *lines])
+
+
+def _describe_command(kind: Kind, request: Mapping[str, Any], folder: Folder) -> list[str]:
+    """The command that writes down how the table is read, if it is not as usual."""
+    reading = [option for option in OPENING[kind.data] if option.name in DECLARED]
+    words = [part for option in reading for part in _typed(option, request["opening"].get(option.name), folder)]
+    table = request["opening"].get("table")
+    where = ["--table", table] if table else []
+    return [shlex.join(["hubbub", "describe", request["file"], *where, *words])] if words else []
 
 
 def _start(request: Mapping[str, Any], folder: Folder) -> str:
@@ -55,14 +65,14 @@ def _start(request: Mapping[str, Any], folder: Folder) -> str:
     words = {**request["words"], **request["opening"], "dataset": request["dataset"]}
     file = f"./{request['file']}" if request["file"].startswith("-") else request["file"]
     arguments = ["hubbub", "series", "start", words["name"], file, "--kind", kind_of_counts(words.get("by", ()))]
-    others = (*(option.name for option in WHO), "join", "on", "disjoint")
-    reading = tuple(option for option in OPENING[TABLE] if option.name not in others)
+    reading = tuple(option for option in OPENING[TABLE] if option.name == "table")
     for option in (*OPTIONS, *WHO, *reading, *NAMED):
         if option.name != "name":
             arguments += _typed(replace(option, default=None), words.get(option.name), folder)
     if request["ledger"] is not None:
         arguments += ["--ledger", _near(request["ledger"], folder)]
-    return shlex.join([*arguments, *(["--yes"] if request["accept_weak"] else [])])
+    line = shlex.join([*arguments, *(["--yes"] if request["accept_weak"] else [])])
+    return "\n".join([*_describe_command(SERIES, request, folder), line])
 
 
 def _python_of_series(request: Mapping[str, Any], folder: Folder) -> str:

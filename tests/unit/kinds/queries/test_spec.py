@@ -401,7 +401,8 @@ def test_several_columns_are_said_in_one_word_or_in_several() -> None:
 
 
 def test_the_command_tells_method_bound_and_the_bounds_of_the_others(file: Path, tmp_path: Path) -> None:
-    sample = ["--zero-knowledge", "0.5", "--rows", "100", "--people", "300", "--unlisted", "1"]
+    sample = ["--zero-knowledge", "0.5", "--rows", "100", "--people", "300"]
+    assert CliRunner().invoke(commands, ["describe", str(file), "--unlisted", "1"]).exit_code == 0
     words = ["release", "queries", str(file), "--person", "id", "--columns", f"{TOWN},{SEX}", "--class", "marginals:2"]
     done = CliRunner().invoke(commands, [*words, *sample, "--out", str(tmp_path / "o"), "--json"])
     assert done.exit_code == 0, done.stderr

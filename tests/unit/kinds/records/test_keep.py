@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import hubbub
+from hubbub import registry
 from hubbub.engines.files.frames import open_frame
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.people import People, Whose
@@ -153,13 +154,19 @@ def test_it_is_written_down_and_read_back() -> None:
         ({"keep": [7]}, "is named and no more"),
         ({"keep": "nothing"}, "no column 'nothing'"),
         ({"keep": "diagnosis", "one_row_per_person": True}, "one row for each person"),
-        ({"keep": "diagnosis", "collected": "0.1"}, "no theorem covers them beside a declared sample"),
     ],
 )
 def test_wrong_uses_are_one_sentence_and_spend_nothing(words: Any, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match=sentence):
         frame(tmp_path).records(columns="age,zip", crowd=10, accept_weak=True, **words)
     assert not hubbub.ledger.Ledger(tmp_path / "ledger").entries()
+
+
+def test_what_is_declared_of_a_table_goes_with_no_column_that_is_kept() -> None:
+    asked = {"columns": "age,zip", "crowd": 10, "person": "id", "collected": "0.1"}
+    assert registry.kind("records").ask(**asked).to_json()["collected"] is not None
+    with pytest.raises(WrongUse, match="no theorem covers them beside a declared sample"):
+        registry.kind("records").ask(**asked, keep="diagnosis")
 
 
 def test_a_look_says_how_alike_a_crowd_is() -> None:

@@ -291,7 +291,7 @@ def test_a_second_table_is_joined_in_the_form(opened: Opened, tmp_path: Path, mo
     )
     assert "Published: out" in plain(done)
     line = shlex.join(command(done))
-    assert "--join visits.csv --on id" in line
+    assert "hubbub describe patients.csv --join visits.csv --on id hubbub release histogram patients.csv" in line
     other = tmp_path / "other"
     other.mkdir()
     joined_tables(other)
