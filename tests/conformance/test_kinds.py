@@ -39,7 +39,7 @@ from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource
-from hubbub.opening import open_graph as open_links
+from hubbub.opening import open_links
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.measurement import Drawn, Measurement, Rehearsal, loaded

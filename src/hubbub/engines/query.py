@@ -51,7 +51,7 @@ def bare(query: str) -> str:
 def function_names(query: str) -> set[str]:
     """The names of all functions that a query may call, as they are looked up: rather too many than too few.
 
-    >>> sorted(called("SELECT nextval ('s'), \\"Odd\\"(1) FROM t"))
+    >>> sorted(function_names("SELECT nextval ('s'), \\"Odd\\"(1) FROM t"))
     ['Odd', 'nextval']
     """
     # A comment may stand before the bracket, and where it ends is each database's own rule: every word may be called.

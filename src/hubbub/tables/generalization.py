@@ -174,7 +174,7 @@ Coarser: TypeAlias = Unchanged | Ranges | Prefix | Grouped
 def split_list(text: str) -> list[str]:
     """The parts of ``age:10,zip/3,city=Bath``: at commas that stand in no double quotes and no brackets.
 
-    >>> split('age:10, zip/3 ,"last, first",pay:[0,10,inf)')
+    >>> split_list('age:10, zip/3 ,"last, first",pay:[0,10,inf)')
     ['age:10', 'zip/3', '"last, first"', 'pay:[0,10,inf)']
     """
     parts = re.findall(r'(?:"(?:[^"]|"")*"|\[[^\])]*[\])]|[^,"\[]|["\[])+', text)
