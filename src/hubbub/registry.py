@@ -7,9 +7,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-from hubbub.errors import CheckFailed, WrongUse
+from hubbub.errors import WrongUse
 from hubbub.protocol.spec import Kind, Spec
-from hubbub.serialization.exact_json import Newer, agrees
+from hubbub.serialization.exact_json import Newer, read_description
 
 _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.kinds.histogram.request",
@@ -55,19 +55,13 @@ def _held(where: str) -> Kind:
     return found
 
 
-def _check_canonical(spec: Spec, given: Any) -> Spec:
-    """What was read, if it is what would be written: a description has nothing in it that nobody looked at."""
-    if not agrees(given, spec.to_json()):
-        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
-    return spec
-
-
 def read(wire: str, given: Any) -> Spec:
-    """The spec that was written down under that wire name."""
+    """The spec that was written down under that wire name, if it is what would be written: a description has nothing in it
+    that nobody looked at."""
     name = wire.partition("/")[0]
     where = (_WHERE | _MADE_OF_OTHERS).get(name)
     if where is not None:
         known = _held(where)
         if wire == known.wire:
-            return _check_canonical(known.from_json(given), given)
+            return read_description(given, known.from_json, lambda spec: spec.to_json())
     raise Newer(f"{wire[:40]!r} is a kind of release that this version does not know; update Hubbub")

@@ -29,7 +29,6 @@ import pyarrow.compute as pc
 
 from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
-from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.dates import days
 from hubbub.kinds.series.mechanism import Increments, count_period, drawn_before, load_periods, measure, present
 from hubbub.kinds.series.request import series as asked
@@ -46,7 +45,7 @@ from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.release import CLAMPED, UNLISTED, UNREADABLE, Release, Reservation, dataset_name
 from hubbub.protocol.weakness import check_accepted, check_confirmed, weak_unit
 from hubbub.publication.staging import PREFIX
-from hubbub.query_classes.series import Factor
+from hubbub.query_classes.series import Crowds, Factor
 from hubbub.release import of_result
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working

@@ -26,7 +26,8 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
-from hubbub.kinds.histogram.planned import Planned, planned
+from hubbub.kinds.histogram.request import plan_histogram
+from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.exact import Exact, Infinite, integer, rational, rounded, to_text
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
@@ -63,7 +64,7 @@ class Design:
     """
 
     options: Asked
-    spec: Planned
+    spec: Histogram
     stated: Derivation
     promise: Derivation
     expected: Expected
@@ -122,7 +123,7 @@ def plan(request: Request) -> Plan:
 
 
 def _design(request: Request, options: Asked) -> Design:
-    spec = planned(request.by, options)
+    spec = plan_histogram(request.by, options)
     found = _reached(spec, request)
     if found is None:
         raise Refused(f"{' '.join(f'{k} {v}' for k, v in options.items())} does not reach the promise")
@@ -245,7 +246,7 @@ def _brief(value: Fraction) -> str:
 # --- whether it does --------------------------------------------------------------------------------------------
 
 
-def _reached(spec: Planned, request: Request) -> tuple[Derivation, Derivation] | None:
+def _reached(spec: Histogram, request: Request) -> tuple[Derivation, Derivation] | None:
     """The first promise of the certificate that is, or implies, what was asked for; and the one asked for."""
     of_the_table = spec.sample is None and spec.collected is None  # else some promises are about the population
     steps: tuple[Derivation, ...] = spec.promises()

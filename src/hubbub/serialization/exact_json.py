@@ -261,3 +261,19 @@ def _text(value: Any) -> str:
         raise TypeError
     value.encode()  # half of a sign cannot be written down, and nothing that Hubbub writes has one
     return value
+
+
+def read_description(given: Any, build: Callable[[Any], T], write: Callable[[T], Plain]) -> T:
+    """What `build` makes of a description of a release that somebody was given.
+
+    Guarantee: it is written as this program writes what was made of it; anything else is refused with one sentence.
+    """
+    try:
+        found = build(given)
+    except CheckFailed:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
+        raise CheckFailed("the description of the release is not one; get the original certificate") from None
+    if not agrees(given, write(found)):
+        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
+    return found

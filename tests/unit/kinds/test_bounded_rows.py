@@ -25,13 +25,13 @@ from hubbub.guarantees.verdict import Proved, Refuted
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.spec import is_possible
 from hubbub.kinds.histogram.request import histogram
-from hubbub.kinds.histogram.wire import read
 from hubbub.kinds.points.request import points
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.statistic.request import COUNT, statistic
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Spec
+from hubbub.registry import read
 from hubbub.tables.contribution import ContributionBounds, Moved
 from hubbub.tables.privacy_unit import Unit, of_numbers
 from tests.fresh import counts, open, opened
@@ -258,15 +258,15 @@ def test_no_description_makes_another_kind_count_several_rows() -> None:
     assert is_possible(replace(cells, unit=several))  # a cube may count rows too
     told = histogram(WARDS, epsilon=1, unit=several).to_json()
     assert isinstance(told["unit"], dict)
-    assert read(told).promises()[0].conclusion == DifferentialPrivacy(epsilon=Fraction(1))
-    more = read({**told, "unit": {**told["unit"], "rows_per_person": 9}})
+    assert read("histogram/1", told).promises()[0].conclusion == DifferentialPrivacy(epsilon=Fraction(1))
+    more = read("histogram/1", {**told, "unit": {**told["unit"], "rows_per_person": 9}})
     assert more.promises()[0].conclusion == DifferentialPrivacy(epsilon=Fraction(3))
     with pytest.raises(CheckFailed):
-        read({**told, "unit": {**told["unit"], "rows_per_person": 0}})
+        read("histogram/1", {**told, "unit": {**told["unit"], "rows_per_person": 0}})
     with pytest.raises(CheckFailed):
-        read({**told, "unit": {**told["unit"], "rows_per_person": None}})
+        read("histogram/1", {**told, "unit": {**told["unit"], "rows_per_person": None}})
     with pytest.raises(Refused):
-        read({**told, "sample": "0.5"}).promises()
+        read("histogram/1", {**told, "sample": "0.5"}).promises()
     count = statistic("count", by=WARDS, epsilon=1, unit=of_numbers("patient", rows_per_person=3)).to_json()
     assert isinstance(count["unit"], dict)
     with pytest.raises(CheckFailed):

@@ -500,7 +500,7 @@ def test_a_failure_after_noise_was_drawn_is_spent(tmp_path: Path, monkeypatch: p
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hubbub.kinds.histogram.intervals.intervals", fails)
+    monkeypatch.setattr("hubbub.kinds.histogram.estimands.intervals", fails)
     with pytest.raises(MemoryError):
         town(tmp_path / "ledger.db").histogram(["dept=a,b,c"], epsilon=1)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records

@@ -38,7 +38,7 @@ def consistent(forger: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) ->
     """A certificate that a forger makes with this very program, after taking out its checks of the description."""
     with monkeypatch.context() as patch:
         patch.setattr("hubbub.channels.catalogue._check_made", lambda kind, given: None)
-        made = unsigned(histogram_wire._read(BASE | changes))
+        made = unsigned(histogram_wire._build(BASE | changes))
     return sign(forger, made)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
 from hubbub.kinds.count_tables import count_cells, every_bin
-from hubbub.kinds.histogram.intervals import of_published
+from hubbub.kinds.histogram.estimands import published_intervals
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.noise.binomial import binomial
@@ -141,7 +141,7 @@ def present(spec: Histogram, measurement: Measurement) -> Counts:
     columns = drawn.batch.schema.names
     codes = drawn.integers(CODE) if CODE in columns else None
     found = tuple(drawn.texts(name) for name in columns if name not in (CODE, VALUE, TAG))
-    return Counts(spec, published, *of_published(spec, published), found, codes)
+    return Counts(spec, published, *published_intervals(spec, published), found, codes)
 
 
 def sample_people(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:

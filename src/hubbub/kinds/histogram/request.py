@@ -399,3 +399,18 @@ alone. What is released about the same people under one name adds up in the ledg
     declared=COLLECTED,
 )
 Histogram.kind = KIND
+
+
+_PLANNED: Final = ("crowd", "delta", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
+
+
+def plan_histogram(by: Sequence[str], options: Mapping[str, Any]) -> Histogram:
+    """The release of a plan, which has flat words: those that no release takes belong to the channel."""
+    named = {name: value for name, value in options.items() if name in _PLANNED}
+    rest = {name: value for name, value in options.items() if name not in _PLANNED}
+    if "channel" not in named:
+        return histogram(by, **named, **rest)
+    if "delta" in named:
+        rest["delta"] = named.pop("delta")
+    epsilon = {"epsilon": rest.pop("epsilon")} if "epsilon" in rest else {}
+    return histogram(by, **named, **epsilon, options=rest)

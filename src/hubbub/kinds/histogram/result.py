@@ -17,8 +17,14 @@ from hubbub.channels.protocol import Published
 from hubbub.channels.visibility import hides
 from hubbub.kinds.histogram import chart
 from hubbub.kinds.histogram import text as histogram_text
-from hubbub.kinds.histogram.estimands import Estimand, estimates, has_estimates, of_interval, of_number
-from hubbub.kinds.histogram.intervals import of_published
+from hubbub.kinds.histogram.estimands import (
+    Estimand,
+    estimates,
+    has_estimates,
+    of_interval,
+    of_number,
+    published_intervals,
+)
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.exact_sums import distinct_and_inverse
@@ -208,7 +214,7 @@ def is_exact(spec: Histogram) -> bool:
 def hidden_span(spec: Histogram) -> tuple[int, int | None]:
     """The interval of a bin that is hidden."""
     nothing = Published(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp), (SUPPRESSED,))
-    low, high = of_published(spec, nothing)
+    low, high = published_intervals(spec, nothing)
     return int(low[0]), None if high[0] < 0 else int(high[0])
 
 

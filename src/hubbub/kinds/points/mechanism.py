@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Moves:
     """The mechanism of noisy points: points in small cells are deleted, each of the others moves by itself.
 
-    Guarantee: the promise of :func:`hubbub.kinds.points.promises.promises`, if the words of the source are uniform and
+    Guarantee: the promise of :meth:`hubbub.kinds.points.spec.NoisyPoints.promises`, if the words of the source are uniform and
     independent: what is drawn depends on the table through the numbers of people at positions alone, and comes out in
     the order of the positions that are published.
     """

@@ -17,8 +17,7 @@ from hubbub.kinds.histogram.request import UNIQUE
 from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.regions import Region, Regions, Ring
 from hubbub.kinds.points.space import Space, space, space_of_areas
-from hubbub.kinds.points.spec import NoisyPoints
-from hubbub.kinds.points.wire import read
+from hubbub.kinds.points.spec import NoisyPoints, read
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import HOW, WHOSE, Option
 from hubbub.protocol.spec import Kind

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
 from hubbub.errors import WrongUse
-from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.guarantees.derivation import GHLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.people import People
-from hubbub.kinds.points import mechanism, text, wire
-from hubbub.kinds.points import promises as points_promises
-from hubbub.kinds.points.regions import Regions
+from hubbub.kinds.histogram.promises import KEPT_ROWS
+from hubbub.kinds.points import mechanism, text
+from hubbub.kinds.points.quadtree import Quadtree
+from hubbub.kinds.points.regions import Region, Regions
 from hubbub.kinds.points.space import Areas, Space
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, integer, to_text
@@ -26,9 +28,24 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.spec import Kind, Spec
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import plain, restored
+from hubbub.tables.bins import Lattice
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
 from hubbub.tables.schema import Schema, bind_axes, column
 
+THEOREM: Final = Theorem(
+    "points.noisy",
+    "points of small cells deleted, the others moved by noise as wide as a cell",
+    f"{GHLP}, the example before Proposition 11; on a lattice {HERE}",
+)
+REGIONS: Final = Assumption(
+    "points.regions",
+    "the regions and the lattice are public, and were not chosen by the data; people in no region are left out",
+)
+CELLS: Final = Assumption("points.cells", "the cells and the lattice are public, and were not chosen by the data")
+ORDER: Final = Assumption(
+    "points.order", "points are listed in the order of what is published, so that their order tells nothing"
+)
 _ROOM: Final = 1 << 26  # bytes: how many points there are is not known beforehand
 _LARGEST: Final = Fraction(50)
 
@@ -87,8 +104,36 @@ class NoisyPoints(Spec):
         return self
 
     def promises(self) -> tuple[Derivation, ...]:
-        """Guarantee: (crowd, epsilon)-crowd-blending, by the theorem of :mod:`hubbub.kinds.points.promises`."""
-        return points_promises.promises(self)
+        """The one promise.
+
+        Guarantee: (k, epsilon)-crowd-blending. Who is in a cell of fewer than k is deleted with or without the others of
+        it, so that without the person the same comes out. Who is in a cell of at least k blends with all of them: whatever
+        the rest of the table is, t and t' of one cell leave all cells as large as they are, so that the same others are
+        published, and either both are deleted or each moves from its own position. Two positions of a cell differ by m_1,
+        ..., m_d steps with m_1 + ... + m_d at most its diameter, and noise of the rate epsilon/diameter along each column
+        loses at most epsilon m_j / diameter there. Along a column where a cell has one position nothing is lost without
+        noise. That points are listed in the order of their published values, that they are clamped, and that columns are
+        added up before, is post-processing.
+        """
+        unit = self.unit
+        return (
+            stated(
+                CrowdBlending(k=self.crowd, epsilon=self.loss),
+                theorem=THEOREM,
+                numbers=texts(crowd=self.crowd, epsilon=self.epsilon, diameter=self.space.diameter, rate=self.rate),
+                assumptions=(
+                    REGIONS if isinstance(self.space.areas, Regions) else CELLS,
+                    *(
+                        _rule(axis, many, by_itself=self.space.areas is not None)
+                        for axis, many in zip(self.space.axes, self.space.per_cell, strict=True)
+                    ),
+                    ORDER,
+                    unit.assumption,
+                    *((KEPT_ROWS,) if unit.one_row_per_person else ()),
+                ),
+                people=unit.crowds,
+            ),
+        )
 
     def checks(self) -> Iterator[Check]:
         """The noise of two positions of a cell, column by column, as exact laws.
@@ -136,7 +181,24 @@ class NoisyPoints(Spec):
         return tuple(fields)
 
     def to_json(self) -> dict[str, Plain]:
-        return wire.to_json(self)
+        return {
+            "cells": _cells(self.space.areas),
+            "columns": [
+                {
+                    "column": axis.column,
+                    "low": to_text(axis.low),
+                    "step": to_text(axis.step),
+                    "steps": axis.steps,
+                    "cell": many,
+                }
+                for axis, many in zip(self.space.axes, self.space.per_cell, strict=True)
+            ],
+            "crowd": self.crowd,
+            "epsilon": to_text(self.epsilon),
+            "unit": plain(self.unit),
+            "within": None if self.within is None else to_text(self.within),
+            "clamp": self.clamp,
+        }
 
     def size_hint(self) -> int:
         return _ROOM
@@ -145,3 +207,60 @@ class NoisyPoints(Spec):
     measure = mechanism.measure
     present = mechanism.present
     load = mechanism.load
+
+
+def read(given: Any) -> NoisyPoints:
+    """The release that a description says, checked as if somebody had asked for it."""
+    return NoisyPoints(
+        space=Space(
+            tuple(_axis(each) for each in given["columns"]),
+            tuple(restored(int, each["cell"]) for each in given["columns"]),
+            _areas(given["cells"]),
+        ),
+        crowd=restored(int, given["crowd"]),
+        epsilon=restored(Fraction, given["epsilon"]),
+        unit=restored(Unit, given["unit"]),
+        within=restored(Fraction | None, given["within"]),
+        clamp=restored(bool, given["clamp"]),
+    )
+
+
+def _cells(areas: Areas | None) -> Plain:
+    if isinstance(areas, Quadtree):
+        return {"quadtree": list(areas.cut)}
+    return "grid" if areas is None else [_region_json(region) for region in areas.regions]
+
+
+def _areas(given: Any) -> Areas | None:
+    if isinstance(given, dict):
+        return Quadtree(restored(tuple[str, ...], given["quadtree"]))
+    return None if given == "grid" else Regions(tuple(map(_region, given)))
+
+
+def _region_json(region: Region) -> Plain:
+    return {"name": region.name, "rings": [[[to_text(x), to_text(y)] for x, y in ring] for ring in region.rings]}
+
+
+def _region(given: Any) -> Region:
+    rings = restored(tuple[tuple[tuple[Fraction, ...], ...], ...], given["rings"])
+    return Region(restored(str, given["name"]), tuple(tuple((x, y) for x, y in ring) for ring in rings))
+
+
+def _axis(given: Any) -> Lattice:
+    return Lattice(
+        column=restored(str, given["column"]),
+        low=restored(Fraction, given["low"]),
+        step=restored(Fraction, given["step"]),
+        steps=restored(int, given["steps"]),
+    )
+
+
+def _rule(axis: Lattice, many: int, *, by_itself: bool) -> Assumption:
+    ends = "{column}: from {low} up to, not including, {high}"
+    rest = "people beyond, or without a number, are left out"
+    given = (("column", axis.column), ("low", to_text(axis.low)), ("high", to_text(axis.high)))
+    step = ("step", to_text(axis.step))
+    if by_itself:
+        return Assumption("points.column.steps", f"{ends}, in steps of {{step}}; {rest}", (*given, step))
+    sentence = f"{ends}, in cells of {{side}} with steps of {{step}}; {rest}"
+    return Assumption("points.column", sentence, (*given, ("side", to_text(axis.step * many)), step))

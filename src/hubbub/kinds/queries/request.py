@@ -15,8 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import DISTINCT, ROWS, UNIQUE
 from hubbub.kinds.queries.query_text import ANY
 from hubbub.kinds.queries.result import OURS
-from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
-from hubbub.kinds.queries.wire import read
+from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain, read
 from hubbub.numeric.exact import Exact, integer, positive, rounded
 from hubbub.numeric.limits import a_coverage
 from hubbub.protocol.option import HOW, Option

@@ -11,24 +11,26 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_RATE
-from hubbub.errors import WrongUse
+from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.promises import person_holds
-from hubbub.kinds.queries import mechanism, replaced, text, wire
+from hubbub.kinds.histogram.wire import is_partition
+from hubbub.kinds.queries import mechanism, replaced, text
 from hubbub.kinds.queries import promises as queries_promises
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.query_classes.boosting import Boosting
-from hubbub.query_classes.choice import Offer, offers
+from hubbub.query_classes.choice import Offer, offers, parameters
+from hubbub.query_classes.choice import restored as method_of
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse, sampling_error
 from hubbub.query_classes.flat import PerQuery
-from hubbub.query_classes.residual import Residual, of_setting
+from hubbub.query_classes.residual import OBJECTIVES, Residual, of_setting
 from hubbub.query_classes.setting import HasOwnBound, Method, Setting
 from hubbub.query_classes.small_databases import SmallDatabase
 from hubbub.query_classes.split_tables import SplitTables
@@ -38,6 +40,7 @@ from hubbub.query_classes.weights import Weights
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.contribution import Moved
 from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
@@ -300,7 +303,21 @@ class Queries(Spec):
         return text.ahead(self)
 
     def to_json(self) -> dict[str, Plain]:
-        return wire.to_json(self)
+        request = self.request
+        return {
+            "bins": [plain(axis) for axis in request.axes],
+            "class": request.of,
+            "epsilon": to_text(request.epsilon),
+            "delta": to_text(request.delta),
+            "rows": request.rows,
+            "people": request.people,
+            "coverage": to_text(request.coverage),
+            "method": parameters(self.method),
+            "loss": to_text(self.loss),
+            "bound": to_text(self.bound),
+            "unit": plain(self.unit),
+            "consistent": self.consistent,
+        }
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * self.rows_published
@@ -311,3 +328,33 @@ class Queries(Spec):
     measure = mechanism.measure
     present = mechanism.present
     load = mechanism.load
+
+
+def read(given: Any) -> Queries:
+    """The release that a description says, checked as if somebody had asked for it."""
+    method, axes = method_of(given["method"]), restored(tuple[Declared, ...], given["bins"])
+    check_domain(axes)
+    spec = Queries(
+        request=QueryRequest(
+            axes=axes,
+            of=restored(str, given["class"]),
+            epsilon=restored(Fraction, given["epsilon"]),
+            delta=restored(Fraction, given["delta"]),
+            rows=restored(int | None, given["rows"]),
+            people=restored(int | None, given["people"]),
+            coverage=restored(Fraction, given["coverage"]),
+            least=method.objective if isinstance(method, Residual) else OBJECTIVES[0],
+            unit=restored(Unit, given["unit"]),
+        ),
+        method=method,
+        loss=restored(Fraction, given["loss"]),
+        bound=restored(Fraction, given["bound"]),
+        consistent=restored(bool, given["consistent"]),
+    )
+    request = spec.request
+    if spec.consistent and not isinstance(spec.method, TableMethod):
+        raise CheckFailed("a method without tables has none that agree; get the original certificate")
+    fits = request.queries.name == request.of and spec.unit == within_bins(spec.unit, axes)
+    if not fits or not axes or len({axis.column for axis in axes}) != len(axes) or not all(map(is_partition, axes)):
+        raise CheckFailed("the domain of the description is none; get the original certificate")
+    return spec

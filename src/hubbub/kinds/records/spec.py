@@ -163,18 +163,13 @@ def _found(axis: Axis, column_type: ColumnType) -> Axis:
 def read(given: Mapping[str, Any]) -> Records:
     """The release that a description says, checked as if somebody had asked for it."""
     wrong = CheckFailed("the description is not one of records; get the original certificate")
-    try:
-        rest = dict(given)
-        keep = restored(tuple[str, ...], rest.pop("keep", []))
-        cells = histogram_wire.read(rest)
-    except (KeyError, TypeError, ValueError):
-        raise CheckFailed("the description of the records lacks a part; get the original certificate") from None
+    keep = restored(tuple[str, ...], given.get("keep", []))
     if "keep" in given and not keep:
         raise wrong
-    return checked(cells, wrong, keep)
+    return check_records(histogram_wire.read(given), wrong, keep)
 
 
-def checked(cells: Histogram, wrong: HubbubError, keep: tuple[str, ...] = ()) -> Records:
+def check_records(cells: Histogram, wrong: HubbubError, keep: tuple[str, ...] = ()) -> Records:
     """Records of found bins, exact or not there at all; `wrong` for anything else."""
     found = all(isinstance(axis, Discovered) for axis in cells.axes)
     crowds = cells.channel.exact_from is not None and isinstance(cells.channel.claim, CrowdBlending)

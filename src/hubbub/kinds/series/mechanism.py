@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.kinds.count_tables import BEYOND, CountTables, ask_counts, read_numbers
-from hubbub.kinds.series.crowds import HIDDEN, Crowds
 from hubbub.kinds.series.result import DRAWN, SHEET, Numbers, Totals, drawn_rows, drawn_schema, rows_of
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
-from hubbub.query_classes.series import Blocks
+from hubbub.query_classes.series import HIDDEN, Blocks, Crowds
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import digest
 from hubbub.serialization.published_files import Files

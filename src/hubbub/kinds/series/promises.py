@@ -11,11 +11,10 @@ from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.definitions import ConcentratedPrivacy, CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.kinds.histogram.promises import PARTITION
-from hubbub.kinds.series.crowds import Crowds
 from hubbub.numeric.exact import ball, precision, rounded, to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
-from hubbub.query_classes.series import Blocks
+from hubbub.query_classes.series import Blocks, Crowds
 from hubbub.tables.bins import rule
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import parse_margins
-from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.spec import COUNT, CUBE, Period, Series, Way, bins_of_a_person, moved_in_a_period, read
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import WHOSE, Option
 from hubbub.protocol.spec import Kind
-from hubbub.query_classes.series import Blocks, best_blocks, best_factor
+from hubbub.query_classes.series import Blocks, Crowds, best_blocks, best_factor
 from hubbub.tables.bins import declared_size, parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.calendar import Calendar

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from hubbub.channels.mechanisms.noise_reach import reach_of_mixed_sum, reach_of_sum
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.margins import file_names
-from hubbub.kinds.series.crowds import HIDDEN, Crowds
 from hubbub.kinds.series.text import counted_noun, rows_rule
 from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.query_classes.series import Blocks, Factor
+from hubbub.query_classes.series import HIDDEN, Blocks, Crowds, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Axis, Discovered, Values, all_labels, size

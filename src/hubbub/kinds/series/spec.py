@@ -14,11 +14,10 @@ from hubbub.guarantees.people import People
 from hubbub.kinds.cube.margins import check_margins
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.series import mechanism, promises, text
-from hubbub.kinds.series.crowds import Crowds
 from hubbub.protocol.capabilities import SeriesPart
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Kind, Spec
-from hubbub.query_classes.series import MOST_PERIODS, Blocks, Factor
+from hubbub.query_classes.series import MOST_PERIODS, Blocks, Crowds, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import UNSAID, plain, restored

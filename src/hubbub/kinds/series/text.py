@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.series.crowds import Crowds
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Description
-from hubbub.query_classes.series import Blocks
+from hubbub.query_classes.series import Blocks, Crowds
 from hubbub.tables.bins import rule
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kinds.queries import wire as queries_wire
 from hubbub.kinds.queries.spec import Queries
-from hubbub.kinds.synthetic import mechanism, text
+from hubbub.kinds.queries.spec import read as read_queries
+from hubbub.kinds.synthetic import mechanism, result
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.query_classes.classes import ColumnCells
@@ -77,12 +77,12 @@ class Synthetic(Spec):
         )
 
     def to_json(self) -> dict[str, Plain]:
-        return {"tables": queries_wire.to_json(self.tables), "size": self.size}
+        return {"tables": self.tables.to_json(), "size": self.size}
 
     def size_hint(self) -> int:
         return 2 * self.tables.size_hint() + _BYTES_PER_ROW * (self.size or 100_000)
 
-    describe = text.describe
+    describe = result.describe
     measure = mechanism.measure
     present = mechanism.present
     load = mechanism.load
@@ -90,7 +90,7 @@ class Synthetic(Spec):
 
 def read(given: Mapping[str, Any]) -> Synthetic:
     """The release that a description says, checked as if somebody had asked for it."""
-    spec = Synthetic(tables=queries_wire.read(given["tables"]), size=restored(int | None, given["size"]))
+    spec = Synthetic(tables=read_queries(given["tables"]), size=restored(int | None, given["size"]))
     queries, method = spec.tables.queries, spec.tables.method
     fits = isinstance(queries, ColumnCells) and queries.at_most and isinstance(method, TableMethod)
     if not fits or spec.tables.request.people is not None or spec.tables.consistent:

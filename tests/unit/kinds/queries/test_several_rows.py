@@ -20,6 +20,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.queries.request import KIND, queries
 from hubbub.query_classes.residual import Residual
 from hubbub.query_classes.square_root import SquareRoot
+from hubbub.registry import read
 from hubbub.tables.privacy_unit import Unit
 
 COLUMNS = ["ward=A,B,C", "back=yes,no"]
@@ -126,11 +127,11 @@ def test_a_wrong_use_is_one_sentence(words: dict[str, Any], rule: str) -> None:
 def test_a_forged_description_promises_what_its_noise_keeps_or_nothing() -> None:
     told = queries(COLUMNS, "marginals:2", epsilon=1, unit=unit(rows_per_person=2)).to_json()
     assert isinstance(told["unit"], dict)
-    assert KIND.from_json(told).promises()[0].conclusion == DifferentialPrivacy(epsilon=Fraction(1))
+    assert read("queries/1", told).promises()[0].conclusion == DifferentialPrivacy(epsilon=Fraction(1))
     with pytest.raises(HubbubError):  # the noise is for fewer rows
-        KIND.from_json({**told, "unit": {**told["unit"], "rows_per_person": 9}}).promises()
+        read("queries/1", {**told, "unit": {**told["unit"], "rows_per_person": 9}}).promises()
     for lie in ({"rows_per_person": 0}, {"rows_per_person": None, "distinct": 2}, {"distinct": 99}):
         with pytest.raises(CheckFailed):
-            KIND.from_json({**told, "unit": {**told["unit"], **lie}})
+            read("queries/1", {**told, "unit": {**told["unit"], **lie}})
     with pytest.raises(CheckFailed):
-        KIND.from_json({**told, "people": 60})
+        read("queries/1", {**told, "people": 60})

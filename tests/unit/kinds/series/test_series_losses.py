@@ -16,10 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.kinds.series.crowds import Crowds
 from hubbub.kinds.series.request import series as asked
 from hubbub.ledger.series_state import SeriesState
-from hubbub.query_classes.series import Blocks, Factor, best_factor, least_factor
+from hubbub.query_classes.series import Blocks, Crowds, Factor, best_factor, least_factor
 from hubbub.series import _choose_rows
 
 History = tuple[tuple[int, ...], ...]
