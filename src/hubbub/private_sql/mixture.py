@@ -35,12 +35,12 @@ def is_summary(query: Query) -> bool:
 def summary_words(query: Query) -> dict[str, Any]:
     """The words that ask for it; those of the promise, of groups and of WHERE come beside."""
     numbers = list(dict.fromkeys(_number(query, each) for each in query.aggregates))
-    if len({_called(each) for each in numbers}) < len(numbers):
+    if len({_number_name(each) for each in numbers}) < len(numbers):
         raise WrongUse("two aggregates of the query are called alike; give each a name of its own, with AS")
     return {"number": numbers} | _bounds(query)
 
 
-def _called(number: str) -> str:
+def _number_name(number: str) -> str:
     """The name of a number, or what it is."""
     name, sign, _ = number.partition(" = ")
     return name if sign else re.sub(r"^(\w+ [^:]*).*|^(\w+).*", r"\1\2", number)
@@ -76,10 +76,10 @@ def _number(query: Query, what: Aggregate) -> str:
 def _what(query: Query, what: Aggregate) -> str:
     if what.name == "COUNT":
         return "people" if of_people(query, what) else _rows(query, what)
-    return _measured(query, what)
+    return _measure_words(query, what)
 
 
-def _measured(query: Query, what: Aggregate) -> str:
+def _measure_words(query: Query, what: Aggregate) -> str:
     if what.distinct:
         raise WrongUse(f"{what.name}(DISTINCT ...) has no meaning for a release; take DISTINCT out")
     if query.option("max_rows_contributed") is not None:

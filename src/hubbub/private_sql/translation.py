@@ -18,10 +18,24 @@ from typing import Any, Final
 from hubbub.dictionary.dictionary import Dictionary
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
-from hubbub.private_sql.clause import PrivateQuery, aggregate, parser, read_query
 from hubbub.private_sql.mixture import is_summary, summary_words
-from hubbub.private_sql.query import ALL_ROWS, GROUP, ROW, Aggregate, Query, of_people, quoted, range_of
-from hubbub.private_sql.where import column_name, condition, value
+from hubbub.private_sql.query import (
+    ALL_ROWS,
+    GROUP,
+    ROW,
+    Aggregate,
+    PrivateQuery,
+    Query,
+    aggregate,
+    column_name,
+    condition,
+    of_people,
+    parser,
+    quote_column,
+    range_of,
+    read_query,
+    value,
+)
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.privacy_unit import TAKEN
 
@@ -102,7 +116,7 @@ def translate(text: object, declared: Dictionary) -> SqlRequest:
 def _options(query: Query) -> tuple[str, dict[str, Any]]:
     """The kind of the release, and the words that ask for it."""
     if is_summary(query):
-        return "summary", summary_words(query) | _shared(query, "summary") | _of_rows(query)
+        return "summary", summary_words(query) | _promise_words(query, "summary") | _of_rows(query)
     return _several(query) if len(query.aggregates) > 1 else _one(query, query.aggregates[0])
 
 
@@ -171,7 +185,7 @@ def _tables(select: Any, wheres: list[Any]) -> tuple[tuple[str, ...], str | None
         raise WrongUse("two tables can be joined; join the others beforehand, one row for each person in the first")
     known = _scope(source.this, *(each.this for each in joins))
     read = set[str]()
-    found = _joined(source.this, joins[0], inner) if joins else ((_source(source.this, inner, wheres, read),), None)
+    found = _read_join(source.this, joins[0], inner) if joins else ((_source(source.this, inner, wheres, read),), None)
     if read != {*inner}:
         raise WrongUse("WITH names a SELECT that the query does not read; take it out")
     _check_columns(select, known)
@@ -258,7 +272,7 @@ def _check_columns(select: Any, known: set[str]) -> None:
             raise WrongUse(f"the query has a column of {node.table[:60]!r}, which it does not read; name its table")
 
 
-def _joined(left: Any, join: Any, inner: Mapping[str, Any]) -> tuple[tuple[str, ...], str | None]:
+def _read_join(left: Any, join: Any, inner: Mapping[str, Any]) -> tuple[tuple[str, ...], str | None]:
     exp = parser().exp
     events, people = map(_table, (left, join.this))
     if {events.lower(), people.lower()} & {*inner}:
@@ -311,7 +325,7 @@ def _bins(node: Any) -> str:
     """A group as a SPEC."""
     exp = parser().exp
     if isinstance(node, exp.Column):
-        return quoted(column_name(node))
+        return quote_column(column_name(node))
     if isinstance(node, exp.WidthBucket):
         _check_parts(node, ("this", "min_value", "max_value", "num_buckets"))
         low, high, many = (value(node.args[name]) for name in ("min_value", "max_value", "num_buckets"))
@@ -319,10 +333,10 @@ def _bins(node: Any) -> str:
         if buckets < 1 or first >= last:
             raise WrongUse("WIDTH_BUCKET has a column, LOW, HIGH above it, and how many; correct it")
         step = (last - first) / buckets
-        return f"{quoted(column_name(node.this))}:{to_text(first)}..{to_text(last)}:{to_text(step)}"
+        return f"{quote_column(column_name(node.this))}:{to_text(first)}..{to_text(last)}:{to_text(step)}"
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and str(node.args["unit"].name).upper() in _UNITS:
         _check_parts(node, ("this", "unit"))
-        return f"{quoted(column_name(node.this))}:{str(node.args['unit'].name).lower()}"
+        return f"{quote_column(column_name(node.this))}:{str(node.args['unit'].name).lower()}"
     raise WrongUse(
         "a group is a column, WIDTH_BUCKET(column, LOW, HIGH, many) or DATE_TRUNC(column, MONTH); declare other bins in "
         "the data dictionary"
@@ -435,10 +449,10 @@ def _one(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
     kind, options = _kind(query, what)
     if query.where is not None and kind == "histogram":
         raise WrongUse("OUTLIER_PRIVACY is for all people by groups; take WHERE out, or ask for another promise")
-    return kind, options | _shared(query, kind) | _of_rows(query)
+    return kind, options | _promise_words(query, kind) | _of_rows(query)
 
 
-def _shared(query: Query, kind: str) -> dict[str, Any]:
+def _promise_words(query: Query, kind: str) -> dict[str, Any]:
     """The promise, and how often intervals are right."""
     found: dict[str, Any] = {}
     options, promise = query.private.options, query.private.promise

@@ -44,7 +44,7 @@ from hubbub.errors import WrongUse
 from hubbub.ledger.policy import Policy
 from hubbub.numeric.exact import integer, positive, rational, rounded, to_text
 from hubbub.opening import open as open_table
-from hubbub.private_sql.clause import read_query
+from hubbub.private_sql.query import read_query
 from hubbub.protocol.release import dataset_name
 from hubbub.protocol.spec import TABLE
 from hubbub.runtime.frozen import dataclass

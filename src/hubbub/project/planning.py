@@ -13,14 +13,18 @@ A series in the file of a publication: started once, and every period published 
     epsilon = 1                              # of all periods together
     series = { periods = 12, first = "2026-01", recur = 2 }
     period = "2026-03"                       # up to which it is published; write the next one when its table is there
+
+A release of a publication with its spec, and where it is: published, written, or still to come.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from enum import Enum
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -44,14 +48,74 @@ from hubbub.opening import open as open_table
 from hubbub.private_sql.execution import prepare
 from hubbub.project.joint import Joint, Member, groups, joint, member, of_spec, same_request
 from hubbub.project.plan_file import Dataset, PlanEntry, Publication
-from hubbub.project.planned import ANOTHER, Planned, State, certificate_in, is_begun, is_ready
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import dataset_name
+from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import weaknesses
+from hubbub.publication.signed_files import published
+from hubbub.publication.staging import DRAFT, unfinished
 from hubbub.query_classes.classes import NamedTables
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.series import series_of_record
+
+ANOTHER: Final = (
+    "{} is published already, and what this file asks for now is another release; give that another name, and it is planned as "
+    "a new one"
+)
+
+
+class State(Enum):
+    """Where a release is."""
+
+    OUT = "published"
+    READY = "written, and to be brought out"
+    OPEN = "to be published"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A release with its spec, bound to the columns of its table, and where it is. Of a joint one, `entry` is what names
+    its folder, and the tables that were asked for are its members."""
+
+    entry: PlanEntry
+    table: Table
+    bound: Bound
+    state: State
+    weak: tuple[str, ...]
+    joint: Joint | None = None
+    series: SeriesRun | None = None
+    charged: bool = True  # whether it is entered in the ledger: a period of a series that is started is not
+
+    @property
+    def spec(self) -> Spec:
+        """What is asked for."""
+        return self.bound.spec
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the releases that the file wants, those that come out with this one."""
+        return (self.entry.name,) if self.joint is None else tuple(each.entry.name for each in self.joint.members)
+
+
+def is_ready(folder: Path) -> bool:
+    """Whether a release of this folder is whole, and to be brought out."""
+    return any((hidden / DRAFT).exists() for hidden in unfinished(folder))
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a release of this folder is out, or whole and to be brought out."""
+    return (folder / CERTIFICATE).exists() or is_ready(folder)
+
+
+def certificate_in(folder: Path, ledger: Ledger, dataset: str) -> dict[str, Any]:
+    """The certificate of the release in a folder, if this ledger published it of this dataset."""
+    if CERTIFICATE not in published(folder, ledger):
+        raise Refused(f"{folder} holds a release that this ledger did not publish; move it, or choose another folder")
+    found: dict[str, Any] = json.loads((folder / CERTIFICATE).read_bytes())
+    if found["ledger"]["dataset"] != dataset:
+        raise Refused(f"{folder.name} is published of other people; give this release another name")
+    return found
 
 
 def joint_releases(

@@ -27,8 +27,7 @@ from hubbub.ledger.overlap import COMPARED
 from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
 from hubbub.plan.invented import UNKNOWN, how_exact
 from hubbub.project.joint import Joint
-from hubbub.project.planned import Planned
-from hubbub.project.planning import Plan, SeriesRun, losses
+from hubbub.project.planning import Plan, Planned, SeriesRun, losses
 from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization.canonical import LARGEST, canonical, read
 

@@ -13,8 +13,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.trust import key_of
 from hubbub.project.plan_file import FILE, Publication, read_plan
-from hubbub.project.planned import Planned, State
-from hubbub.project.planning import Plan, SeriesRun, plan
+from hubbub.project.planning import Plan, Planned, SeriesRun, State, plan
 from hubbub.project.review import APPROVAL, check_approval, markdown, sheet
 from hubbub.protocol.release import Release
 from hubbub.protocol.weakness import check_confirmed

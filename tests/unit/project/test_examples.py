@@ -11,8 +11,7 @@ from click.testing import CliRunner
 import hubbub
 from hubbub.cli.main import commands
 from hubbub.project.plan_file import read_plan
-from hubbub.project.planned import State
-from hubbub.project.planning import plan
+from hubbub.project.planning import State, plan
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = ROOT.parent / "shared" / "data" / "tables"

@@ -18,8 +18,7 @@ from hubbub.kinds.queries.spec import Queries
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.joint import Joint
 from hubbub.project.plan_file import read_plan
-from hubbub.project.planned import State
-from hubbub.project.planning import Plan, plan
+from hubbub.project.planning import Plan, State, plan
 from hubbub.project.review import markdown, sheet
 
 STROKE = Path(__file__).resolve().parents[4] / "shared" / "data" / "tables" / "stroke.parquet"

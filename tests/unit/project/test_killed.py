@@ -17,8 +17,7 @@ import pytest
 import hubbub
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.plan_file import read_plan
-from hubbub.project.planned import State
-from hubbub.project.planning import plan
+from hubbub.project.planning import State, plan
 
 MOST_RUNS = 25
 LONGEST = 240  # seconds for one run on a busy machine

@@ -17,8 +17,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import trust
 from hubbub.ledger.ledger import Ledger
 from hubbub.project.plan_file import cube_root, read_plan
-from hubbub.project.planned import State
-from hubbub.project.planning import plan
+from hubbub.project.planning import State, plan
 from hubbub.project.review import approve, check_approval, markdown, page, sheet
 
 FIELDS = [

@@ -15,8 +15,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger.ledger import Ledger
 from hubbub.project import running
 from hubbub.project.plan_file import read_plan
-from hubbub.project.planned import State
-from hubbub.project.planning import plan
+from hubbub.project.planning import State, plan
 
 TOML = """
 ledger = "ledger.db"
