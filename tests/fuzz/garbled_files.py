@@ -93,7 +93,96 @@ def join_rows(table: Table, shape: str, random: Random) -> str:
     return "\n".join([*lines[:at], lines[at] + (lines[at + 1] if at + 1 < len(lines) else ""), *lines[at + 2 :]])
 
 
+def _lines(change: Callable[[list[str], Random], list[str]]) -> Garble:
+    """The lines of the file, changed."""
+
+    def garble(table: Table, shape: str, random: Random) -> str:
+        return "\n".join(change(written(table).rstrip("\n").split("\n"), random)) + "\n"
+
+    return garble
+
+
+def shift_row(table: Table, shape: str, random: Random) -> str:
+    """One row that begins a cell too late, as when somebody inserted a cell."""
+    at = _row(table, shape, random)
+    return written([*table[:at], ["", *table[at][:-1]], *table[at + 1 :]])
+
+
+def swap_cells(table: Table, shape: str, random: Random) -> str:
+    """The heading of one vote column on another, the cells where they were."""
+    columns = votes(table, shape)[1]
+    if len(columns) > 1:
+        i, j = random.sample(columns, 2)
+        order = list(range(len(table[0])))
+        order[i], order[j] = j, i
+        return written([[row[at] for at in order] for row in table])
+    return written(table)
+
+
+def break_page(table: Table, shape: str, random: Random) -> str:
+    """A page number and the heading again."""
+    at = _row(table, shape, random)
+    return written([*table[:at], ["Page 2 of 3", *[""] * (len(table[0]) - 1)], list(table[0]), *table[at:]])
+
+
+def repeat_row(table: Table, shape: str, random: Random) -> str:
+    at = _row(table, shape, random)
+    return written([*table[:at], list(table[at]), *table[at:]])
+
+
+def transpose(table: Table, shape: str, random: Random) -> str:
+    return written([list(column) for column in zip(*table, strict=True)])
+
+
+def wrap_cells(table: Table, shape: str, random: Random) -> str:
+    """Every name with a number or a party beside it in some rows alone."""
+    below, columns = votes(table, shape)
+    for row in table[below:]:
+        if random.random() < 0.4:
+            for j in columns:
+                row[j] = f"{row[j]} (IND)" if row[j] else ""
+    return written(table)
+
+
 GARBLES: dict[str, Garble] = {
+    "a shifted row": shift_row,
+    "two columns changed": swap_cells,
+    "a page break": break_page,
+    "a row twice": repeat_row,
+    "transposed": transpose,
+    "names with parties": wrap_cells,
+    "subtotal": _line(lambda table, random: ["Subtotal Mill", *[str(random.randint(2, 9))] * (len(table[0]) - 1)]),
+    "grand total above": lambda table, shape, random: written(
+        [table[0], ["TOTAL VOTES", *["31"] * (len(table[0]) - 1)], *table[1:]]
+    ),
+    "comment": _lines(lambda lines, random: ["# exported", *lines]),
+    "comment inside": _lines(lambda lines, random: [*lines[:5], "// counted twice, see memo", *lines[5:]]),
+    "cut in a line": _lines(lambda lines, random: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]]),
+    "tabs in some lines": _lines(lambda lines, random: [*lines[:9], *(line.replace(",", "\t") for line in lines[9:])]),
+    "old line ends": lambda table, shape, random: written(table).replace("\n", "\r"),
+    "a null": _cell(lambda text, random: f"{text}\0"),
+    "ditto": _cell(lambda text, random: random.choice(['"', "ditto", "same as above", "see above"])),
+    "entity": _cell(lambda text, random: f"{text} &amp; Bob Ray"),
+    "and": _cell(lambda text, random: f"{text} and Cid Orr"),
+    "slash": _cell(lambda text, random: f"{text}/Cid Orr"),
+    "tie mark": _cell(lambda text, random: f"={text}"),
+    "footnote": _cell(lambda text, random: f"{text}*"),
+    "numbered": _cell(lambda text, random: f"1. {text}"),
+    "capitals": _cell(lambda text, random: text.upper()),
+    "turned name": _cell(lambda text, random: ", ".join(reversed(text.split(" ")))),
+    "spaces within": _cell(lambda text, random: text.replace(" ", "  ")),
+    "letters of another script": _cell(lambda text, random: text.replace("e", "\u0435").replace("o", "\u043e")),
+    "void": _cell(
+        lambda text, random: random.choice(["VOID", "spoiled", "rejected", "TEST", "cancelled", "withdrawn"])
+    ),
+    "times": _column("", lambda random: f"x{random.randint(1, 5)}"),
+    "copies": _column("Copies", lambda random: str(random.randint(1, 5))),
+    "ballots": _column("# of ballots", lambda random: str(random.randint(1, 5))),
+    "n": _column("n", lambda random: str(random.randint(1, 5))),
+    "share": _column("Weight %", lambda random: str(random.randint(1, 50))),
+    "accepted": _column("Accepted", lambda random: random.choice(["Y", "Y", "Y", "N"])),
+    "duplicate mark": _column("Duplicate of", lambda random: random.choice(["", "", "b1"])),
+    "contest column": _column("Contest", lambda random: random.choice(["Mayor", "Council"])),
     "stacked": _line(lambda table, random: list(table[0])),
     "stacked in another order": stack_reordered,
     "total": _line(lambda table, random: ["Total", *[str(len(table) - 1)] * (len(table[0]) - 1)], end=True),

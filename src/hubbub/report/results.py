@@ -50,10 +50,10 @@ details { margin: 1.2rem 0; }
 .rounds td, .rounds th, .pairs td, .pairs th { padding: .25rem .4rem; }
 p, .rounds th, .pairs th, .units th { overflow-wrap: break-word; }
 .rounds table { table-layout: fixed; }
-.rounds th { width: 45%; }
+.rounds th { width: 40%; }
 .rounds td { width: 22%; padding-left: 0; }
-.rounds td + td { width: 16%; }
-.rounds td:last-child { white-space: normal; }
+.rounds td + td { width: 17%; }
+.rounds td:last-child { white-space: normal; width: 21%; }
 .rounds tr.out td, .rounds tr.out th { color: var(--quiet); }
 .rounds tr.wins td, .rounds tr.wins th, .pairs td.more { font-weight: 700; }
 .track { display: block; position: relative; height: .5rem; margin-top: .15rem; background: var(--panel); }
@@ -73,6 +73,7 @@ p, .rounds th, .pairs th, .units th { overflow-wrap: break-word; }
   .winners strong { font-size: 18pt; }
   .rounds { grid-template-columns: repeat(2, 1fr); gap: .8rem 1.4rem; }
   .rounds div { break-inside: avoid; }
+  details::details-content { content-visibility: visible; block-size: auto; }
   .pairs, .units { overflow: visible; }
   .units table { font-size: 8pt; }
 }

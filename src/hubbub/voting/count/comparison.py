@@ -21,6 +21,9 @@ from hubbub.voting.ties import RANDOM, Ties
 COMPARED: Final = tuple(name for name in rules.SUMMARY if name != "positional")  # which has no points of its own
 
 
+_GAINS_TO: Final = 101  # voters, as in rule_choice, which is not loaded for a sentence
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The same ballots counted by every rule, those with a margin with the one that `eta` needs.
@@ -87,6 +90,12 @@ class Comparison:
             sentences.append(f"A lot chose the winner of {', '.join(drawn)}: another draw may choose another.")
         if not all(isinstance(each.honesty, Promised) for each in self.counted):
             sentences.append('"No promise" means that a lie may pay, and that no bound on what it gains is known here.')
+        first = self.counted[0].result
+        if not self.gains and not (3 <= len(first.candidates) <= 4 and first.voters <= _GAINS_TO):
+            sentences.append(
+                f"What a lie gains is computed beside it for 3 or 4 candidates and up to {_GAINS_TO} voters; for more "
+                "voters ask hubbub vote choose or hubbub vote gain."
+            )
         if any(self.computed_gain(each) is not None for each in self.counted):
             sentences.append(
                 "The number beside it is the largest gain under the beliefs of hubbub vote choose, for so many voters "

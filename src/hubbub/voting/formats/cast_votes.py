@@ -48,6 +48,7 @@ from hubbub.voting.formats.csv_columns import (
     option_text,
     precinct_column,
     rank_in_cell,
+    stamp_column,
 )
 from hubbub.voting.formats.csv_rows import Block, blocks, delimiter_of
 from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
@@ -134,13 +135,26 @@ def read(
     place = None if precinct is None else precinct_column(sheet.header, precinct, columns)
     apart = columns.ballot is not None  # rows of ballot, rank and candidate are looked at one by one
     used = columns.ranking_columns if place is None else (*columns.ranking_columns, place)
-    table = code_rows(sheet.blocks, used, columns.count, sheet.width, columns.ids, merge_equal=not (apart or numbers))
+    stamps = stamp_column(sheet.header) if columns.ids is None else None
+    table = code_rows(
+        sheet.blocks,
+        used,
+        columns.count,
+        sheet.width,
+        stamps if columns.ids is None else columns.ids,
+        merge_equal=not (apart or numbers),
+    )
     if not len(table.rows):
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
     if table.repeated is not None and columns.ids is not None:
         raise WrongUse(
             f"line {table.repeated}: a ballot with the id of an earlier line, by the column "
             f'"{sheet.header[columns.ids]}"; take out what is there twice, or the column, if it names no ballots'
+        )
+    remarks = list(sheet.remarks)
+    if table.repeated is not None:
+        remarks.append(
+            f'line {table.repeated} has the same "{sheet.header[stamps or 0]}" as an earlier one; is a ballot there twice?'
         )
     parts: Mapping[str, Coded] = {}
     if place is not None:
@@ -151,7 +165,6 @@ def read(
         blank = [code for code, cell in enumerate(table.cells) if not cell.strip()]
         held = np.flatnonzero(~np.isin(table.rows, blank).all(axis=1)) if columns.marks else np.arange(len(table.rows))
         parts = {str(number): table.choose_rows(held[[number - 1]]) for number in sorted(numbers)}
-    remarks = list(sheet.remarks)
     idle = [name for i, name in enumerate(sheet.header) if name and i not in (*used, columns.count, columns.ids)]
     if idle and not columns.marks:
         remarks.append(
@@ -166,6 +179,8 @@ def read(
             for name, part in parts.items()
         }
         return replace(rated, title=sheet.title, remarks=(*remarks, *rated.remarks), units=units)
+    if apart and (nobody := _rows_of_nobody(table, columns)):
+        remarks.append(f"{nobody:,} {'row names' if nobody == 1 else 'rows name'} a ballot and a rank, and nobody")
     known = _understood(table, sheet, reading, candidates)
     ballots, changes, absent = _interpret_marks(table, columns, known)
     if ballots is None:
@@ -183,6 +198,11 @@ def read(
         remarks=(*remarks, *known.read_as.remarks(known.reading)),
         units={name: part for name, part in counted.items() if part is not None},
     )
+
+
+def _rows_of_nobody(table: Coded, columns: Columns) -> int:
+    blank = [code for code, cell in enumerate(table.cells) if not cell.strip()]
+    return int(np.isin(table.rows[:, columns.ranking_columns.index(columns.candidate or 0)], blank).sum())
 
 
 @dataclass(frozen=True, slots=True)

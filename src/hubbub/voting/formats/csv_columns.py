@@ -37,6 +37,7 @@ ASSIGNABLE: Final = (*KNOWN, "ranks", *PER_CANDIDATE)
 """What ``--columns`` can name."""
 
 _VOTES: Final = ("candidate", "ranking", "ranks", *PER_CANDIDATE)
+_STAMP: Final = re.compile(r"time ?stamp|date ?submitted|submi(?:tted|ssion)(?: (?:at|on|date|time))?", re.IGNORECASE)
 _IDS: Final = (*KNOWN["ballot"], "id", "ballot number", "cast vote record", "cvrnumber", "response id")
 _RATING: Final = re.compile(r"\b(?:rat(?:e|es|ed|ing|ings)|scores?|stars?|grades?|points?)\b", re.IGNORECASE)
 
@@ -380,6 +381,11 @@ class _Header:
 def id_column(header: Sequence[str]) -> int | None:
     """The column that names each ballot, if there is one."""
     return next((i for i, name in enumerate(header) if " ".join(name.split()).casefold() in _IDS), None)
+
+
+def stamp_column(header: Sequence[str]) -> int | None:
+    """The column that says when each ballot came, if there is one: two of them are hardly ever the same."""
+    return next((i for i, name in enumerate(header) if _STAMP.fullmatch(" ".join(name.split()))), None)
 
 
 class SeveralContests(WrongUse):

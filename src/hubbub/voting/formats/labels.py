@@ -143,11 +143,15 @@ def _plain(label: str) -> str:
     return _BETWEEN.sub("", label.casefold())
 
 
+_IN_BRACKETS: Final = re.compile(r"(?<=\S)\s*(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
+
+
 def near_equal(names: Sequence[str]) -> Iterator[str]:
-    """Remarks about names that differ in capitals, spaces, signs or accents alone, with the option that joins them."""
+    """Remarks about names that differ in capitals, spaces, signs, accents or what stands in brackets behind them alone,
+    with the option that joins them."""
     alike: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(_letters(name), []).append(name)
+        alike.setdefault(_letters(_IN_BRACKETS.sub("", name)), []).append(name)
     for group in alike.values():
         if len(group) > 1:
             kept = min(group, key=_untidy)
