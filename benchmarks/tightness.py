@@ -27,6 +27,7 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
+from hubbub.graphs import noise_scale
 from hubbub.graphs.statistics import Bounds, Sampling, Size, Statistic, bounds, sampling
 from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_so_far, epsilon_under_cap, epsilon_with, growths
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon
@@ -34,7 +35,6 @@ from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, DistributionalPrivacy
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import mixed
-from hubbub.kinds.graph import noise_scale
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.binomial import mass

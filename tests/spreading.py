@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hubbub.kinds.histogram.distributed import Report, Task
-from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import Source
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts
+from hubbub.tables.parts import Cut, Listed, Report, Sparse, Task
 
 Running = Callable[[Task, list[tuple[int, ExactCounts]]], Sequence[Report]]
 

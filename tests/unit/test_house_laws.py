@@ -221,7 +221,7 @@ CLAIMING = (
     "query_classes/classes.py",
     "query_classes/tails.py",
     "graphs/samplers.py",
-    "kinds/graph/noise_scale.py",
+    "graphs/noise_scale.py",
     "kinds/graph/promises.py",
     "ledger/admission.py",
     "ledger/charge.py",

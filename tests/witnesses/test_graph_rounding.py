@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hubbub.kinds.graph.noise_scale import Spread, scale_for
+from hubbub.graphs.noise_scale import Spread, scale_for
 from hubbub.numeric.exact import ball, precision, rounded
 from tests.unit.graphs.simulator import exact_loss
 

@@ -20,8 +20,7 @@ from hubbub.tables.cell_format import COMMA, MONEY
 from hubbub.tables.schema import is_numbering, names_a_thing
 
 if TYPE_CHECKING:
-    from hubbub.kinds.records.diversity import Crowds
-    from hubbub.tables.inspection import Cells, Inspection, Partners, Persons
+    from hubbub.tables.inspection import Cells, Crowds, Inspection, Partners, Persons
 
 PRIVATE: Final = (
     "Private: this is about the people in the table as they are, for you alone; publish none of it, and no bins made "
@@ -282,15 +281,16 @@ def _crowds(
     file: str, person: str | None, columns: str, crowd: str | None, keep: str | None, how: dict[str, Any]
 ) -> Crowds:
     """What records with these columns would keep, for the steward."""
+    from hubbub import registry
     from hubbub.engines.opening import open_source
-    from hubbub.kinds.records.diversity import inspect_crowds
-    from hubbub.kinds.records.request import records
     from hubbub.noise.source import SystemSource
-    from hubbub.tables.privacy_unit import Unit
+    from hubbub.protocol.capabilities import InspectsCrowds
 
-    spec = records(columns, crowd=crowd, keep=keep, unit=Unit(person=person))
+    spec = registry.kind("records").from_options(columns=columns, crowd=crowd, keep=keep, person=person)
+    assert isinstance(spec, InspectsCrowds)
     with working("Looking"), interruptible():
-        return inspect_crowds(spec, open_source(file, **how), SystemSource())
+        found: Crowds = spec.inspect_crowds(open_source(file, **how), SystemSource())
+    return found
 
 
 def _of_crowds(crowds: Crowds) -> Iterator[str]:

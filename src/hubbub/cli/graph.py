@@ -15,8 +15,8 @@ from hubbub.runtime.progress import working
 
 if TYPE_CHECKING:
     from hubbub.graphs.graph import Graph
+    from hubbub.graphs.plan import GraphPlan
     from hubbub.graphs.statistics import Size
-    from hubbub.kinds.graph.plan import GraphPlan
 
 ALL: Final = "connectivity,eulerian,cycle-freeness,average-degree,edges"
 
@@ -78,14 +78,13 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     on all its vertices; distances are to the nearest graph with the property, whatever its degrees, and count edges
     divided by N D/2.
     """
-    from hubbub.graphs.statistics import Statistic, sampling
-    from hubbub.kinds.graph.plan import plan as planned
-    from hubbub.kinds.graph.request import listed
+    from hubbub.graphs.plan import plan as plan_noise
+    from hubbub.graphs.statistics import Statistic, parse_statistics, sampling
     from hubbub.numeric.exact import positive, rational
     from hubbub.numeric.limits import a_loss, a_size
 
     size = _size(given["vertices"], given["max_degree"])
-    requested = listed(of)
+    requested = parse_statistics(of)
     epsilon = positive(a_loss(given["epsilon"], "--epsilon"), "--epsilon")
     how = None
     if given["samples"] is not None:
@@ -101,7 +100,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
                 "--average-at-most is above 0, at most --max-degree, and for --of average-degree or edges; change one"
             )
     with working("Working it out"):
-        found = planned(size, requested, epsilon, how, bound, centred=given["centred"])
+        found = plan_noise(size, requested, epsilon, how, bound, centred=given["centred"])
     if as_json:
         print_json(found.as_json())
     else:
@@ -109,7 +108,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
 
 
 def _print_plan(found: GraphPlan) -> None:
-    from hubbub.kinds.graph.plan import HEADINGS
+    from hubbub.graphs.plan import HEADINGS
 
     table([[row.of.value, *row.cells()] for row in found.rows], ["noise, in edges", *HEADINGS])
     page().print(f"\n{found.sentence()}")
@@ -141,13 +140,12 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     """
     from hubbub.graphs.distances import facts
     from hubbub.graphs.samplers import NOT_PRIVATE, estimates
-    from hubbub.graphs.statistics import sampling
-    from hubbub.kinds.graph.request import listed
+    from hubbub.graphs.statistics import parse_statistics, sampling
     from hubbub.noise.source import SystemSource
     from hubbub.numeric.exact import rational
     from hubbub.numeric.limits import a_size
 
-    requested = listed(of)
+    requested = parse_statistics(of)
     wrong = [each.value for each in requested if not each.sampled]
     if wrong:
         raise WrongUse(f"{wrong[0]} has no sampler; ask for some of {ALL}")
@@ -187,14 +185,14 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
     from pathlib import Path
 
     from hubbub.charts.page import page as page_of
-    from hubbub.kinds.graph.chart import WARNING, degrees
+    from hubbub.graphs.degrees import WARNING, draw_degrees
     from hubbub.report.picture import picture
 
     path = Path(out)
     if path.suffix.lower() != ".html":
         raise WrongUse(f"--out must be a page that ends in .html, not {path.name[:60]!r}; rename it")
     with working("Reading"):
-        drawn = degrees(read_graph(file, given))
+        drawn = draw_degrees(read_graph(file, given))
     text = page_of("Private: degrees before a release", picture(drawn), above=[WARNING], below=[])
     try:
         path.touch(mode=0o600)

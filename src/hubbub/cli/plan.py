@@ -176,12 +176,13 @@ def _draw(found: Planned, path: str) -> None:
 
 
 def _kind(design: Design) -> str:
+    name = str(design.spec.channel.name)
     return {
         "exact-or-suppressed": "small counts hidden",
         "noisy-below": "noise on small counts",
         "geometric": "noise on every count",
         "warped": _warped_kind(design),
-    }.get(design.spec.channel.name, design.spec.channel.name)
+    }.get(name, name)
 
 
 def _warped_kind(design: Design) -> str:

@@ -229,10 +229,8 @@ def _opened(kind: Kind, file: Any, options: dict[str, Any], opening: Mapping[str
             print_text(f"Note: {remark}.")
         if people.dictionary.where:
             print_text(f"Note: what is not said here is read from {display(people.dictionary.where)}.")
-            if isinstance(options.get("spec"), str):
-                from hubbub.kinds.questions.request import from_file
-
-                options["spec"] = from_file(options["spec"])
+            if kind.from_file is not None and isinstance(options.get("spec"), str):
+                options["spec"] = kind.from_file(options["spec"])
         options |= people.dictionary.fill_options(kind.words, options, people.engine.columns())
         options["person"] = people.person
         name = (

@@ -22,7 +22,6 @@ from hubbub.charts.svg import Bar, ChartLabels, Panel, responsive
 from hubbub.demo.friends import PEOPLE, STREETS, Friends, friends
 from hubbub.errors import WrongUse
 from hubbub.graphs.distances import edges_away, facts
-from hubbub.kinds.graph.result import Answers
 from hubbub.noise.sampler import distinct, two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, positive
@@ -56,10 +55,10 @@ class Story:
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """What, published, interval, and the truth, which may be told of people whom nobody is."""
-        assert isinstance(self.release.result, Answers)
+        result: Any = self.release.result
         known = facts(_town().graph)
         found = []
-        for each in self.release.result.answers:
+        for each in result.answers:
             truth = edges_away(each.of, known) * each.unit
             value, within, *_ = each.cells()
             found.append((each.of.value, value, within, f"{float(truth):,.4g}"))

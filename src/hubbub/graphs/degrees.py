@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from math import ceil
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.graphs.graph import Graph, by_first, numbered
+from hubbub.protocol.drawing import Bar, Bars
 
+_MOST_BARS: Final = 200
 _WORK = 4_000_000  # pairs of steps looked at together
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # spreads numbers that run
 
@@ -62,3 +67,23 @@ class _Edges:
         left = numbers[self._met[self._hash(numbers)]]
         at = np.searchsorted(self._edges, left)
         return int((self._edges[np.minimum(at, self._edges.size - 1)] == left).sum())
+
+
+WARNING: Final = "PRIVATE: these are the exact degrees of real people. Do not publish, send or keep this page."
+
+
+def draw_degrees(graph: Graph) -> Bars:
+    """How many people have at least 0, 1, 2, ... friends, exactly; of many degrees every so many-th."""
+    found = graph.degrees()
+    largest = int(found.max()) if found.size else 0
+    counts = [graph.vertices, *at_least(graph, largest).tolist()]
+    every = ceil(len(counts) / _MOST_BARS)
+    return Bars(
+        bars=tuple(Bar(f"{i:,}", counts[i], counts[i], counts[i]) for i in range(0, len(counts), every)),
+        by="friends, at least",
+        numbers="people",
+        upright=True,
+        bar="Exact number of people with at least so many friends",
+        line="",
+        note=WARNING,
+    )

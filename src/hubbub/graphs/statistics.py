@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 from fractions import Fraction
+from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
@@ -221,3 +222,22 @@ def bounds(of: Statistic, size: Size, how: Sampling) -> Bounds:
         reach=reach,
         from_without=from_without(of, size),
     )
+
+
+NAMES: Final = {each.value: each for each in Statistic}
+
+
+def statistic_named(name: str) -> Statistic:
+    """The statistic of that name."""
+    if name not in NAMES:
+        raise WrongUse(f"there is no statistic {name[:40]!r} of a graph; there are {', '.join(NAMES)}")
+    return NAMES[name]
+
+
+def parse_statistics(text: str) -> tuple[Statistic, ...]:
+    """The statistics that ``connectivity,edges`` names, each once."""
+    found = tuple(statistic_named(part.strip()) for part in text.split(","))
+    twice = [each.value for each in found if found.count(each) > 1]
+    if twice:
+        raise WrongUse(f"{twice[0]} is named twice; name it once")
+    return found

@@ -22,8 +22,8 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 
+from hubbub import registry
 from hubbub.errors import WrongUse
-from hubbub.kinds.records.request import records
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, integer, rational, to_text
 from hubbub.protocol.option import option_help
@@ -81,6 +81,10 @@ class Coarsenings:
         )
 
 
+def _records(columns: str, crowd: int) -> Any:
+    return registry.kind("records").from_options(columns=columns, crowd=crowd)
+
+
 def coarsenings(
     columns: Annotated[Sequence[str], option_help("LIST", "Columns with their functions; repeat it to compare.")] = (),
     *,
@@ -119,7 +123,7 @@ def coarsenings(
     engine = open_source(public)
 
     def counted(given: str) -> Coarsening:
-        axes = records(given, crowd=k).with_schema(engine.columns()).cells.axes
+        axes = _records(given, k).with_schema(engine.columns()).cells.axes
         assert all(isinstance(axis, Discovered) for axis in axes)
         counts = engine.count(CountQuery(axes=axes), SystemSource()).counts.astype(float)
         total = max(float(counts.sum()), 1.0)
@@ -141,7 +145,7 @@ def _in_memory(engine: Engine, columns: str, k: int) -> Engine:
     """The columns of a public table, read once: a search counts them many times."""
     from hubbub.engines.opening import open_source
 
-    axes = records(columns, crowd=k).with_schema(engine.columns()).cells.axes
+    axes = _records(columns, k).with_schema(engine.columns()).cells.axes
     names = [axis.column for axis in axes]
     return open_source(engine.rows(names, None, lambda rows: np.arange(rows, dtype=np.int64)))
 
@@ -155,7 +159,7 @@ def _searched(engine: Engine, columns: str, counted: Callable[[str], Coarsening]
     @cache
     def labels(spec: str) -> dict[str | None, int]:
         found = engine.count(
-            CountQuery(axes=records(spec, crowd=2).with_schema(engine.columns()).cells.axes), SystemSource()
+            CountQuery(axes=_records(spec, 2).with_schema(engine.columns()).cells.axes), SystemSource()
         )
         return dict(zip(found.found[0], found.counts.tolist(), strict=True))
 

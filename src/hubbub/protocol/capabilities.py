@@ -38,6 +38,15 @@ class TakesLong(Protocol):
 
 
 @runtime_checkable
+class InspectsCrowds(Protocol):
+    """A spec that tells the steward how alike the people of its crowds are, before anything is published."""
+
+    def inspect_crowds(self, data: Any, source: Source) -> Any:
+        """What would be kept of a table, as :class:`hubbub.tables.inspection.Crowds`. Private, and no promise."""
+        ...
+
+
+@runtime_checkable
 class RunsCustom(Protocol):
     """A spec that runs somebody else's mechanism. What comes out is no measurement of ours and has no certificate."""
 

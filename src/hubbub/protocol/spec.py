@@ -191,6 +191,7 @@ class Kind:
     from_options: Callable[..., Spec]  # words of `options`, with the person column under "person"
     from_json: Callable[[Mapping[str, Any]], Spec]  # of what `to_json` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
+    from_file: Callable[[str], Any] | None = None  # where its words come as a file, under "spec": what is in it
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
     declared: tuple[Option, ...] = ()  # said of the table, in hubbub.open or its dictionary, and not of a release
 

@@ -145,6 +145,45 @@ class Partners:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Diversity:
+    """Of one untouched column: the fewest different values in a crowd that is published (l), the largest distance
+    between the values of such a crowd and those of everybody (t, total variation), and how many people stand in a crowd
+    with one value. Private."""
+
+    column: str
+    least_values: int | None  # None where no crowd is published
+    largest_distance: Fraction | None
+    people_alike: int
+
+    def as_json(self) -> dict[str, Any]:
+        distance = self.largest_distance
+        return {
+            "column": self.column,
+            "l_diversity": self.least_values,
+            "t_closeness": None if distance is None else round(float(distance), 6),
+            "people_in_crowds_of_one_value": self.people_alike,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowds:
+    """What a release of records would keep, of everybody, and how alike the people of its crowds are. Private."""
+
+    crowd: int
+    people: int
+    kept: int
+    diversity: tuple[Diversity, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "crowd": self.crowd,
+            "people": self.people,
+            "kept": self.kept,
+            "untouched": [each.as_json() for each in self.diversity],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fare:
     """How much of the bins and of the people in them would be shown with crowds of k, on a sample at a rate."""
 

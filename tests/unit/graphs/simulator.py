@@ -33,7 +33,7 @@ def simulate(of: Statistic, around: Neighbours, how: Sampling, scale: Fraction, 
     """One outcome; `around` is the graph without the person's edges.
 
     Guarantee: within e^epsilon of the release of any graph that differs in that person's edges, epsilon as in
-    :mod:`hubbub.kinds.graph.noise_scale`.
+    :mod:`hubbub.graphs.noise_scale`.
     """
     estimate = estimate_of(of, around, how, source)
     down = floor(estimate)

@@ -10,9 +10,9 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Neighbours
+from hubbub.graphs.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
 from hubbub.graphs.samplers import Seen, explore, offset, share, walk
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds
-from hubbub.kinds.graph.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball
 from tests.unit.graphs.simulated import N, around, law, neighbouring, worst_loss

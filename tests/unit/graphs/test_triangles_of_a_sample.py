@@ -9,8 +9,8 @@ from math import comb, floor
 import pytest
 
 from hubbub.graphs.degrees import triangles
+from hubbub.graphs.noise_scale import scale_for, spread
 from hubbub.graphs.statistics import Bounds
-from hubbub.kinds.graph.noise_scale import scale_for, spread
 from hubbub.numeric.exact import ball
 from tests.unit.graphs.simulated import WITHOUT, N
 from tests.unit.graphs.simulator import exact_loss

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from hubbub import registry
 from hubbub.cli import (
     ELSE,
     GroupedOption,
@@ -21,11 +22,10 @@ from hubbub.cli import (
 )
 from hubbub.cli.vote.reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
-from hubbub.kinds.ballots.request import KIND
-from hubbub.kinds.ballots.spec import PublishedBallots
 from hubbub.protocol.option import WHAT, Option
 from hubbub.runtime.progress import working
 
+KIND: Final = registry.kind("ballots")
 _OWN: Final = (
     Option("dataset", "NAME", "The voters' name in the ledger; if not given, that of the file."),
     Option("ledger", "FILE", "Another ledger than your own."),
@@ -94,9 +94,9 @@ def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **o
     from hubbub.release import save
 
     check_format(file_format)
-    spec = KIND.ask(**{option.name: options[option.name] for option in KIND.options})
+    spec: Any = KIND.ask(**{option.name: options[option.name] for option in KIND.options})
     confirm_weak(weaknesses(Bound(spec)), yes)
-    if isinstance(spec, PublishedBallots) and spec.visible_at_most is not None and 0 < spec.visible_at_most < _FEW:
+    if spec.visible_at_most is not None and 0 < spec.visible_at_most < _FEW:
         ways = f"about {spec.visible_at_most} way{'' if spec.visible_at_most == 1 else 's'}"
         print_text(
             f"Note: by the official first choices, at most {ways} can have k = {spec.k} ballots and be shown; a smaller k "

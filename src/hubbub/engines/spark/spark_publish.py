@@ -27,12 +27,11 @@ from hubbub.engines.arrow_columns import numbers, readable
 from hubbub.engines.sql.database import CountRequest, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, Form, Part
 from hubbub.errors import WrongUse, install
-from hubbub.kinds.histogram.distributed import Report, Task
-from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import SystemSource
 from hubbub.serialization.arrow import integer_array, texts
 from hubbub.tables.bins import Countable, Discovered
 from hubbub.tables.engine import CountQuery, ExactCounts
+from hubbub.tables.parts import Cut, Listed, Report, Sparse, Task
 
 
 def as_arrow(answer: Any, schema: pa.Schema) -> pa.Table:

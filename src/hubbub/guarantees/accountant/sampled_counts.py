@@ -2,7 +2,7 @@
 
 A release j publishes x_j = g_j + X_j, P(X_j = x) ~ e^(-|x|/L_j). The simulator knows T_j, n times the mean of what k of
 the n people tell, whose mean is within A_j of g_j and whose k values lie in an interval of length R_j; sigma_j^2 =
-R_j^2/(4k) f is Serfling's bound, with the same f(k, n) for all of them (:mod:`hubbub.kinds.graph.noise_scale`).
+R_j^2/(4k) f is Serfling's bound, with the same f(k, n) for all of them (:mod:`hubbub.graphs.noise_scale`).
 
 Theorem (one after the other). Let which count is published next, and L_j, depend in any way on the outputs before it.
 The simulator draws one sample for all of them, rounds each T_j by itself to Z_j, and adds noise of scale L_j. Then at

@@ -8,8 +8,6 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Final
 
-from hubbub.graphs.degrees import at_least
-from hubbub.graphs.graph import Graph
 from hubbub.graphs.statistics import Statistic
 from hubbub.kinds.graph import text
 from hubbub.protocol.drawing import Bar, Bars, Mark
@@ -72,26 +70,3 @@ def _degrees(rows: list[Answer], line: str) -> Bars:
 def _bar(label: str, each: Answer, value: int) -> Bar:
     low, high = (Fraction(end) / each.unit for end in (each.low, each.high))
     return Bar(label, value, floor(low), ceil(high))
-
-
-# --- before anything is protected ---------------------------------------------------------------------------------
-
-
-WARNING: Final = "PRIVATE: these are the exact degrees of real people. Do not publish, send or keep this page."
-
-
-def degrees(graph: Graph) -> Bars:
-    """How many people have at least 0, 1, 2, ... friends, exactly; of many degrees every so many-th."""
-    found = graph.degrees()
-    largest = int(found.max()) if found.size else 0
-    counts = [graph.vertices, *at_least(graph, largest).tolist()]
-    every = ceil(len(counts) / MOST)
-    return Bars(
-        bars=tuple(Bar(f"{i:,}", counts[i], counts[i], counts[i]) for i in range(0, len(counts), every)),
-        by="friends, at least",
-        numbers="people",
-        upright=True,
-        bar="Exact number of people with at least so many friends",
-        line="",
-        note=WARNING,
-    )

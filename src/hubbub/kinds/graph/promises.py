@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import Refused
 from hubbub.graphs.graph import RULE
+from hubbub.graphs.noise_scale import CENTRED, JOINT, THEOREM, joint_epsilon
 from hubbub.graphs.statistics import Statistic, bounds
 from hubbub.guarantees.accountant.sampled_counts import SampledCounts
 from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, NeighbourhoodSample
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
-from hubbub.kinds.graph.noise_scale import CENTRED, JOINT, THEOREM, joint_epsilon
 from hubbub.numeric.exact import rounded
 
 if TYPE_CHECKING:

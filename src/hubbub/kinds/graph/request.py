@@ -6,18 +6,18 @@ Here is also the kind itself: what it is called, what it can be asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.graphs.statistics import Size, Statistic
-from hubbub.kinds.graph.plan import compared
+from hubbub.graphs.plan import HEADINGS, plan
+from hubbub.graphs.statistics import Size, parse_statistics, statistic_named
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.kinds.graph.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import HOW, Option
+from hubbub.protocol.result import Comparison, DisplayTable
 from hubbub.protocol.spec import GRAPH, Kind
-
-NAMES: Final = {each.value: each for each in Statistic}
 
 
 def statistics(
@@ -38,7 +38,7 @@ def statistics(
         raise WrongUse("of is a list of statistics, even for one of them; put it in brackets, like of=['connectivity']")
     return GraphSpec(
         size=Size(vertices=integer(vertices, "vertices"), max_degree=integer(max_degree, "max-degree")),
-        of=tuple(map(named, of)),
+        of=tuple(map(statistic_named, of)),
         epsilon=positive(epsilon, "epsilon"),
         samples=None if samples is None else integer(samples, "samples"),
         explores=None if explore is None else integer(explore, "explore"),
@@ -49,25 +49,18 @@ def statistics(
     )
 
 
-def named(name: str) -> Statistic:
-    """The statistic of that name."""
-    if name not in NAMES:
-        raise WrongUse(f"there is no statistic {name[:40]!r} of a graph; there are {', '.join(NAMES)}")
-    return NAMES[name]
-
-
-def listed(text: str) -> tuple[Statistic, ...]:
-    """The statistics that ``connectivity,edges`` names, each once."""
-    found = tuple(named(part.strip()) for part in text.split(","))
-    twice = [each.value for each in found if found.count(each) > 1]
-    if twice:
-        raise WrongUse(f"{twice[0]} is named twice; name it once")
-    return found
+def compare_noise(spec: GraphSpec) -> Comparison:
+    """The noise of a release beside that of the paper's Proposition 12 and of differential privacy alone."""
+    how = spec.sampling if spec.zero_knowledge else None
+    found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most, centred=spec.centred)
+    rows = [replace(row, scale=spec.scale(row.of.count)) for row in found.rows]
+    grid = DisplayTable(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
+    return Comparison(grid, tuple(row.as_json() for row in rows))
 
 
 def from_options(*, of: str | Sequence[str], **options: Any) -> GraphSpec:
-    """The release that the options of a command from_options for."""
-    return statistics([each.value for each in listed(of)] if isinstance(of, str) else of, **options)
+    """The release that the options of a command ask for."""
+    return statistics([each.value for each in parse_statistics(of)] if isinstance(of, str) else of, **options)
 
 
 OPTIONS: Final = (
@@ -136,6 +129,6 @@ might be. What is released about the same people under one name adds up in the l
     from_options=from_options,
     from_json=read,
     data=GRAPH,
-    compare=compared,
+    compare=compare_noise,
 )
 GraphSpec.kind = KIND

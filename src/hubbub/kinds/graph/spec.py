@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Final, Self
 
 from hubbub.channels.protocol import LARGEST_RATE, SMALLEST_RATE
 from hubbub.errors import WrongUse
+from hubbub.graphs.noise_scale import Spread, enough, scale_for, spread
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, sampling, sensitivity
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.graph import promises as graph_promises
 from hubbub.kinds.graph import wire
-from hubbub.kinds.graph.noise_scale import Spread, enough, scale_for, spread
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check

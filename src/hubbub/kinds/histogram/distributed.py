@@ -25,7 +25,7 @@ from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -34,7 +34,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.count_tables import ask_counts
 from hubbub.kinds.histogram import wire
 from hubbub.kinds.histogram.estimands import has_estimates
-from hubbub.kinds.histogram.parts import Cut, cut, published_part
+from hubbub.kinds.histogram.parts import cut, published_part
 from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, first_sentences, is_exact, lined, schema
 from hubbub.noise.source import BlockKeys, Source, SystemSource
 from hubbub.protocol.result import DisplayTable, Result, Sheet, Write
@@ -44,6 +44,7 @@ from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.manifest import Part
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 from hubbub.tables.key_columns import key_columns
+from hubbub.tables.parts import NO_FOLDER, OTHER_VERSION, Cut, RemoteCounts, Report, Task
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -52,30 +53,6 @@ WORK: Final = "work"  # the folder that the machines write to
 _SPEC: Final = "spec.json"
 _KEPT: Final = 1000  # rows in memory, for the report
 _NOT_YET: Final = "the machines of the cluster write this release when it is saved; call save first, and read its files"
-WRITTEN, NO_FOLDER, OTHER_VERSION = "written", "no folder", "other version"
-
-
-class Report(NamedTuple):
-    """What a task tells about a part."""
-
-    part: int
-    name: str = ""
-    sha256: str = ""
-    rows: int = 0
-    visible: int = 0
-    size: int = 0
-    state: str = WRITTEN
-
-
-Task = Callable[[int, ExactCounts], Report]
-
-
-class RemoteCounts(Protocol):
-    """Exact counts that stay where they are, and tasks that go there."""
-
-    def reports(self, cut: Cut, task: Task) -> Sequence[Report]:
-        """What `task` tells of each part, given the bins of it that are not empty; of several attempts, one."""
-        ...
 
 
 def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:

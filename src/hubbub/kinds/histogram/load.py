@@ -76,7 +76,8 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
     Guarantee: where all bins are listed, each part has those that the cut gives it, in order; of a sparse release, each
     bin is in the part that its code says; and of bins that were found none is in two parts.
     """
-    from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
+    from hubbub.kinds.histogram.parts import Block, cut
+    from hubbub.tables.parts import Found, Listed, Sparse
 
     if not files or len(files) > (declared_size(spec.axes) or len(files)):
         raise CheckFailed("it has more parts than bins, or none")

@@ -14,7 +14,7 @@ and its counts: not of the machine, the attempt, the order in which counts arriv
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -33,37 +33,9 @@ from hubbub.tables.engine import ExactCounts
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
+from hubbub.tables.parts import Cut, Found, Listed, Sparse
+
 BLOCK: Final = 1 << 20  # bins
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Bins in order, so many in each part; the last may have fewer."""
-
-    total: int
-    width: int
-
-    @property
-    def parts(self) -> int:
-        return -(-self.total // self.width)
-
-
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """Bins in turn: number c is in part c mod `parts`. So bins that lie together are in different parts."""
-
-    total: int
-    parts: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Bins by a hash of their labels."""
-
-    parts: int
-
-
-Cut: TypeAlias = Listed | Sparse | Found
 
 
 def cut(spec: Histogram) -> Cut:

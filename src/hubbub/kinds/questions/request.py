@@ -327,5 +327,6 @@ ones for all questions, and every promise is to people.""",
     ),
     from_options=from_options,
     from_json=read,
+    from_file=from_file,
 )
 Questions.kind = KIND

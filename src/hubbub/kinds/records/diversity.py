@@ -7,56 +7,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.count_tables import count_cells
 from hubbub.noise.source import Source
-from hubbub.runtime.frozen import dataclass
+from hubbub.tables.inspection import Crowds, Diversity
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.spec import Records
     from hubbub.tables.engine import Engine
 
 _NONE: Final = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diversity:
-    """Of one untouched column: the fewest different values in a crowd that is published (l), the largest distance
-    between the values of such a crowd and those of everybody (t, total variation), and how many people stand in a crowd
-    with one value. Private."""
-
-    column: str
-    least_values: int | None  # None where no crowd is published
-    largest_distance: Fraction | None
-    people_alike: int
-
-    def as_json(self) -> dict[str, Any]:
-        distance = self.largest_distance
-        return {
-            "column": self.column,
-            "l_diversity": self.least_values,
-            "t_closeness": None if distance is None else round(float(distance), 6),
-            "people_in_crowds_of_one_value": self.people_alike,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crowds:
-    """What a release of records would keep, of everybody, and how alike the people of its crowds are. Private."""
-
-    crowd: int
-    people: int
-    kept: int
-    diversity: tuple[Diversity, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "crowd": self.crowd,
-            "people": self.people,
-            "kept": self.kept,
-            "untouched": [each.as_json() for each in self.diversity],
-        }
 
 
 def inspect_crowds(spec: Records, data: Engine, source: Source) -> Crowds:

@@ -19,7 +19,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram
-from hubbub.kinds.records import mechanism
+from hubbub.kinds.records import diversity, mechanism
 from hubbub.numeric.format import listed
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
@@ -148,6 +148,7 @@ class Records(Spec):
         fields = histogram_wire.to_json(self.cells)
         return {**fields, "keep": [*self.keep]} if self.keep else fields
 
+    inspect_crowds = diversity.inspect_crowds
     measure = mechanism.measure
     present = mechanism.present
     load = mechanism.load

@@ -18,7 +18,7 @@ from hubbub.engines.spark.spark_engine import open_frame as open_spark_frame
 from hubbub.engines.spark.spark_publish import by_part
 from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.count_tables import ask_counts
-from hubbub.kinds.histogram.distributed import Report, Task, going
+from hubbub.kinds.histogram.distributed import going
 from hubbub.kinds.histogram.parts import cut
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, ScriptedSource
@@ -27,6 +27,7 @@ from hubbub.release import save
 from hubbub.serialization.canonical import canonical
 from hubbub.tables import bins
 from hubbub.tables.engine import Engine, ExactCounts
+from hubbub.tables.parts import Report, Task
 from hubbub.verification import load, verify
 from tests import servers
 from tests.conformance.openers import from_arrow

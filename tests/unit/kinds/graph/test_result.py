@@ -15,10 +15,10 @@ from hubbub.demo.friends import PEOPLE, friends
 from hubbub.errors import Refused, WrongUse
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Graph, simple
+from hubbub.graphs.noise_scale import JOINT, THEOREM
 from hubbub.graphs.statistics import Size, Statistic
 from hubbub.guarantees.definitions import DifferentialPrivacy, ExplorationSample, NeighbourhoodSample, ZeroKnowledge
 from hubbub.kinds.graph.mechanism import NoisyCounts, present, truth
-from hubbub.kinds.graph.noise_scale import JOINT, THEOREM
 from hubbub.kinds.graph.promises import EDGE, VERTEX, promises
 from hubbub.kinds.graph.result import Answer, falling
 from hubbub.kinds.graph.spec import GraphSpec

@@ -21,7 +21,7 @@ import hubbub
 from hubbub.certificate.certificate import sign
 from hubbub.cli.release import answer
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.kinds.histogram.distributed import Report, Spread, Task, write_part
+from hubbub.kinds.histogram.distributed import Spread, write_part
 from hubbub.kinds.histogram.parts import cut
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
@@ -36,6 +36,7 @@ from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, canonical
 from hubbub.tables import bins
 from hubbub.tables.engine import ExactCounts
+from hubbub.tables.parts import Report, Task
 from hubbub.verification import Checked, load, verify
 from tests.fresh import opened, spec_of
 from tests.spreading import Cluster, Running, everything_twice, in_turn, rows_of

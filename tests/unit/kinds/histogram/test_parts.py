@@ -11,12 +11,13 @@ import pytest
 
 from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram import parts as cuts
-from hubbub.kinds.histogram.parts import Cut, Found, Listed, Sparse, cut, published_part
+from hubbub.kinds.histogram.parts import cut, published_part
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.tables import bins
 from hubbub.tables.engine import ExactCounts
+from hubbub.tables.parts import Cut, Found, Listed, Sparse
 from tests.fresh import spec_of
 from tests.spreading import in_parts, some
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.graphs.noise_scale import scale_for, spread
 from hubbub.graphs.statistics import Bounds, Sampling, Size, Statistic, bounds, most, sensitivity
-from hubbub.kinds.graph.noise_scale import scale_for, spread
 from hubbub.numeric.exact import rounded, to_float
 from hubbub.numeric.format import short
-from hubbub.protocol.result import Comparison, DisplayTable
 from hubbub.runtime.frozen import dataclass
-
-if TYPE_CHECKING:
-    from hubbub.kinds.graph.spec import GraphSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,15 +100,6 @@ _CENTRED = (
     "may lose more than epsilon, up to twice that."
 )
 HEADINGS = ("ours", "Prop. 12", "DP alone", "ours, told as", "w.r.t.")
-
-
-def compared(spec: GraphSpec) -> Comparison:
-    """The noise of a release beside that of the paper's Proposition 12 and of differential privacy alone."""
-    how = spec.sampling if spec.zero_knowledge else None
-    found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most, centred=spec.centred)
-    rows = [replace(row, scale=spec.scale(row.of.count)) for row in found.rows]
-    grid = DisplayTable(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
-    return Comparison(grid, tuple(row.as_json() for row in rows))
 
 
 def _short(scale: Fraction, digits: int = 6) -> str:

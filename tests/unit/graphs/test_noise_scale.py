@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
+from hubbub.graphs.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
+from hubbub.graphs.plan import plan, proposition_12
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, default_exploration, sampling
-from hubbub.kinds.graph.noise_scale import epsilon_for, joint_epsilon, scale_for, spread
-from hubbub.kinds.graph.plan import plan, proposition_12
 
 FACEBOOK, MILLION = Size(vertices=4039, max_degree=1045), Size(vertices=10**6, max_degree=200)
 CONN, EUL, CYC, DEG = (
