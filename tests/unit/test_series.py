@@ -23,7 +23,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kinds.series.mechanism import Increments
 from hubbub.kinds.series.request import from_options
-from hubbub.kinds.series.result import Totals, between
+from hubbub.kinds.series.result import Totals, numbers_between
 from hubbub.ledger import paths, store
 from hubbub.ledger import series_state as states
 from hubbub.ledger.backup import backup, restore
@@ -305,7 +305,7 @@ def test_intervals_between_periods_are_rounded_outwards(tmp_path: Path) -> None:
     asked = [str(tmp_path / "2026-02" / "certificate.json"), "--since", "2026-01", "--until", "2026-02", "--json"]
     rows = json.loads(CliRunner().invoke(commands, ["series", "between", *asked]).stdout)["rows"]
     assert isinstance(done.result, Totals)
-    exact = between(done.result, "2026-01", "2026-02")
+    exact = numbers_between(done.result, "2026-01", "2026-02")
     assert any(each.high.denominator > 2 for each in exact)  # fractions that are no floating-point numbers
     for row, each in zip(rows, exact, strict=True):
         assert Fraction(row["low"]) <= each.low
@@ -425,14 +425,14 @@ def test_differences_between_two_periods_come_from_the_published_numbers() -> No
     series.start("clinic", **WORDS | {"delta": "1e-6", "way": "factor"})
     for period, ids in (("2026-01", range(30)), ("2026-02", range(60)), ("2026-03", range(90))):
         found = totals(series.release(people(ids), "clinic", period))
-    ends = zip(between(found, "2026-01", "2026-03"), found.total(2), found.total(0), strict=True)
+    ends = zip(numbers_between(found, "2026-01", "2026-03"), found.total(2), found.total(0), strict=True)
     for difference, late, early in ends:
         assert late.value is not None
         assert early.value is not None
         assert difference.value == late.value - early.value
         assert difference.low <= difference.high
     with pytest.raises(WrongUse, match="a later one"):
-        between(found, "2026-03", "2026-01")
+        numbers_between(found, "2026-03", "2026-01")
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,7 @@ def _between(certificate: str, since: str, until: str, as_json: bool) -> None:
 
     CERTIFICATE is that of a period not before UNTIL; its files lie beside it and are checked first.
     """
-    from hubbub.kinds.series.result import Totals, between
+    from hubbub.kinds.series.result import Totals, numbers_between
     from hubbub.kinds.series.spec import Period
     from hubbub.verification import load, verify
 
@@ -316,7 +316,7 @@ def _between(certificate: str, since: str, until: str, as_json: bool) -> None:
         raise WrongUse("this is no period of a series; give the certificate of one")
     totals = checked.spec.present(checked.spec.load(checked.published(folder)))
     assert isinstance(totals, Totals)
-    numbers, bins = between(totals, since, until), totals.bins()
+    numbers, bins = numbers_between(totals, since, until), totals.bins()
     way = checked.spec.series.way
     one, other = (checked.spec.series.calendar.index(each) for each in (since, until))
     exact = getattr(way, "total_variance", None)

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -43,9 +44,9 @@ from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, loaded
 from hubbub.runtime.frozen import dataclass
-from hubbub.serialization.arrow import integer_array
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.serialization.published_files import Files
-from hubbub.tables.bins import Axis, Countable
+from hubbub.tables.bins import Axis, Countable, Declared, all_labels, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.contribution import MultiRowPolicy
@@ -106,6 +107,17 @@ def read_numbers(
     if len(numbers) != rows or (missing is None and None in numbers):
         raise CheckFailed("it has other rows than are described")
     return np.array([missing if each is None else each for each in numbers], dtype=np.int64)
+
+
+def label_cells(axes: Sequence[Declared], codes: NDArray[np.int64]) -> list[pa.DictionaryArray]:
+    """The key columns of some cells, which are numbered with the last column fastest; one beyond the last has no labels."""
+    sizes = [size(axis) for axis in axes]
+    beyond = codes >= prod(sizes)
+    bins = np.unravel_index(np.where(beyond, 0, codes), sizes) if sizes else ()
+    return [
+        labelled(np.where(beyond, size(axis), each), (*all_labels(axis), None))
+        for axis, each in zip(axes, bins, strict=True)
+    ]
 
 
 # --- what an engine is asked ----------------------------------------------------------------------------------------

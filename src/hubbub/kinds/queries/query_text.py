@@ -172,14 +172,3 @@ def keys_of(indices: NDArray[np.int64], axes: Sequence[Declared], queries: Liste
         else:
             found += [labelled(starts, all_labels(axis)), labelled(stops - 1, all_labels(axis))]
     return found
-
-
-def cell_keys(indices: NDArray[np.int64], axes: Sequence[Declared]) -> list[pa.Array]:
-    """The labels of the cells at some places; those beyond the last cell have none."""
-    sizes = [size(axis) for axis in axes]
-    beyond = indices >= int(np.prod(sizes, dtype=np.int64))
-    bins = np.unravel_index(np.where(beyond, 0, indices), sizes)
-    return [
-        labelled(np.where(beyond, size(axis), each), (*all_labels(axis), None))
-        for axis, each in zip(axes, bins, strict=True)
-    ]

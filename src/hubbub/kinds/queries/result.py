@@ -14,12 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.count_tables import label_cells
 from hubbub.kinds.queries import chart, consistency, text
 from hubbub.kinds.queries.query_text import (
     ANY,
     Words,
     box_of,
-    cell_keys,
     key_names,
     keys_of,
     label_at,
@@ -34,7 +34,7 @@ from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import parameters
-from hubbub.query_classes.classes import ColumnCells, Halfspaces, NamedTables, Query, cells_of, log_growth
+from hubbub.query_classes.classes import Halfspaces, NamedTables, Query, cells_of, log_growth
 from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.marginals.residual import positions
 from hubbub.query_classes.residual import Residual, of_setting
@@ -48,6 +48,7 @@ from hubbub.query_classes.weights import Weights
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import all_labels, size
+from hubbub.tables.key_columns import key_columns
 from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ class Synopsis(Result):
         inside = every[: cells_of(spec.queries.shape)].astype(float)
         shares = np.maximum(inside, 0.0)
         total = rows if rows is not None else round(float(spec.request.scale) * self._counted(shares))
-        copies = _apportioned(shares, total)
+        copies = _apportion(shares, total)
         indices = np.repeat(np.arange(shares.size), copies)
         bins = np.unravel_index(indices, spec.queries.shape)
         columns = [
@@ -271,75 +272,50 @@ class Synopsis(Result):
     def _answers_schema(self) -> pa.Schema:
         return pa.schema([*self._keys(), *self._fitted(), *self._ends()])
 
-    def _cells(self) -> list[str]:
-        """The key columns of a file of cells."""
-        taken, names = {PART, self.number} | ({ROUND} if isinstance(self.spec.method, Boosting) else set()), []
-        for axis in self.spec.request.axes:
-            name = axis.column
-            while name in taken:
-                name = f"by_{name}"
-            taken.add(name)
-            names.append(name)
-        return names
-
     def _schema(self) -> pa.Schema:
-        match self.spec.method:
-            case PerQuery():
-                return pa.schema([*self._keys(), (self.number, pa.int64()), *self._ends()])
-            case Residual() | SplitTables():
-                return pa.schema([*self._keys(), (self.number, pa.int64())])
-            case Tree():
-                return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
-            case Boosting():
-                keys = [(name, _LABELS) for name in self._cells()]
-                return pa.schema([(ROUND, pa.int64()), *keys, (PART, _LABELS), (self.number, pa.int64())])
-            case _:
-                kind = pa.float64() if isinstance(self.spec.method, Weights) else pa.int64()
-                return pa.schema([*((name, _LABELS) for name in self._cells()), (PART, _LABELS), (self.number, kind)])
+        return pa.schema([(name, column.type) for name, column in self._columns(0, 0).items()])
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        total = self.drawn.numbers.size
+        schema, total = self._schema(), self.drawn.numbers.size
         for start in range(0, total, _BATCH):
-            stop = min(start + _BATCH, total)
-            yield pa.record_batch(self._columns(start, stop), schema=self._schema())
+            yield pa.record_batch([*self._columns(start, min(start + _BATCH, total)).values()], schema=schema)
 
-    def _columns(self, start: int, stop: int) -> list[pa.Array]:
-        spec, some = self.spec, self.drawn.numbers[start:stop]
+    def _columns(self, start: int, stop: int) -> dict[str, pa.Array]:
+        """Some rows of the file of what was drawn: which query, run or cell a number is of, and the number."""
+        spec, some, places = self.spec, self.drawn.numbers[start:stop], np.arange(start, stop)
+        names, axes = [name for name, _ in self._keys()], spec.request.axes
+        number = {self.number: _floats(some) if isinstance(spec.method, Weights) else integer_array(some)}
         match spec.method:
             case PerQuery():
                 assert not isinstance(spec.queries, Halfspaces)
-                keys = keys_of(np.arange(start, stop), spec.request.axes, spec.queries)
                 values, which = np.unique(some, return_inverse=True)
                 own = spec.own_bound_of(spec.queries.at(0))
-                columns = self._answer_columns(values.astype(object), 1, spec.bound, own)
-                ends = [column.take(integer_array(which.astype(np.int64))) for column in columns]
-                return [*keys, integer_array(some), *ends[1:]]
+                _, *answers = self._answer_columns(values.astype(object), 1, spec.bound, own)
+                ends = [column.take(integer_array(which.astype(np.int64))) for column in answers]
+                keys = dict(zip(names, keys_of(places, axes, spec.queries), strict=True))
+                return {**keys, **number, **dict(zip([name for name, _ in self._ends()], ends, strict=True))}
             case SplitTables():
                 drawn = spec.method.drawn_tables(spec.queries)
-                return [*keys_of(np.arange(start, stop), spec.request.axes, drawn), integer_array(some)]
+                return dict(zip(names, keys_of(places, axes, drawn), strict=True)) | number
             case Residual():
-                assert isinstance(spec.queries, ColumnCells)
-                bins = zip(spec.request.axes, positions(of_setting(spec.setting)), strict=True)
-                keys = [labelled(each[start:stop], (*all_labels(axis), ANY)) for axis, each in bins]
-                return [*keys, integer_array(some)]
+                bins = zip(names, axes, positions(of_setting(spec.setting)), strict=True)
+                return {
+                    name: labelled(each[start:stop], (*all_labels(axis), ANY)) for name, axis, each in bins
+                } | number
             case Tree(branching=branching):
-                return [*_runs(spec, branching, start, stop), integer_array(some)]
+                return dict(zip(("level", *names), _runs(spec, branching, start, stop), strict=True)) | number
             case Boosting(rounds=rounds):
                 each = spec.rows_published // rounds
-                return [
-                    integer_array(np.arange(start, stop) // each + 1),
-                    *self._of_cells(start, stop, each),
-                    integer_array(some),
-                ]
+                return {ROUND: integer_array(places // each + 1), **self._cell_columns(places % each), **number}
             case _:
-                array = _floats(some) if isinstance(spec.method, Weights) else integer_array(some)
-                return [*self._of_cells(start, stop), array]
+                return self._cell_columns(places) | number
 
-    def _of_cells(self, start: int, stop: int, each: int | None = None) -> list[pa.Array]:
-        """The keys of cells, of one list of them or of several with `each` so many, and who is in none."""
-        indices = np.arange(start, stop) if each is None else np.arange(start, stop) % each
-        outside = indices >= cells_of(self.spec.queries.shape)
-        return [*cell_keys(indices, self.spec.request.axes), labelled(outside.astype(np.int64), PARTS)]
+    def _cell_columns(self, codes: NDArray[np.int64]) -> dict[str, pa.Array]:
+        """The keys of cells, and who is in none."""
+        ours = (PART, self.number, *((ROUND,) if isinstance(self.spec.method, Boosting) else ()))
+        outside = codes >= cells_of(self.spec.queries.shape)
+        keys = zip(key_columns(self.spec.request.axes, ours), label_cells(self.spec.request.axes, codes), strict=True)
+        return {**dict(keys), PART: labelled(outside.astype(np.int64), PARTS)}
 
     def _answer_columns(self, scaled: NDArray[Any], scale: int, bound: Fraction, own: Fraction) -> list[pa.Array]:
         """What the method says, as whole numbers over one scale, all within one bound; then estimates and intervals."""
@@ -498,7 +474,7 @@ def _floats(values: NDArray[np.float64]) -> pa.Array:
     return pa.Array.from_buffers(pa.float64(), values.size, [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def _apportioned(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+def _apportion(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     """Whole numbers in about these shares: the largest remainders are rounded up."""
     everything = float(shares.sum())
     wanted = shares * (total / everything) if everything > 0 else np.full(shares.size, total / shares.size)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import product
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from hubbub.channels.mechanisms.noise_reach import reach_of_mixed_sum, reach_of_sum
 from hubbub.errors import WrongUse
-from hubbub.kinds.cube.margins import file_names
+from hubbub.kinds.count_tables import label_cells
+from hubbub.kinds.cube.margins import Margin, file_names, sum_cells
 from hubbub.kinds.series.text import counted_noun, rows_rule
 from hubbub.numeric.clamped_interval import clamped, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
@@ -26,7 +28,7 @@ from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.query_classes.series import HIDDEN, Blocks, Crowds, Factor
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
-from hubbub.tables.bins import Axis, Discovered, Values, all_labels, size
+from hubbub.tables.bins import Declared, Values, all_labels, declared_size
 from hubbub.tables.key_columns import key_columns
 from hubbub.tables.labels import is_ranges, label_in_words
 
@@ -51,6 +53,19 @@ class Number:
     low: Fraction
     high: Fraction
 
+    @property
+    def decimals(self) -> tuple[Decimal | None, ...]:
+        """It and its ends in thousandths, the ends rounded outwards."""
+        value = None if self.value is None else round(self.value * 10**_PLACES)
+        ends = floor(self.low * 10**_PLACES), ceil(self.high * 10**_PLACES)
+        return tuple(None if each is None else Decimal(each).scaleb(-_PLACES) for each in (value, *ends))
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """It and its interval, to read."""
+        value = "hidden" if self.value is None else f"{round(self.value):,}"
+        return value, f"{floor(self.low):,} to {ceil(self.high):,}"
+
 
 @dataclass(frozen=True, eq=False)
 class Totals(Result):
@@ -73,7 +88,7 @@ class Totals(Result):
             both.append(np.array(lines, dtype=object).reshape(len(self.drawn), -1))
         return both[0], both[1]
 
-    def total(self, t: int, since: int = -1, margin: tuple[str, ...] | None = None) -> list[Number]:
+    def total(self, t: int, since: int = -1, margin: Margin | None = None) -> list[Number]:
         """Of every bin the running total after period t, or what came after period `since`; of a margin, its sums.
 
         Guarantee: each interval holds the truth as often as the spec says, by itself, and the number; numbers that cannot be
@@ -81,59 +96,49 @@ class Totals(Result):
         """
         series = self.spec.series
         if isinstance(series.way, Crowds):
-            return self._crowd_totals(t, since, margin)
-        line = self._estimates[1][t] - (self._estimates[1][since] if since >= 0 else 0)
-        return self._numbers(line, t, since, margin)
+            low, high = (self._sums(ends, t, since, margin) for ends in series.way.ends(self.drawn))
+            return [
+                Number(Fraction(int(a)), Fraction(int(a)), Fraction(int(b))) for a, b in zip(low, high, strict=True)
+            ]
+        far = reach(series, t, since, self._cells_inside(margin))
+        return self._with_intervals(self._sums(self._estimates[1], t, since, margin), far)
 
-    def increment(self, t: int, margin: tuple[str, ...] | None = None) -> list[Number]:
+    def increment(self, t: int, margin: Margin | None = None) -> list[Number]:
         """Of every bin the number of period t."""
         series = self.spec.series
         if isinstance(series.way, Crowds):
-            found = self._crowd_totals(t, t - 1, margin)
+            found = self.total(t, t - 1, margin)
             if margin is not None:
                 return found
-            shown = self.drawn[t][0].tolist()
-            return [
-                each if n != HIDDEN else Number(None, each.low, each.high) for each, n in zip(found, shown, strict=True)
-            ]
-        line = self._estimates[0][t]
-        own = reach_of_increment(series, t, self._cells(margin))
-        return self._with(self._summed(line, margin), own)
+            shown = zip(found, self.drawn[t][0].tolist(), strict=True)
+            return [each if n != HIDDEN else replace(each, value=None) for each, n in shown]
+        far = reach_of_increment(series, t, self._cells_inside(margin))
+        return self._with_intervals(self._sums(self._estimates[0], t, -1, margin), far)
 
-    def _numbers(self, line: Numbers, t: int, since: int, margin: tuple[str, ...] | None) -> list[Number]:
-        return self._with(self._summed(line, margin), reach(self.spec.series, t, since, self._cells(margin)))
+    def _sums(self, lines: Numbers, t: int, since: int, margin: Margin | None) -> list[Any]:
+        """Of the numbers of period t, less those of period `since`, the sums of a margin."""
+        line = np.asarray(lines[t] - (lines[since] if since >= 0 else 0), dtype=object)
+        return list(line if margin is None else sum_cells(line, self.spec.series.axes, margin))
 
-    def _with(self, line: Sequence[Fraction], off: Fraction) -> list[Number]:
+    def _with_intervals(self, line: Sequence[Fraction], off: Fraction) -> list[Number]:
         series = self.spec.series
         step, least = series.step, None if series.signed else Fraction(0)
         return [
             Number(clamped(n, least) * step, *(end * step for end in clamped_interval(n, off, least))) for n in line
         ]
 
-    def _crowd_totals(self, t: int, since: int, margin: tuple[str, ...] | None) -> list[Number]:
-        way = self.spec.series.way
-        assert isinstance(way, Crowds)
-        low, high = (self._summed(end, margin) for end in self._between(way.ends(self.drawn), t, since))
-        return [Number(Fraction(int(a)), Fraction(int(a)), Fraction(int(b))) for a, b in zip(low, high, strict=True)]
-
-    def _between(self, ends: tuple[Numbers, Numbers], t: int, since: int) -> tuple[Numbers, Numbers]:
-        return (ends[0][t], ends[1][t]) if since < 0 else (ends[0][t] - ends[0][since], ends[1][t] - ends[1][since])
-
-    def _cells(self, margin: tuple[str, ...] | None) -> int:
+    def _cells_inside(self, margin: Margin | None) -> int:
         return 1 if margin is None else self.spec.series.inside(margin)
 
-    def _summed(self, line: Numbers, margin: tuple[str, ...] | None) -> list[Any]:
-        if margin is None:
-            return list(line)
-        axes = self.spec.series.axes
-        table = np.asarray(line, dtype=object).reshape(self.spec.series.shape)
-        out = tuple(i for i, axis in enumerate(axes) if axis.column not in margin)
-        return list(np.asarray(table.sum(axis=out), dtype=object).ravel())
+    @property
+    def labels(self) -> list[tuple[str | None, ...]]:
+        """The labels of every bin, in the order of codes: the last column fastest."""
+        return list(product(*map(all_labels, self.spec.series.declared())))
 
     def bins(self) -> list[dict[str, str | None]]:
         """The labels of every bin, by column."""
         names = key_columns(self.spec.series.axes, (PERIOD, *NUMBERS))
-        return [dict(zip(names, labels, strict=True)) for labels in _labels_of(self.spec.series.axes)]
+        return [dict(zip(names, labels, strict=True)) for labels in self.labels]
 
     # --- sheets ----------------------------------------------------------------------------------------------------
 
@@ -146,33 +151,33 @@ class Totals(Result):
             Sheet(SHEET, drawn_schema(series), self._drawn_batches, drawn_rows(series, len(self.drawn))),
         )
 
-    def _sheet(self, name: str, margin: tuple[str, ...] | None) -> Sheet:
-        axes = _axes(self.spec.series, margin)
-        names = key_columns(axes, (PERIOD, *NUMBERS))
-        schema = pa.schema([(PERIOD, LABELS), *((key, LABELS) for key in names), *((each, _KIND) for each in NUMBERS)])
-        rows = len(self.drawn) * _product(axes)
-        return Sheet(name, schema, partial(self._batches, schema, margin), rows)
+    def _sheet(self, name: str, margin: Margin | None) -> Sheet:
+        axes = self.spec.series.declared(margin)
+        keys, bins = key_columns(axes, (PERIOD, *NUMBERS)), declared_size(axes) or 1
+        schema = pa.schema([(PERIOD, LABELS), *((key, LABELS) for key in keys), *((each, _KIND) for each in NUMBERS)])
 
-    def _batches(self, schema: pa.Schema, margin: tuple[str, ...] | None) -> Iterator[pa.RecordBatch]:
-        axes, labels = _axes(self.spec.series, margin), self.spec.series.calendar.labels
-        bins = _product(axes)
-        for t in range(len(self.drawn)):
-            pairs = zip(self.increment(t, margin), self.total(t, margin=margin), strict=True)
-            cells = [_cells(*pair) for pair in pairs]
-            numbers = [pa.array(column, _KIND) for column in zip(*cells, strict=True)]
-            period = labelled(np.full(bins, t, dtype=np.int64), labels)
-            yield pa.record_batch([period, *_keys(axes), *numbers], schema=schema)
+        def batches() -> Iterator[pa.RecordBatch]:
+            for t in range(len(self.drawn)):
+                pairs = zip(self.increment(t, margin), self.total(t, margin=margin), strict=True)
+                columns = zip(*((*now.decimals, *total.decimals) for now, total in pairs), strict=True)
+                numbers = [pa.array(column, _KIND) for column in columns]
+                yield pa.record_batch([self._period(t, bins), *_every_cell(axes), *numbers], schema=schema)
+
+        return Sheet(name, schema, batches, len(self.drawn) * bins)
+
+    def _period(self, t: int, rows: int) -> pa.DictionaryArray:
+        return labelled(np.full(rows, t, dtype=np.int64), self.spec.series.calendar.labels)
 
     def _drawn_batches(self) -> Iterator[pa.RecordBatch]:
         series = self.spec.series
-        labels, keys = series.calendar.labels, _keys(series.axes)
+        keys = _every_cell(series.declared())
         for t, numbers in enumerate(self.drawn):
             for i, line in enumerate(numbers):
-                period = labelled(np.full(series.cells, t, dtype=np.int64), labels)
                 which = labelled(np.full(series.cells, i, dtype=np.int64), (_ONE, _BLOCK))
                 known = None if not isinstance(series.way, Crowds) else line != HIDDEN
                 array = integer_array(np.asarray(line, dtype=np.int64), known)
-                yield pa.record_batch([period, which, *keys, array], schema=drawn_schema(series))
+                columns = [self._period(t, series.cells), which, *keys, array]
+                yield pa.record_batch(columns, schema=drawn_schema(series))
 
     # --- words -----------------------------------------------------------------------------------------------------
 
@@ -226,10 +231,9 @@ class Totals(Result):
         """The last period."""
         series, t = self.spec.series, self.spec.index
         keys = key_columns(series.axes, (PERIOD, *NUMBERS))
-        listed = zip(_labels_of(series.axes), self.increment(t), self.total(t), strict=True)
+        listed = zip(self.labels, self.increment(t), self.total(t), strict=True)
         rows: list[tuple[tuple[str | None, ...], tuple[str, ...], bool]] = [
-            (labels, (_text(now), _between(now), _text(total), _between(total)), now.value is None)
-            for labels, now, total in listed
+            (labels, (*now.texts, *total.texts), now.value is None) for labels, now, total in listed
         ]
         heads: tuple[str, ...] = (f"in {self.spec.period}", "interval", "so far", "interval")
         if not t:  # then all so far is the first period
@@ -250,14 +254,10 @@ class Totals(Result):
             return None
         names = [
             ", ".join(label_in_words(axis, label) for axis, label in zip(series.axes, labels, strict=True))
-            for labels in _labels_of(series.axes)
+            for labels in self.labels
         ]
         labels, lines = series.calendar.labels, [self.total(t) for t in range(len(self.drawn))]
-        bars = tuple(
-            Bar(labels[t], _float(line[i].value), _float(line[i].low) or 0.0, _float(line[i].high), panel=name)
-            for i, name in enumerate(names)
-            for t, line in enumerate(lines)
-        )
+        bars = tuple(_bar(labels[t], line[i], name) for i, name in enumerate(names) for t, line in enumerate(lines))
         counted = counted_noun(series) if series.of is None else f"sum of {series.of.column}"
         crowds = isinstance(series.way, Crowds)
         often = f"an interval holds the true number {to_text(100 * series.coverage)} times in 100"
@@ -308,7 +308,7 @@ def reach_of_increment(series: Series, t: int, cells: int) -> Fraction:
     return reach(series, t, t - 1, cells)
 
 
-def between(totals: Totals, since: str, until: str) -> list[Number]:
+def numbers_between(totals: Totals, since: str, until: str) -> list[Number]:
     """What came after period `since` up to period `until`, of every bin."""
     calendar, last = totals.spec.series.calendar, totals.spec.index
     one, other = calendar.index(since), calendar.index(until)
@@ -327,63 +327,11 @@ def drawn_rows(series: Series, many: int) -> int:
     return series.cells * sum(rows_of(series, t) for t in range(many))
 
 
-def _axes(series: Series, margin: tuple[str, ...] | None) -> tuple[Axis, ...]:
-    return series.axes if margin is None else tuple(axis for axis in series.axes if axis.column in margin)
+def _every_cell(axes: Sequence[Declared]) -> list[pa.DictionaryArray]:
+    """The key columns of every cell."""
+    return label_cells(axes, np.arange(declared_size(axes) or 1))
 
 
-def _product(axes: Sequence[Axis]) -> int:
-    found = 1
-    for axis in axes:
-        assert not isinstance(axis, Discovered)
-        found *= size(axis)
-    return found
-
-
-def _labels_of(axes: Sequence[Axis]) -> list[tuple[str | None, ...]]:
-    """The labels of every bin, in the order of codes: the last column fastest."""
-    found: list[tuple[str | None, ...]] = [()]
-    for axis in axes:
-        assert not isinstance(axis, Discovered)
-        found = [(*before, label) for before in found for label in all_labels(axis)]
-    return found
-
-
-def _keys(axes: Sequence[Axis]) -> list[pa.DictionaryArray]:
-    """The key columns of every bin."""
-    total, after, found = _product(axes), _product(axes), []
-    for axis in axes:
-        assert not isinstance(axis, Discovered)
-        many = size(axis)
-        after //= many
-        found.append(labelled(np.arange(total, dtype=np.int64) // after % many, all_labels(axis)))
-    return found
-
-
-def _cells(now: Number, total: Number) -> tuple[Decimal | None, ...]:
-    return (
-        *(None if now.value is None else _decimal(round(now.value * 10**_PLACES)) for _ in (0,)),
-        *_ends(now),
-        None if total.value is None else _decimal(round(total.value * 10**_PLACES)),
-        *_ends(total),
-    )
-
-
-def _ends(number: Number) -> tuple[Decimal, Decimal]:
-    """Rounded outwards."""
-    return _decimal(floor(number.low * 10**_PLACES)), _decimal(ceil(number.high * 10**_PLACES))
-
-
-def _decimal(thousandths: int) -> Decimal:
-    return Decimal(thousandths).scaleb(-_PLACES)
-
-
-def _float(number: Fraction | None) -> float | None:
-    return None if number is None else float(number)
-
-
-def _text(number: Number) -> str:
-    return "hidden" if number.value is None else f"{round(number.value):,}"
-
-
-def _between(number: Number) -> str:
-    return f"{floor(number.low):,} to {ceil(number.high):,}"
+def _bar(label: str, number: Number, panel: str) -> Bar:
+    value = None if number.value is None else float(number.value)
+    return Bar(label, value, float(number.low), float(number.high), panel=panel)

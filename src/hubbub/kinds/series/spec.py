@@ -22,7 +22,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import UNSAID, plain, restored
 from hubbub.tables import condition
-from hubbub.tables.bins import Axis, Discovered, declared_size, size
+from hubbub.tables.bins import Axis, Declared, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.calendar import Calendar
 from hubbub.tables.condition import Condition
@@ -155,9 +155,10 @@ class Series:
         """How many numbers one period has."""
         return declared_size(self.axes) or 0 if self.axes else 1
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(size(axis) for axis in self.axes if not isinstance(axis, Discovered))
+    def declared(self, margin: tuple[str, ...] | None = None) -> tuple[Declared, ...]:
+        """The columns of the bins, or those of a margin."""
+        known = (axis for axis in self.axes if not isinstance(axis, Discovered))
+        return tuple(axis for axis in known if margin is None or axis.column in margin)
 
     @property
     def moved(self) -> Moved:
