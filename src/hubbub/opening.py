@@ -108,7 +108,7 @@ def open(
         bool,
         option_help(
             None,
-            "Each row is another person (then leave out `person`). Nobody looks into the cells: `hubbub check` does, for you.",
+            "Each row is another person: no cell is looked at.",
             group=WHOSE,
         ),
     ] = False,

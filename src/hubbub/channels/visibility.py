@@ -49,6 +49,35 @@ def steady_from(channel: Channel) -> int | None:
     return _first_visible(channel) if known is None else known
 
 
+@lru_cache(maxsize=256)
+def largest_usually_hidden(channel: Channel) -> int:
+    """About how many people a bin has at most that is more likely hidden than shown; 0 where none is.
+
+    It follows from the laws alone, so that it can be said before anything is counted.
+    """
+    if not hides(channel):
+        return 0
+
+    def is_usually_visible(count: int) -> bool:
+        return bool(chance_visible(channel, count) >= ball(Fraction(1, 2)))
+
+    high = 1
+    while not is_usually_visible(high):
+        high *= 2
+        if high > min(_FAR, LARGEST_COUNT):
+            return high
+    return first(is_usually_visible, high // 2, high) - 1
+
+
+def describe_hidden_groups(channel: Channel, what: str) -> str:
+    """About which bins are not shown of those that are found in the data, in a sentence; nothing where all are. `what`
+    they count: people, or rows."""
+    most = largest_usually_hidden(channel)
+    if not most:
+        return ""
+    return f"Groups of about {most:,} {what} or fewer are not shown, and nobody is told how many such groups there are."
+
+
 def _first_visible(channel: Channel) -> int | None:
     def is_visible(count: int) -> bool:
         return bool(chance_visible(channel, count) >= 1 - ball(STEADY))

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -198,9 +198,10 @@ def check(
     crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
         told = {"unique_person": found.persons.once} if unique and found.persons is not None else {}
+        hidden = None if command is None else _groups_hidden(found, command)
         print_json(
             found.as_json()
-            | {"declare": declare, "command": command}
+            | {"declare": declare, "command": command, "hidden": None if hidden is None else hidden.as_json()}
             | told
             | ({} if crowds is None else {"records": crowds.as_json()})
         )
@@ -252,6 +253,8 @@ def check(
         echo(f"\nYou could run: {command}")
         if bound := re.search(r" --(distinct|rows-per-person) (\d+) ", command):
             _of_bound(*bound.groups())
+        if (hidden := _groups_hidden(found, command)) is not None:
+            echo(hidden.sentence())
         echo("Choose the bins by what is public about the column, not by what stands above.")
         if "--delta" in command:
             echo(
@@ -600,6 +603,57 @@ def _declaration(found: Inspection, file: str, how: dict[str, Any], typed: dict[
     where += [("--out", _DICTIONARY)] if is_address(file) else []
     named = without_secrets(file) if is_address(file) else file
     return shlex.join(["hubbub", "describe", named, *(part for pair in (*where, *words) for part in pair)])
+
+
+class Hidden(NamedTuple):
+    """What a proposed release of found bins would not show: about how many people a group has there at most, which is
+    public; and of this table, privately, how many groups and people these are. Without bins, nothing was counted."""
+
+    most: int
+    counted: bool
+    groups: int
+    of_groups: int
+    people: int
+    of_people: int
+
+    def sentence(self) -> str:
+        public = f"That command does not show groups of about {self.most:,} people or fewer, nor how many there are"
+        if not self.counted:
+            return f"{public}; look again with its --by to see how many that would be."
+        share = _percent(self.people / max(self.of_people, 1))
+        return f"{public}: now {self.groups:,} of {self.of_groups:,} groups, with {share} of the people."
+
+    def as_json(self) -> dict[str, Any]:
+        counted = {
+            "groups": self.groups,
+            "of_groups": self.of_groups,
+            "people": self.people,
+            "of_people": self.of_people,
+        }
+        return {"groups_up_to": self.most, **(counted if self.counted else {})}
+
+
+def _groups_hidden(found: Inspection, command: str) -> Hidden | None:
+    """What the proposed command would hide, if it finds its bins in the data."""
+    from hubbub import registry
+    from hubbub.channels.visibility import largest_usually_hidden
+    from hubbub.kinds.histogram.spec import Histogram
+
+    words = shlex.split(command)
+    if "--delta" not in words or "histogram" not in words:
+        return None
+    given = {
+        name: words[words.index(f"--{name}") + 1] for name in ("epsilon", "delta", "distinct") if f"--{name}" in words
+    }
+    by = [words[i + 1] for i, word in enumerate(words) if word == "--by"]
+    who = {"person": "id"} if "--rows-are-people" not in words else {}
+    spec = registry.kind("histogram").ask(by=by, **who, **given)
+    assert isinstance(spec, Histogram)
+    most = largest_usually_hidden(spec.channel)
+    every = found.up_to(max((people for people, _ in found.sizes), default=0))
+    return Hidden(
+        most, bool(found.sizes), *(each for pair in zip(found.up_to(most), every, strict=True) for each in pair)
+    )
 
 
 def _could_be_bins(cells: Cells) -> bool:

@@ -66,6 +66,7 @@ def _facts(
         "dataset": found.dataset,
         "published": described.published,
         "counts": described.counts,
+        "hidden": described.hidden or None,
         "expected_error": expected_error(bound.spec),
         "how_exact": None
         if tried is None
@@ -88,6 +89,8 @@ def _print(bound: Bound, found: DryRun, weak: tuple[str, ...], schema: Mapping[s
     console.print(f"{display(described.published)}.")
     for column, rule in described.public:
         console.print(f"Public: {display(column)}: {display(rule)}.")
+    if described.hidden:
+        console.print(described.hidden)
     console.print(f"A person: {display(described.person)}.")
     if (error := expected_error(bound.spec)) is not None:
         console.print(f"A bin of {EXAMPLE_PEOPLE:,} people would be off by about {error:,.3g}.")

@@ -298,7 +298,7 @@ def publish(
         ledger,
         said,
         partial(opened.publish, bound, accept_weak=True),  # if it is weak, somebody just confirmed it
-        note=ahead or "",
+        note=" ".join(filter(None, (bound.description.hidden, ahead))),
         size=asked.size_hint(),
         parts=options.get("parts") is not None,
     )

@@ -60,6 +60,7 @@ class Description:
     headline: str = ""  # `published` in everyday words, for the top of a report, if that needs others
     interval_headline: str = ""  # the same of `intervals`
     public: tuple[tuple[str, str], ...] = ()  # (column, by which rule it is cut)
+    hidden: str = ""  # which groups are not shown, by public numbers alone; known before anything is counted
     remarks: tuple[str, ...] = ()
     each: str = ""  # what a published number is, where it counts nothing: the mean of pay of the people in the table
     columns: tuple[tuple[str, str], ...] = ()  # (column of the file, what its numbers are), where a name needs words

@@ -95,7 +95,7 @@ def assumptions(release: Release) -> str:
         else translate("The bins are a public partition, made by these rules:")
     )
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in description.public)
-    granted = [*rest, *reading_rules(release.reading), *description.remarks]
+    granted = [*rest, *reading_rules(release.reading), *description.remarks, *filter(None, (description.hidden,))]
     neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {

@@ -203,6 +203,7 @@ class Inspection:
     persons: Persons | None
     bins: int | None = None
     fares: tuple[Fare, ...] = ()
+    sizes: tuple[tuple[int, int], ...] = ()  # (people, bins that have so many), where bins were asked for
     met: int | None = None  # people (rows, where no column says who) who meet the condition, by any of their rows
     bins_kept: tuple[Kept, ...] = ()  # by in how many bins a person counts, where people have several rows
     measured: Cells | None = None  # of the column that is measured; what is in no bin is outside of the range
@@ -234,6 +235,11 @@ class Inspection:
 
     def _readable(self, cells: Cells) -> int:
         return self.rows - cells.missing - cells.unreadable
+
+    def up_to(self, most: int) -> tuple[int, int]:
+        """How many bins have somebody and at most so many people, and how many people are in these."""
+        few = [(people, bins) for people, bins in self.sizes if 0 < people <= most]
+        return sum(bins for _, bins in few), sum(people * bins for people, bins in few)
 
     def as_json(self) -> dict[str, Any]:
         """For JSON, marked as private."""

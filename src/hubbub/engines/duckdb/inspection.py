@@ -5,6 +5,7 @@ The queries of a look at a table: cells that cannot be read, what they look like
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -231,6 +232,7 @@ def inspect_table(
         cells: tuple[Cells, ...]
         bins: int | None = None
         priced: tuple[Fare, ...] = ()
+        sizes: tuple[tuple[int, int], ...] = ()
         kept: tuple[Kept, ...] = ()
         if axes:
             cells = tuple(inspected.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
@@ -240,6 +242,7 @@ def inspect_table(
             found = inspected.count(CountQuery(axes=read_axes, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
             priced = fares(found.counts, bins) if found.counts.any() else ()
+            sizes = tuple(sorted(Counter(found.counts.tolist()).items()))
             kept = _bins_kept(inspected, read_axes, person, source) if several and found.counts.any() else ()
         else:
             cells = inspected.every_column(rows)
@@ -253,6 +256,7 @@ def inspect_table(
         persons=persons,
         bins=bins,
         fares=priced,
+        sizes=sizes,
         bins_kept=kept,
         met=met,
         measured=measured,

@@ -372,7 +372,8 @@ SPEC is a column alone (its values are found in the data, where hidden bins may 
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
 `epsilon=E` `delta=D` (declared bins: geometric or Gaussian noise, whichever has less error for people in `distinct`
-bins; bins found in the data: noise, shown above the smallest threshold that D allows);
+bins; bins found in the data: noise, shown above the smallest threshold that D allows, about ln(1/D)/E people, so that
+smaller groups are not listed: `hubbub release --dry-run` says from what size on, `hubbub check` how many that leaves out);
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
 Of people with several rows one is kept (`one_row_per_person=True`), each person counts once in at most B bins

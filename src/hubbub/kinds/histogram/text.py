@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.visibility import hides
+from hubbub.channels.visibility import describe_hidden_groups, hides
 from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
@@ -50,8 +50,16 @@ def describe(spec: Histogram) -> Description:
         headline=_headline(spec, columns, scaled),
         interval_headline=interval_headline(spec),
         public=public_bins(spec.axes),
+        hidden=_hidden(spec),
         remarks=_remarks(spec),
     )
+
+
+def _hidden(spec: Histogram) -> str:
+    """Which groups are not shown, where nobody said a size: of bins that are found by noise above a threshold."""
+    if not spec.discovered or "k" in parameters(spec.channel):
+        return ""
+    return describe_hidden_groups(spec.channel, "rows" if spec.unit.counts_rows else "people")
 
 
 def public_bins(axes: Sequence[Axis]) -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hubbub.channels.visibility import describe_hidden_groups
 from hubbub.kinds.histogram.text import range_note
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.kinds.statistic.promises import who
@@ -43,6 +44,7 @@ def describe(spec: Summary) -> Description:
         headline=_headline(spec, names, by),
         interval_headline=interval_headline(spec),
         public=public_rules(spec, *spec.measures),
+        hidden=describe_hidden_groups(spec.people_channel, "people") if spec.discovered else "",
         remarks=remarks(spec),
         columns=tuple(file_columns(spec)),
     )
