@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from hubbub.errors import WrongUse, writing
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import PublicDice, Source, SystemSource
 from hubbub.numeric.exact import integer
-from hubbub.publication.staging import check_free
+from hubbub.publication.staging import prepared
 from hubbub.report.results import Repeating, office_page, results_page, seats_page
 from hubbub.serialization.canonical import read as read_canonical
 from hubbub.studio.ballots import opened
@@ -35,6 +36,7 @@ from hubbub.voting.rules.threshold import share
 from hubbub.voting.ties import RANDOM
 
 STV: Final = "stv"
+_ROOM: Final = 1 << 20  # bytes that a count and its pages take, about
 POINTED: Final = ("positional", "scoring-elimination")  # which take points for each place
 RATED_BY_POINTS: Final = ("score", "star")
 SAYS_SEATS: Final = ("blt", "blt-csv", "csv-dominion", "invented")  # files that say how many seats there are
@@ -159,11 +161,25 @@ def rule_in_words(request: Mapping[str, str]) -> str:
     return words if not request["as"] else f"{words}; marks are read {in_plain_words(request['as'])}"
 
 
+@contextmanager
+def held_for_a_count(folder: Path) -> Iterator[None]:
+    """Hold a folder that has no count and no release, from before anything is drawn until the count is written.
+
+    Guarantee: of two counts into one folder, however close, one is written, and the other is refused before it draws.
+    """
+    with prepared(folder, _ROOM):
+        if (folder / RECORD).exists():
+            raise WrongUse("there is a count in this folder already, and what was drawn stays; choose another folder")
+        yield
+
+
 def write(request: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -> None:
     """Count, and write the signed result and its page into a folder that has none."""
-    if (folder / RECORD).exists():
-        raise WrongUse("there is a count in this folder already, and what was drawn stays; choose another folder")
-    check_free(folder)
+    with held_for_a_count(folder):
+        _write(request, path, folder, ledger)
+
+
+def _write(request: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -> None:
     request = settled_rule(request)
     name = request["rule"]
     dice = PublicDice(request["dice"]) if request["dice"] else None
@@ -185,16 +201,17 @@ def write(request: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -
     else:
         text = results_page(answer, read, None if len(read.ballots.levels) else pairwise(read.ballots), repeating)
     with writing("the result", "folder"):
-        folder.mkdir(parents=True, exist_ok=True)
         (folder / RESULTS).write_text(text, encoding="utf-8")
         (folder / RECORD).write_bytes(signed)
 
 
 def write_office(office: OfficeFile, file: str, folder: Path, ledger: Ledger) -> None:
     """Count by a configuration; write the signed result, its page and all reports into a folder that has none."""
-    if (folder / RECORD).exists():
-        raise WrongUse("there is a count in this folder already; choose another folder")
-    check_free(folder)
+    with held_for_a_count(folder):
+        _write_office(office, file, folder, ledger)
+
+
+def _write_office(office: OfficeFile, file: str, folder: Path, ledger: Ledger) -> None:
     counted = count_configured(office.configuration, office.ballots)
     units = counts_by_unit(office, counted)
     signed = sign(configured_record(counted, office).to_sign(), ledger)
@@ -208,7 +225,6 @@ def write_office(office: OfficeFile, file: str, folder: Path, ledger: Ledger) ->
     texts = exports(office, counted, units, now)
     texts[RESULTS] = office_page(office.configuration, counted, units, repeating)
     with writing("the result", "folder"):
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
         (folder / RECORD).write_bytes(signed)
